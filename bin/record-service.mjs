@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+/** The operator's program: the TypeScript sources in a clone, the built JavaScript in the published package. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureInstalled, findNode, launching, root, run } from '../scripts/runtime.mjs';
+
+launching(() => {
+  const sources = join(root, 'src/main.ts');
+  const isClone = existsSync(sources);
+  if (isClone) ensureInstalled({ production: true });
+  const main = isClone ? sources : join(root, 'dist/main.js');
+  run(findNode(), ['--disable-warning=ExperimentalWarning', main, ...process.argv.slice(2)]);
+});

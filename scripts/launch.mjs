@@ -1,0 +1,59 @@
+/**
+ * What the npm scripts call: installs what is missing, then runs the command on the pinned Node.
+ * Usage: node scripts/launch.mjs <command> [arguments]
+ */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureInstalled, findNode, LaunchError, launching, root, run } from './runtime.mjs';
+
+/** `node:sqlite` still announces itself as experimental. */
+const QUIET = '--disable-warning=ExperimentalWarning';
+
+/**
+ * Each command's Node arguments, made from the arguments that the user added.
+ *
+ * @type {Map<string, (args: string[]) => string[]>}
+ */
+const commands = new Map([
+  ['start', (args) => [QUIET, 'src/main.ts', 'start', ...args]],
+  ['dev', (args) => ['--watch', QUIET, 'src/main.ts', 'start', ...args]],
+  ['test', testArguments],
+  ['check', (args) => [QUIET, 'scripts/check.ts', ...args]],
+  ['fix', () => [QUIET, 'scripts/check.ts', '--fix']],
+  ['bench', (args) => [QUIET, 'bench/main.ts', ...args]],
+  ['build', () => [QUIET, 'scripts/build.ts']],
+]);
+
+/**
+ * Extra arguments are options for the runner (`--name=value`), files, directories or glob patterns.
+ *
+ * @param {string[]} args
+ */
+function testArguments(args) {
+  const options = args.filter((arg) => arg.startsWith('-'));
+  const patterns = args.filter((arg) => !arg.startsWith('-')).map(asTestPattern);
+  return [
+    '--test',
+    QUIET,
+    '--test-reporter=spec',
+    '--test-concurrency=2',
+    '--test-timeout=300000',
+    ...options,
+    ...(patterns.length > 0 ? patterns : ['test/**/*.test.ts', 'src/**/*.test.ts', 'scripts/*.test.ts']),
+  ];
+}
+
+/** @param {string} path */
+function asTestPattern(path) {
+  const isDirectory = statSync(join(root, path), { throwIfNoEntry: false })?.isDirectory();
+  return isDirectory ? `${path.replace(/\/+$/, '')}/**/*.test.ts` : path;
+}
+
+launching(() => {
+  const [name = '', ...args] = process.argv.slice(2);
+  const command = commands.get(name);
+  if (!command) throw new LaunchError(`Usage: node scripts/launch.mjs ${[...commands.keys()].join('|')}`);
+  process.chdir(root);
+  ensureInstalled({ production: name === 'start' });
+  run(findNode(), command(args), name === 'dev' ? { LOG_LEVEL: process.env.LOG_LEVEL ?? 'debug' } : {});
+});

@@ -1,0 +1,59 @@
+/**
+ * Completes package-lock.json with the optional platform packages that npm left out because the registry of the moment did not
+ * have them: `npm ci` refuses a lock file without them (https://github.com/npm/cli/issues/4828).
+ * Usage: node scripts/lock.ts [--fix]
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+
+interface LockedPackage {
+  version?: string;
+  dev?: boolean;
+  optional?: boolean;
+  os?: string[];
+  cpu?: string[];
+  libc?: string[];
+  optionalDependencies?: Record<string, string>;
+}
+
+const FILE = 'package-lock.json';
+const SYSTEMS = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'sunos', 'win32'];
+const PROCESSORS = ['arm', 'arm64', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x', 'x64'];
+
+/**
+ * @param packages the `packages` of a lock file.
+ * @returns the entries that it lacks, by path; only of packages whose name tells their platform.
+ */
+export function missingPlatforms(packages: Record<string, LockedPackage>): Map<string, LockedPackage> {
+  const missing = new Map<string, LockedPackage>();
+  for (const { dev, optionalDependencies } of Object.values(packages)) {
+    for (const [name, version] of Object.entries(optionalDependencies ?? {})) {
+      const path = `node_modules/${name}`;
+      const platform = platformOf(name);
+      if (Object.hasOwn(packages, path) || !platform || !/^\d/.test(version)) continue;
+      missing.set(path, { version, ...(dev ? { dev } : {}), optional: true, ...platform });
+    }
+  }
+  return missing;
+}
+
+function platformOf(name: string): Pick<LockedPackage, 'os' | 'cpu' | 'libc'> | undefined {
+  const words = name.split(/[/-]/);
+  const os = words.filter((word) => SYSTEMS.includes(word));
+  const cpu = words.filter((word) => PROCESSORS.includes(word));
+  if (os.length === 0 || cpu.length === 0) return undefined;
+  if (words.some((word) => word.startsWith('musl'))) return { os, cpu, libc: ['musl'] };
+  return words.some((word) => word.startsWith('gnu')) ? { os, cpu, libc: ['glibc'] } : { os, cpu };
+}
+
+if (import.meta.main) {
+  const lock = JSON.parse(readFileSync(FILE, 'utf8')) as { packages: Record<string, LockedPackage> };
+  const missing = missingPlatforms(lock.packages);
+  if (process.argv.includes('--fix') && missing.size > 0) {
+    const all = [...Object.entries(lock.packages), ...missing].sort(([a], [b]) => a.localeCompare(b, 'en'));
+    writeFileSync(FILE, `${JSON.stringify({ ...lock, packages: Object.fromEntries(all) }, null, 2)}\n`);
+    console.log(`${FILE}: ${missing.size} platform packages added`);
+  } else if (missing.size > 0) {
+    console.error(`${FILE} lacks ${[...missing.keys()].join(', ')}: run "npm run fix"`);
+    process.exitCode = 1;
+  }
+}

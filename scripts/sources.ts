@@ -1,0 +1,61 @@
+/** Checks what no other tool does: the length of the files, and that nothing names the machine it was written on. */
+import { globSync, readFileSync } from 'node:fs';
+
+const LONGEST = 500;
+
+/** Tables of data may be as long as their data. */
+const isDataTable = (file: string) => /(?:[.]data[.]ts|\/data\/[^/]+[.]ts)$/.test(file);
+
+const EVERYWHERE = [
+  '{src,test,bench,scripts,bin,docs,template,.ci}/**/*',
+  'console/{src,test}/**/*',
+  '*.{json,md,mjs,ts,js,yml,yaml}',
+  '.ci/run',
+  '.dependency-cruiser.mjs',
+  '.npmrc',
+];
+
+/** An absolute path below a directory that people or machines keep their work in. */
+const MACHINE_PATH = /(?:^|[\s"'`(=:])(?:file:\/\/)?\/(?:work|home|root|Users|opt|mnt|srv)\/[\w.-]+/;
+
+/** A package address of a registry other than npm's own. */
+const FOREIGN_REGISTRY = /"resolved": "https?:\/\/(?!registry\.npmjs\.org\/)/;
+
+/**
+ * @returns one line per finding in the working directory.
+ */
+export function sourceFindings(): string[] {
+  const findings: string[] = [];
+  for (const file of globSync('src/**/*.ts')) {
+    const length = lines(file).length;
+    if (length > LONGEST && !isDataTable(file)) findings.push(`${file}: ${length} lines, more than ${LONGEST}`);
+  }
+  for (const file of globSync(EVERYWHERE, { withFileTypes: true }).filter((entry) => entry.isFile())) {
+    const path = `${file.parentPath}/${file.name}`;
+    for (const [index, line] of lines(path).entries()) {
+      const [found] = MACHINE_PATH.exec(line) ?? FOREIGN_REGISTRY.exec(line) ?? [];
+      if (found) findings.push(`${path}:${index + 1}: names this machine: ${found.trim()}`);
+    }
+  }
+  return findings;
+}
+
+/** Half of the files, and nine in ten, are no longer than these: for the reader of the report. */
+function lengths(): string {
+  const sorted = globSync('src/**/*.ts', { exclude: ['**/*.test.ts'] })
+    .map((file) => lines(file).length)
+    .sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? 0;
+  return `${sorted.length} source files, median ${at(0.5)} lines, nine in ten under ${at(0.9) + 1}`;
+}
+
+function lines(file: string): string[] {
+  return readFileSync(file, 'utf8').trimEnd().split('\n');
+}
+
+if (import.meta.main) {
+  const findings = sourceFindings();
+  for (const line of findings) console.error(line);
+  console.log(lengths());
+  process.exitCode = findings.length > 0 ? 1 : 0;
+}
