@@ -1,0 +1,89 @@
+/** Every error the service can answer: code, HTTP status and text (SPEC "Errors"; CONTRACT; docs/decisions.md). */
+interface Entry {
+  /** Wire code; `undefined` for the answers that carry `error` only. */
+  readonly code?: number;
+  readonly status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: each entry types its own arguments; fail() reads them back
+  readonly text: (...args: any[]) => string;
+}
+
+export const catalogue = {
+  internal: { code: 1, status: 500, text: () => 'server error' },
+  invalidWhere: { code: 1, status: 500, text: (why: string) => `server error: where ${why}` },
+  noTextIndex: { code: 1, status: 500, text: (className: string) => `server error: $text needs a text index on ${className}` },
+  unavailable: { code: 1, status: 503, text: () => 'server error: the service is not available now' },
+
+  objectNotFound: { code: 101, status: 404, text: () => 'Object not found.' },
+  needsAuthentication: { code: 101, status: 404, text: () => 'Permission denied, user needs to be authenticated.' },
+  invalidParameter: { code: 102, status: 400, text: (name: string) => `Invalid parameter for query: ${name}` },
+  badParameterValue: { code: 102, status: 400, text: (name: string, why: string) => `Invalid value for parameter ${name}: ${why}` },
+  badQuery: { code: 102, status: 400, text: (why: string) => why },
+  invalidClassName: { code: 103, status: 400, text: (name: string) => `Invalid class name: ${name}` },
+  classMissing: { code: 103, status: 400, text: (name: string) => `Class ${name} does not exist.` },
+  classExists: { code: 103, status: 400, text: (name: string) => `Class ${name} already exists.` },
+  classNameMismatch: { code: 103, status: 400, text: (body: string, path: string) => `Class name mismatch between ${body} and ${path}.` },
+  invalidObjectId: { code: 104, status: 400, text: () => 'objectId must be a non-empty string.' },
+  invalidFieldName: { code: 105, status: 400, text: (name: string) => `Invalid field name: ${name}` },
+  badPointer: { code: 106, status: 400, text: (why: string) => `Bad pointer: ${why}` },
+  invalidJson: { code: 107, status: 400, text: (why: string) => `Invalid JSON: ${why}` },
+  badConstraint: { code: 107, status: 400, text: (why: string) => why },
+  badOperator: { code: 107, status: 400, text: (why: string) => why },
+  invalidClp: { code: 107, status: 400, text: (why: string) => `Invalid class level permissions: ${why}` },
+  batchNoArray: { code: 107, status: 400, text: () => 'requests must be an array' },
+  batchPath: { code: 107, status: 400, text: (path: string) => `cannot route batch path ${path}` },
+  batchRoute: { code: 107, status: 400, text: (method: string, path: string) => `cannot route ${method} ${path}` },
+  unknownOperator: { code: 108, status: 400, text: (name: string) => `The ${name} operator is not supported yet.` },
+  schemaMismatch: {
+    code: 111,
+    status: 400,
+    text: (className: string, field: string, expected: string, got: string) =>
+      `schema mismatch for ${className}.${field}; expected ${expected} but got ${got}`,
+  },
+  placeMismatch: {
+    code: 111,
+    status: 400,
+    text: (place: string, expected: string, got: string) =>
+      `schema mismatch inside the value at ${place}; expected ${expected} but got ${got}`,
+  },
+  notAType: { code: 111, status: 400, text: (type: string) => `This is not a valid ${type}` },
+  tooLarge: { code: 116, status: 413, text: () => 'Request body is too large.' },
+  captcha: { code: 119, status: 400, text: () => 'This action is not allowed without a valid CAPTCHA' },
+  permissionDenied: {
+    code: 119,
+    status: 400,
+    text: (action: string, className: string) => `Permission denied for action ${action} on class ${className}`,
+  },
+  fieldDenied: {
+    code: 119,
+    status: 400,
+    text: (field: string, className: string) => `This user is not allowed to access ${field} on class ${className}`,
+  },
+  pointedAt: {
+    code: 119,
+    status: 400,
+    text: (id: string, className: string, field: string) =>
+      `Pointer to Object ${id} exists in table ${className} in key ${field}. Delete is not allowed.`,
+  },
+  systemTable: { code: 119, status: 400, text: () => 'Action is denied for system tables' },
+  invalidNestedKey: {
+    code: 121,
+    status: 400,
+    text: (key: string) => `Nested keys should not contain the '$' or '.' characters: ${key}`,
+  },
+  invalidAcl: { code: 123, status: 400, text: (why: string) => `Invalid ACL: ${why}` },
+  timeout: { code: 124, status: 503, text: () => 'The query took too long and was ended.' },
+  missingClassName: { code: 135, status: 400, text: () => 'A class name is needed.' },
+  fieldCannotBeAdded: { code: 136, status: 400, text: (field: string) => `field ${field} cannot be added` },
+  duplicateValue: { code: 137, status: 400, text: () => 'A duplicate value for a field with unique values was provided' },
+  functionNotFound: { code: 141, status: 400, text: () => 'function not found' },
+  invalidSession: { code: 209, status: 400, text: () => 'invalid session token' },
+  schemaOperation: { code: 255, status: 400, text: (why: string) => why },
+
+  notFound: { status: 404, text: () => 'Not found.' },
+  unauthorized: { status: 403, text: () => 'unauthorized' },
+  masterKeyRequired: { status: 403, text: () => 'unauthorized: master key is required' },
+  /** SPEC "Batch": the answer of a GET item and of a POST item without a body. */
+  batchItemBody: { status: 400, text: () => 'Cannot convert undefined or null to object' },
+} as const satisfies Record<string, Entry>;
+
+export type ErrorKey = keyof typeof catalogue;

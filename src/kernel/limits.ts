@@ -1,0 +1,19 @@
+/** Bounds on what a request may bring. SPEC "Limits" first; the rest keep hostile input from costing more than it should. */
+export const limits = {
+  /** SPEC "Limits": default of `limit` in REST queries. */
+  defaultLimit: 100,
+  /** CONTRACT "Requests": bytes of a body on the data endpoints. */
+  bodyBytes: 20 * 1024 * 1024,
+  /** Levels of nesting in a JSON value. */
+  jsonDepth: 100,
+  /** Levels of `$or`, `$and`, `$nor`, `$not` and sub-queries in a `where`. */
+  whereDepth: 50,
+  /** Constraints in one `where`, all levels together; SQLite bounds the depth of an expression, we its size. */
+  whereTerms: 2_000,
+  /** Characters of a table or field name: both engines and their indexes can carry it. */
+  nameLength: 128,
+  /** Columns of a table. */
+  fieldsPerTable: 1_600,
+  /** Characters of a `$regex`. */
+  regexLength: 10_000,
+} as const;

@@ -1,0 +1,93 @@
+/** The types of SPEC "Wire types", as the schema endpoints spell them. */
+export const fieldTypes = [
+  'String',
+  'Number',
+  'Boolean',
+  'Date',
+  'Pointer',
+  'Relation',
+  'File',
+  'PrivateFile',
+  'Array',
+  'Object',
+  'HTML/XML',
+  'ACL',
+] as const;
+export type FieldType = (typeof fieldTypes)[number];
+
+/** A field of a table. Immutable. */
+export interface Field {
+  readonly name: string;
+  readonly type: FieldType;
+  /** Pointer and Relation only. */
+  readonly targetClass?: string;
+  /**
+   * The SQL column that holds it (a Relation: the join table). Usually the name itself; another where SQL would fold two names together.
+   */
+  readonly column: string;
+}
+
+/** What one entity (`role:<Name>`, `requiresAuthentication`, `*`, a user id) may do; SPEC "Schema record". */
+export type Grants = Readonly<Record<string, boolean | readonly string[]>>;
+export const clpActions = ['find', 'get', 'count', 'create', 'update', 'delete', 'addField'] as const;
+export type ClpAction = (typeof clpActions)[number];
+
+/** Class-level permissions as stored and as shown. An empty or missing map means nobody. */
+export interface ClassLevelPermissions {
+  readonly find?: Grants;
+  readonly get?: Grants;
+  readonly count?: Grants;
+  readonly create?: Grants;
+  readonly update?: Grants;
+  readonly delete?: Grants;
+  readonly addField?: Grants;
+  readonly protectedFields?: Readonly<Record<string, readonly string[]>>;
+  readonly readUserFields?: readonly string[];
+  readonly writeUserFields?: readonly string[];
+}
+
+/** An index that the schema endpoints define. */
+export interface TableIndex {
+  readonly name: string;
+  /** Field names in order, 1 ascending, -1 descending. */
+  readonly keys: ReadonlyArray<readonly [field: string, direction: 1 | -1]>;
+}
+
+/** SPEC "Schema record": present on tables with the timeline on. */
+export interface TimelineSettings {
+  readonly displayFields: Readonly<Record<string, unknown>>;
+  readonly index: Readonly<Record<string, unknown>>;
+}
+
+/** A table ("class") of one system. Immutable: a change makes a new one. */
+export interface TableSchema {
+  readonly className: string;
+  /** The SQL table that holds its records. */
+  readonly sqlName: string;
+  /** By name; the default fields first. */
+  readonly fields: ReadonlyMap<string, Field>;
+  readonly permissions: ClassLevelPermissions;
+  readonly timeline?: TimelineSettings;
+  readonly indexes: ReadonlyMap<string, TableIndex>;
+  /** Names of the fields that `$text` searches; empty where there is no text index. */
+  readonly textIndex: readonly string[];
+}
+
+/** A field of some table that points at a class: the delete guard and the deletion of join rows ask for these. */
+export interface Reference {
+  readonly table: TableSchema;
+  readonly field: Field;
+}
+
+/** All tables of a system at one moment. Immutable; a write that changes it swaps in a new one. */
+export interface Schema {
+  readonly version: number;
+  readonly tables: ReadonlyMap<string, TableSchema>;
+  /** Pointer and Relation fields by target class. */
+  readonly referencesTo: ReadonlyMap<string, readonly Reference[]>;
+}
+
+/** `Pointer<Accounts>`, `String`, ...: the spelling of 111 messages. */
+export function typeText(type: string, targetClass?: string): string {
+  return targetClass === undefined ? type : `${type}<${targetClass}>`;
+}

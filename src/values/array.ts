@@ -1,0 +1,15 @@
+import { checkKeys, withoutIncluded } from './keys.ts';
+import { mismatch } from './mismatch.ts';
+import type { ValueType } from './type.ts';
+
+/** SPEC "Wire types": JSON array, stored as JSON text; Pointers and Dates inside stay wrapped, included records become Pointers. */
+export const arrayType: ValueType = {
+  type: 'Array',
+  storage: 'json',
+  decode(value, field, className) {
+    if (!Array.isArray(value)) return mismatch(className, field, value);
+    const elements = withoutIncluded(value);
+    checkKeys(elements);
+    return JSON.stringify(elements);
+  },
+};

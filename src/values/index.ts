@@ -1,0 +1,45 @@
+import type { Field, FieldType } from '../schema/model.ts';
+import { aclType } from './acl.ts';
+import { arrayType } from './array.ts';
+import { booleanType } from './boolean.ts';
+import { dateType } from './date.ts';
+import { fileType, privateFileType } from './file.ts';
+import { htmlType } from './html.ts';
+import { numberType } from './number.ts';
+import { objectType } from './object.ts';
+import { pointerType } from './pointer.ts';
+import { relationType } from './relation.ts';
+import { stringType } from './string.ts';
+import type { Storage, ValueType } from './type.ts';
+
+export { type InferredType, inferType, typeOfValue } from './infer.ts';
+export { parseIsoDate } from './iso.ts';
+export { parseRequestJson } from './json-input.ts';
+export { checkKeys, checkPath } from './keys.ts';
+export { applyEdits } from './operators/apply.ts';
+export { flattenForCreate } from './operators/create.ts';
+export { isOperator, type Operator, operatorType, parseOperator, type RelationStep } from './operators/parse.ts';
+export type { Storage, StoredValue, ValueType } from './type.ts';
+
+/** The wire types by name (SPEC "Wire types"). */
+export const valueTypes: ReadonlyMap<FieldType, ValueType> = new Map(
+  [
+    stringType,
+    numberType,
+    booleanType,
+    dateType,
+    pointerType,
+    relationType,
+    fileType,
+    privateFileType,
+    arrayType,
+    objectType,
+    htmlType,
+    aclType,
+  ].map((type) => [type.type, type]),
+);
+
+/** How the values of a field lie in its column. */
+export function storageOf(field: Field): Storage {
+  return (valueTypes.get(field.type) as ValueType).storage;
+}

@@ -1,0 +1,80 @@
+import { fail } from '../errors/fail.ts';
+import type { JsonValue } from '../kernel/json.ts';
+import { limits } from '../kernel/limits.ts';
+
+/** Texts from here on have their depth scanned before JSON.parse builds the levels; below, even the deepest is small. */
+const scanFrom = 16_384;
+
+/** Escapes that can make NUL or half of a surrogate pair. */
+const suspicious = /\\u(?:0000|[dD][89a-fA-F])/;
+
+const tooDeep = (): never => fail('invalidJson', `nested deeper than ${limits.jsonDepth} levels`);
+
+/**
+ * The value of a JSON text that came from outside: a body, a `where`, a pipeline. Keys are not judged here, since what they
+ * may be depends on where they stand: field names by schema/naming.ts, keys inside values by `checkKeys`.
+ * @param text as decoded from UTF-8, so that half of a surrogate pair can only stand in it as an escape
+ * @throws invalidJson (107) for malformed text, too many levels, NUL or lone surrogates in strings and keys, numbers that are not finite
+ */
+export function parseRequestJson(text: string): JsonValue {
+  if (text.length >= scanFrom) scanDepth(text);
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return fail('invalidJson', 'the text is not JSON');
+  }
+  check(value, 0, text.includes('\\u') && suspicious.test(text));
+  return value;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/** Counts brackets outside strings. Malformed text is left to JSON.parse. */
+function scanDepth(text: string): void {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = endOfString(text, at);
+      if (at < 0) return;
+    } else if ((code | 32) === 123) {
+      // [ and {
+      if (++depth > limits.jsonDepth) tooDeep();
+    } else if ((code | 32) === 125) depth--;
+  }
+}
+
+/** The place of the quote that ends a string; -1 where none does. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return end;
+  }
+  return -1;
+}
+
+function check(value: JsonValue, depth: number, strings: boolean): void {
+  if (typeof value === 'number') {
+    if (value - value !== 0) fail('invalidJson', 'a number is too large');
+  } else if (typeof value === 'string') {
+    if (strings) checkText(value);
+  } else if (typeof value === 'object' && value !== null) {
+    if (depth >= limits.jsonDepth) tooDeep();
+    if (Array.isArray(value)) {
+      for (let at = 0; at < value.length; at++) check(value[at] as JsonValue, depth + 1, strings);
+    } else {
+      for (const key in value) {
+        if (strings) checkText(key);
+        check(value[key] as JsonValue, depth + 1, strings);
+      }
+    }
+  }
+}
+
+function checkText(text: string): void {
+  if (text.includes('\0')) fail('invalidJson', 'a string holds NUL');
+  if (!text.isWellFormed()) fail('invalidJson', 'a string holds half of a surrogate pair');
+}

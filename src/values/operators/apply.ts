@@ -1,0 +1,112 @@
+import { fail } from '../../errors/fail.ts';
+import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import { typeOfValue } from '../infer.ts';
+import { checkPath } from '../keys.ts';
+import type { JsonEdit } from './edit.ts';
+import { without, withUnique } from './equality.ts';
+
+type Container = JsonValue[] | JsonObject;
+
+/**
+ * A column's JSON after its edits, in their order. Pure: engines call it inside the write.
+ *
+ * Null and absent are the same. Objects on the way to a place are made where something is to be put there; Remove and unset make
+ * nothing. A number as a segment is a position where the value there is an Array; an Array grows only at its end, and
+ * unset leaves null at a position, so that the others keep theirs.
+ * @param current JSON text of an Array or Object column; `null` where it is empty
+ * @param type the column's type: what an empty column begins as
+ * @returns JSON text; `null` where the column becomes empty
+ * @throws placeMismatch (111) where an operator meets a value of another type; badOperator (107) for a sum that is not finite;
+ *   invalidFieldName (105), invalidNestedKey (121) for a path
+ */
+export function applyEdits(
+  current: string | null,
+  edits: readonly JsonEdit[],
+  type: 'Array' | 'Object' = 'Object',
+): string | null {
+  let root: JsonValue = current === null ? null : JSON.parse(current);
+  // A later edit may reach into what an earlier one has put, and the caller's values must stay as they are.
+  for (const edit of edits.length > 1 ? structuredClone(edits) : edits) {
+    if (edit.path.length === 0) root = edited(root, edit) ?? null;
+    else root = editInside(root, edit, type);
+  }
+  return root === null ? null : JSON.stringify(root);
+}
+
+function editInside(root: JsonValue, edit: JsonEdit, type: 'Array' | 'Object'): JsonValue {
+  checkPath(edit.path);
+  const last = edit.path.length - 1;
+  const segment = edit.path[last] as string;
+  // A value cannot be made a wrapper, or another wrapper, piece by piece: nobody would have checked it.
+  if (segment === '__type') fail('invalidFieldName', segment);
+  const creates = edit.op !== 'unset' && edit.op !== 'remove';
+  if (root === null && !creates) return null;
+  const start = root ?? (type === 'Array' ? [] : {});
+  let container = start;
+  for (let depth = 0; depth <= last; depth++) {
+    if (typeof container !== 'object' || container === null) return creates ? misfit(edit, depth, 'Object', container) : root;
+    if (depth === last) break;
+    const step = edit.path[depth] as string;
+    let next = read(container, step);
+    if (next === undefined || next === null) {
+      if (!creates) return root;
+      next = {};
+      write(container, step, next, edit);
+    }
+    container = next;
+  }
+  const before = read(container as Container, segment);
+  if (creates || (before !== undefined && before !== null)) write(container as Container, segment, edited(before, edit), edit);
+  return start;
+}
+
+/** The value at a place after an edit; `undefined`: none. */
+function edited(before: JsonValue | undefined, edit: JsonEdit): JsonValue | undefined {
+  const absent = before === undefined || before === null;
+  switch (edit.op) {
+    case 'set':
+      return edit.value;
+    case 'unset':
+      return undefined;
+    case 'setOnInsert':
+      return absent ? edit.value : before;
+    case 'increment': {
+      if (!absent && typeof before !== 'number') return misfit(edit, edit.path.length, 'Number', before);
+      const sum = (absent ? 0 : before) + edit.amount;
+      return Number.isFinite(sum) ? sum : fail('badOperator', 'Increment leaves the range of numbers');
+    }
+    default: {
+      if (!absent && !Array.isArray(before)) return misfit(edit, edit.path.length, 'Array', before);
+      const elements = absent ? [] : before;
+      if (edit.op === 'add') return [...elements, ...edit.objects];
+      return edit.op === 'addUnique' ? withUnique(elements, edit.objects) : without(elements, edit.objects);
+    }
+  }
+}
+
+function read(container: Container, segment: string): JsonValue | undefined {
+  if (Array.isArray(container)) return container[position(segment)];
+  return Object.hasOwn(container, segment) ? container[segment] : undefined;
+}
+
+function write(container: Container, segment: string, value: JsonValue | undefined, edit: JsonEdit): void {
+  if (Array.isArray(container)) {
+    const at = position(segment);
+    if (at < 0 || at > container.length)
+      fail('placeMismatch', edit.path.join('.').slice(0, 200), `a position up to ${container.length}`, segment.slice(0, 50));
+    container[at] = value ?? null;
+  } else if (value === undefined) delete container[segment];
+  else container[segment] = value;
+}
+
+const digits = /^(?:0|[1-9]\d{0,9})$/;
+
+/** The place of an Array that a segment names; -1 for none. */
+function position(segment: string): number {
+  return digits.test(segment) ? Number(segment) : -1;
+}
+
+function misfit(edit: JsonEdit, depth: number, expected: string, got: JsonValue): never {
+  const place = edit.path.slice(0, depth).join('.').slice(0, 200);
+  fail('placeMismatch', place === '' ? 'its top' : place, expected, typeOfValue(got));
+}

@@ -1,0 +1,21 @@
+import { fail } from '../errors/fail.ts';
+import { isJsonObject } from '../kernel/json.ts';
+import { checkWrapperKeys, namesRecord } from './keys.ts';
+import { mismatch } from './mismatch.ts';
+import type { ValueType } from './type.ts';
+
+/**
+ * SPEC "Wire types": `{__type: Pointer, className, objectId}`; stored as the objectId, the class being the schema's.
+ * An included record (`__type: Object`) that a client sends back stands for its Pointer.
+ */
+export const pointerType: ValueType = {
+  type: 'Pointer',
+  storage: 'pointer',
+  decode(value, field, className) {
+    if (!isJsonObject(value) || (value.__type !== 'Pointer' && value.__type !== 'Object'))
+      return mismatch(className, field, value);
+    checkWrapperKeys(value);
+    if (!namesRecord(value)) return fail('notAType', 'Pointer');
+    return value.className === field.targetClass ? value.objectId : mismatch(className, field, value);
+  },
+};
