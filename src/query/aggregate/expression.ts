@@ -1,0 +1,70 @@
+import { fail } from '../../errors/fail.ts';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import { isWrapped, literalOf, nullLiteral } from './literal.ts';
+import type { Expression } from './model.ts';
+import { outputName } from './names.ts';
+import { callOf, isOperator, maxItems } from './operators.ts';
+import type { PipelineBuilder } from './pipeline.ts';
+
+const maxDepth = 50;
+const dateParts: ReadonlySet<string> = new Set(['$year', '$month', '$dayOfMonth', '$hour', '$week', '$dayOfWeek', '$minute', '$second']);
+
+/**
+ * An expression over the row as it is: `$field`, a literal, an operator, or an object or array of expressions.
+ * @throws badQuery (102) for unknown operators and wrong forms; fieldDenied (119); invalidFieldName (105)
+ */
+export function parseExpression(value: JsonValue, pipeline: PipelineBuilder, depth = 0): Expression {
+  if (depth > maxDepth) fail('badQuery', `Expressions nest at most ${maxDepth} levels.`);
+  pipeline.spend(1);
+  if (typeof value === 'string' && value.startsWith('$')) return fieldOf(value, pipeline);
+  if (Array.isArray(value)) {
+    if (value.length > maxItems) fail('badQuery', `An array of expressions has at most ${maxItems} of them.`);
+    return { form: 'array', kind: 'json', items: value.map((item) => parseExpression(item, pipeline, depth + 1)) };
+  }
+  if (!isJsonObject(value) || isWrapped(value)) return literalOf(value);
+  const keys = Object.keys(value);
+  const operator = keys.find((key) => key.startsWith('$'));
+  if (operator === undefined) return objectOf(value, pipeline, depth);
+  if (keys.length > 1) fail('badQuery', 'An expression has only one operator.');
+  const operand = value[operator] as JsonValue;
+  if (operator === '$literal') return literalOf(operand);
+  if (!isOperator(operator)) fail('badQuery', `Unrecognized expression '${operator.slice(0, 50)}'.`);
+  const items = operandsOf(operator, operand).map((item) => parseExpression(item, pipeline, depth + 1));
+  return callOf(operator, items);
+}
+
+/** `$name` or `$name.place`. @throws badQuery (102) for variables and empty names */
+function fieldOf(reference: string, pipeline: PipelineBuilder): Expression {
+  if (reference.startsWith('$$')) fail('badQuery', `Variables are not supported: ${reference.slice(0, 50)}`);
+  if (reference.length === 1) fail('badQuery', "'$' by itself is not a field.");
+  return pipeline.resolve(reference.slice(1)) ?? nullLiteral;
+}
+
+function objectOf(value: JsonObject, pipeline: PipelineBuilder, depth: number): Expression {
+  const entries = Object.entries(value);
+  if (entries.length > maxItems) fail('badQuery', `An object of expressions has at most ${maxItems} members.`);
+  const members = entries.map(([name, item]) => {
+    // The key of an object is the object's own: `_id` inside stays `_id`.
+    if (name !== '_id') outputName(name);
+    return [name, parseExpression(item, pipeline, depth + 1)] as const;
+  });
+  return { form: 'object', kind: 'json', members };
+}
+
+function operandsOf(operator: string, operand: JsonValue): JsonValue[] {
+  if (Array.isArray(operand)) return operand;
+  if (!isJsonObject(operand)) return [operand];
+  if (operator === '$cond') return memberValues(operator, operand, ['if', 'then', 'else']);
+  if (dateParts.has(operator) && Object.hasOwn(operand, 'date')) {
+    const zone = own(operand, 'timezone');
+    if (zone !== undefined && zone !== 'UTC' && zone !== 'GMT') fail('badQuery', 'Date parts are in UTC; timezone is not supported.');
+    return memberValues(operator, operand, ['date'], ['timezone']);
+  }
+  return [operand];
+}
+
+function memberValues(operator: string, operand: JsonObject, names: readonly string[], more: readonly string[] = []): JsonValue[] {
+  const unknown = Object.keys(operand).find((key) => !names.includes(key) && !more.includes(key));
+  if (unknown !== undefined) fail('badQuery', `Unrecognized parameter to ${operator}: ${unknown.slice(0, 50)}`);
+  return names.map((name) => own(operand, name) ?? (Object.hasOwn(operand, name) ? null : fail('badQuery', `Missing '${name}' parameter to ${operator}.`)));
+}

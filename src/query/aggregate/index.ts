@@ -1,0 +1,2 @@
+export type { Aggregation } from './model.ts';
+export { checkAggregationParameters, parseAggregation } from './parse.ts';

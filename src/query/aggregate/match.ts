@@ -1,0 +1,42 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
+import { isoText } from '../../kernel/time.ts';
+import type { Field, TableSchema } from '../../schema/model.ts';
+import { literalFor, literalOf } from './literal.ts';
+import { aliasOf } from './names.ts';
+
+const logical: ReadonlySet<string> = new Set(['$and', '$or', '$nor']);
+
+/**
+ * A `$match` over records as a `where`: storage names of Parse become field names, ISO text where a Date stands and `Class$id` where a
+ * Pointer stands become the full objects that a `where` asks for. Whatever is wrong with it is left to `parseWhere`.
+ */
+export function whereOfMatch(match: JsonObject, table: TableSchema): JsonObject {
+  const entries = Object.entries(match).map(([key, value]): [string, JsonValue] => {
+    if (logical.has(key) && Array.isArray(value))
+      return [key, value.map((branch) => (isJsonObject(branch) ? whereOfMatch(branch, table) : branch))];
+    const name = table.fields.has(key) ? key : aliasOf(key);
+    const field = table.fields.get(name);
+    return [name, field && (field.type === 'Date' || field.type === 'Pointer') ? constraintOn(field, value) : value];
+  });
+  // One field may come under two of its names.
+  if (new Set(entries.map(([name]) => name)).size < entries.length) return { $and: entries.map((entry) => Object.fromEntries([entry])) };
+  return Object.fromEntries(entries);
+}
+
+/** The operators of the constraint, or the value itself, with values in full. */
+function constraintOn(field: Field, value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map((item) => constraintOn(field, item));
+  if (!isJsonObject(value)) return inFull(field, value);
+  if (!Object.keys(value).some((key) => key.startsWith('$'))) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([operator, operand]) => [operator, operator === '$regex' ? operand : constraintOn(field, operand)]),
+  );
+}
+
+function inFull(field: Field, value: JsonValue): JsonValue {
+  if (typeof value !== 'string') return value;
+  const literal = literalFor(literalOf(value), { kind: field.type === 'Date' ? 'date' : 'pointer', targetClass: field.targetClass ?? '' });
+  if (literal.kind === 'date') return { __type: 'Date', iso: isoText(literal.value as number) };
+  if (literal.kind === 'pointer') return { __type: 'Pointer', className: field.targetClass ?? '', objectId: literal.value as string };
+  return value;
+}

@@ -1,0 +1,108 @@
+import type { Grant } from '../../access/index.ts';
+import { fail } from '../../errors/fail.ts';
+import type { Field } from '../../schema/model.ts';
+import { storageOf } from '../../values/index.ts';
+import { resolveName } from '../names.ts';
+import type { QueryScope } from '../scope.ts';
+import type { Column, Expression, Stage, ValueKind } from './model.ts';
+import { aliasOf } from './names.ts';
+
+/** Parts of expressions and conditions in one pipeline, all stages together; engines bound the size of a statement. */
+const maxParts = 1_000;
+/** Members of a result object; SQLite has at most 2,000 columns in a result. */
+const maxColumns = 1_900;
+
+/** A pipeline in the making: the columns that the rows have so far, by name, and the stages that made them. */
+export class PipelineBuilder {
+  readonly grant: Grant;
+  readonly scope: QueryScope;
+  readonly stages: Stage[] = [];
+  readonly base: (readonly [Column, Field])[] = [];
+  readonly sequence: Column;
+  /** Whether the rows are still records, whole and all of them, so that a `$match` may yet go into the scan. */
+  atRecords = true;
+  row = new Map<string, Column>();
+  #columns = 0;
+  #parts = 0;
+
+  constructor(grant: Grant, scope: QueryScope) {
+    this.grant = grant;
+    this.scope = scope;
+    this.sequence = this.column({ kind: 'number' });
+    for (const field of grant.table.fields.values()) {
+      if (grant.hiddenFields.has(field.name)) continue;
+      const storage = storageOf(field);
+      const column = this.column(
+        field.targetClass === undefined || storage !== 'pointer'
+          ? { kind: storage === 'relation' ? 'json' : storage }
+          : { kind: 'pointer', targetClass: field.targetClass },
+      );
+      this.base.push([column, field]);
+      this.row.set(field.name, column);
+    }
+  }
+
+  /** A new column. */
+  column({ kind, targetClass }: ValueKind, keepNull = false): Column {
+    const id = this.#columns++;
+    return targetClass === undefined ? { id, kind, keepNull } : { id, kind, targetClass, keepNull };
+  }
+
+  add(stage: Stage): void {
+    if (stage.kind !== 'sort') this.atRecords = false;
+    this.stages.push(stage);
+  }
+
+  /** Replaces what the rows are made of. @throws badQuery (102) for too many columns */
+  setRow(row: Map<string, Column>): void {
+    if (row.size > maxColumns) fail('badQuery', `An aggregation makes at most ${maxColumns} fields.`);
+    this.row = row;
+    this.atRecords = false;
+  }
+
+  /** Columns that hold the values of expressions over the row; new ones are computed before the next stage. */
+  columnsOf(expressions: readonly Expression[]): Column[] {
+    const computed: (readonly [Column, Expression])[] = [];
+    const columns = expressions.map((expression) => {
+      if (expression.form === 'column') return expression.column;
+      const column = this.column(expression, expression.form !== 'place' && expression.form !== 'edited');
+      computed.push([column, expression]);
+      return column;
+    });
+    if (computed.length > 0) this.stages.push({ kind: 'compute', columns: computed });
+    return columns;
+  }
+
+  /**
+   * What a name, or a dotted place, means in the row as it is now; `null` where no row has it.
+   * @throws fieldDenied (119) for a hidden field; invalidFieldName (105) for an ill-formed name
+   */
+  resolve(name: string): Expression | null {
+    const [, ...path] = name.split('.');
+    const column = this.row.get(this.keyOf(name));
+    if (!column) {
+      resolveName(aliasOf(name), this.grant);
+      return null;
+    }
+    if (path.length === 0) return { form: 'column', column, ...kindOf(column) };
+    // The name of the field is known to be good; what follows it is not.
+    resolveName(`objectId.${path.join('.')}`, this.grant);
+    return column.kind === 'json' ? { form: 'place', column, path, kind: 'json' } : null;
+  }
+
+  /** The field of the row that a name, or a dotted place, begins with; there may be none of that name. */
+  keyOf(name: string): string {
+    const [first = ''] = name.split('.', 1);
+    return this.row.has(first) ? first : aliasOf(first);
+  }
+
+  /** Counts parts of the pipeline. @throws badQuery (102) where there are too many */
+  spend(parts: number): void {
+    this.#parts += parts;
+    if (this.#parts > maxParts) fail('badQuery', `A pipeline has at most ${maxParts} parts.`);
+  }
+}
+
+function kindOf({ kind, targetClass }: ValueKind): ValueKind {
+  return targetClass === undefined ? { kind } : { kind, targetClass };
+}

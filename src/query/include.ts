@@ -1,0 +1,84 @@
+import { authorize, type Grant } from '../access/index.ts';
+import { fail, ServiceError } from '../errors/fail.ts';
+import type { Field, FieldType } from '../schema/model.ts';
+import type { Filter } from './filter.ts';
+import { projectFields } from './keys.ts';
+import { namesBelow } from './list.ts';
+import { resolveName } from './names.ts';
+import type { QueryScope } from './scope.ts';
+import type { Include, Selection } from './selection.ts';
+import { always, guardedFilter } from './where/index.ts';
+
+/** Levels of included records: each is a further read. */
+const maxLevels = 10;
+const expandable: ReadonlySet<FieldType> = new Set(['Pointer', 'Array']);
+const none: readonly Include[] = [];
+
+/** What a query says of the records' shape; names relative to the table, dotted names reach into what is included. */
+export interface Shape {
+  /** `null` for all fields. */
+  readonly keys: readonly string[] | null;
+  readonly excludeKeys: readonly string[];
+  readonly include: readonly string[];
+}
+
+/**
+ * What to read of a table's records, and what to expand (SPEC "Query": keys, include; CONTRACT "Records").
+ * @throws fieldDenied, invalidFieldName (105) for names of this table; badQuery for an include of too many levels
+ */
+export function selectionOf(shape: Shape, filter: Filter, grant: Grant, scope: QueryScope): Selection {
+  const projection = projectFields(grant, shape.keys, shape.excludeKeys);
+  return { table: grant.table, ...projection, filter, includes: includesOf(shape, projection.fields, grant, scope) };
+}
+
+function includesOf(shape: Shape, fields: readonly Field[], grant: Grant, scope: QueryScope): readonly Include[] {
+  const through = shape.keys?.filter((key) => key.includes('.')) ?? [];
+  if (shape.include.length === 0 && through.length === 0) return none;
+  const heads = new Set([...shape.include, ...through].map((name) => head(name, grant)));
+  const wanted = heads.has('*') ? fields : fields.filter((field) => heads.has(field.name));
+  return wanted
+    .filter((field) => expandable.has(field.type))
+    .map((field) => ({ field, target: targetOf(shapeBelow(shape, field.name), scope) }));
+}
+
+function head(name: string, grant: Grant): string {
+  const segments = name.split('.');
+  if (segments.length > maxLevels) fail('badQuery', `include reaches deeper than ${maxLevels} levels`);
+  const first = segments[0] as string;
+  if (first !== '*') resolveName(first, grant);
+  return first;
+}
+
+function shapeBelow(shape: Shape, name: string): Shape {
+  const keys = shape.keys === null || shape.keys.includes(name) ? [] : namesBelow(shape.keys, name);
+  return {
+    keys: keys.length > 0 ? keys : null,
+    excludeKeys: namesBelow(shape.excludeKeys, name),
+    include: namesBelow(shape.include, name),
+  };
+}
+
+/** Asks for the right to read a class only when one of its records is met, and once. */
+function targetOf(shape: Shape, scope: QueryScope): Include['target'] {
+  const known = new Map<string, Selection | null>();
+  return (className) => {
+    let selection = known.get(className);
+    if (selection === undefined) {
+      selection = readable(className, shape, scope);
+      known.set(className, selection);
+    }
+    return selection;
+  };
+}
+
+function readable(className: string, shape: Shape, scope: QueryScope): Selection | null {
+  const table = scope.schema.tables.get(className);
+  if (!table) return null;
+  try {
+    const grant = authorize(scope.principal, 'get', table);
+    return selectionOf(shape, guardedFilter(grant, always), grant, scope);
+  } catch (error) {
+    if (error instanceof ServiceError) return null;
+    throw error;
+  }
+}

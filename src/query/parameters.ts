@@ -1,0 +1,99 @@
+import type { Grant } from '../access/index.ts';
+import { fail } from '../errors/fail.ts';
+import type { JsonValue } from '../kernel/json.ts';
+import { limits } from '../kernel/limits.ts';
+import { parseRequestJson } from '../values/index.ts';
+import type { Filter } from './filter.ts';
+import { type Shape, selectionOf } from './include.ts';
+import { splitNames } from './list.ts';
+import { parseOrder } from './order.ts';
+import type { QueryParameters, QueryScope } from './scope.ts';
+import type { Query, Selection } from './selection.ts';
+import { always, guardedFilter, parseWhere } from './where/index.ts';
+
+const ofQueries: ReadonlySet<string> = new Set(['where', 'limit', 'skip', 'order', 'keys', 'excludeKeys', 'include', 'count']);
+const ofReads: ReadonlySet<string> = new Set(['keys', 'excludeKeys', 'include']);
+
+/**
+ * A query from its parameters (SPEC "Query"; docs/decisions.md "Queries"). Unknown parameters are reported before all else.
+ * @throws invalidParameter, badParameterValue, badQuery (102); invalidWhere (500); what `parseWhere`, `keys`, `order`, `include` throw
+ */
+export function parseQuery(parameters: QueryParameters, grant: Grant, scope: QueryScope): Query {
+  checkQueryParameters(parameters);
+  const where = parseWhere(whereValue(parameters.get('where')), grant, scope);
+  const ranked = hasText(where);
+  const shape = shapeOf(parameters);
+  return {
+    ...selectionOf(shape, guardedFilter(grant, where), grant, scope),
+    order: parseOrder(parameters.get('order'), grant, ranked),
+    limit: wholeNumber('limit', parameters.get('limit'), limits.defaultLimit),
+    skip: wholeNumber('skip', parameters.get('skip'), 0),
+    count: yesOrNo('count', parameters.get('count')),
+    withScore: ranked && splitNames('keys', parameters.get('keys')).includes('$score'),
+  };
+}
+
+/** What to read of one record (SPEC "Read one"). @throws invalidParameter (102), and what `keys` and `include` throw */
+export function parseSelection(parameters: QueryParameters, grant: Grant, scope: QueryScope): Selection {
+  checkNames(parameters, ofReads);
+  return selectionOf(shapeOf(parameters), guardedFilter(grant, always), grant, scope);
+}
+
+/** The check that a query of a table that does not exist gets too. @throws invalidParameter (102) */
+export function checkQueryParameters(parameters: QueryParameters): void {
+  checkNames(parameters, ofQueries);
+}
+
+function checkNames(parameters: QueryParameters, known: ReadonlySet<string>): void {
+  for (const name of parameters.keys()) if (!known.has(name)) fail('invalidParameter', name.slice(0, limits.nameLength));
+}
+
+function whereValue(value: JsonValue | undefined): JsonValue {
+  if (value === undefined) return {};
+  if (typeof value !== 'string') return value;
+  try {
+    return parseRequestJson(value);
+  } catch (error) {
+    if (isJson(value)) throw error;
+    return fail('invalidWhere', 'is not valid JSON');
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function shapeOf(parameters: QueryParameters): Shape {
+  const asked = splitNames('keys', parameters.get('keys'));
+  const keys = asked.filter((name) => name !== '$score');
+  return {
+    keys: asked.length > 0 ? keys : null,
+    excludeKeys: splitNames('excludeKeys', parameters.get('excludeKeys')),
+    include: splitNames('include', parameters.get('include')),
+  };
+}
+
+function wholeNumber(name: string, value: JsonValue | undefined, unset: number): number {
+  if (value === undefined) return unset;
+  const number = typeof value === 'string' && /^\d{1,20}$/.test(value) ? Number(value) : value;
+  if (typeof number !== 'number' || !Number.isInteger(number) || number < 0)
+    fail('badParameterValue', name, 'should be a whole number, 0 or more');
+  return Math.min(number, Number.MAX_SAFE_INTEGER);
+}
+
+function yesOrNo(name: string, value: JsonValue | undefined): boolean {
+  if (value === '1' || value === 'true' || value === 1 || value === true) return true;
+  if (value === undefined || value === '0' || value === 'false' || value === 0 || value === false) return false;
+  return fail('badParameterValue', name, 'should be 1 or 0');
+}
+
+/** Whether relevance means anything: a `$text` that the records found have to match, or may match. */
+function hasText(filter: Filter): boolean {
+  if (filter.kind === 'text') return true;
+  return (filter.kind === 'and' || filter.kind === 'or') && filter.items.some(hasText);
+}

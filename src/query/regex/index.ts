@@ -1,0 +1,2 @@
+export { compileRegex, isLinear } from './compile.ts';
+export { parseRegex } from './parse.ts';

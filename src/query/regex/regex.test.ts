@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { limits } from '../../kernel/limits.ts';
+import { compileRegex, isLinear, parseRegex } from './index.ts';
+
+const literals: ReadonlyArray<readonly [pattern: string, options: string, text: string, at: string]> = [
+  ['^\\Qa.b\\E', '', 'a.b', 'start'],
+  ['\\Qa.b\\E$', '', 'a.b', 'end'],
+  ['\\Qa.b\\E', '', 'a.b', 'anywhere'],
+  ['^abc$', '', 'abc', 'whole'],
+  ['\\Aabc\\z', '', 'abc', 'whole'],
+  ['abc', 's', 'abc', 'anywhere'],
+  ['^a\\.b', '', 'a.b', 'start'],
+  ['\\Qa\\E\\\\E\\Qb\\E', '', 'a\\Eb', 'anywhere'],
+];
+for (const [pattern, options, text, at] of literals)
+  test(`plain text: ${pattern}`, () => assert.deepEqual(parseRegex(pattern, options).literal, { text, at }));
+
+for (const [pattern, options] of [
+  ['abc', 'i'],
+  ['a b', 'x'],
+  ['^abc', 'm'],
+  ['a.c', ''],
+  ['ab*', ''],
+  ['\\Qab\\E+', ''],
+  ['a|b', ''],
+  ['\\d', ''],
+  ['', ''],
+  ['^', ''],
+] as const)
+  test(`no plain text: ${pattern}/${options}`, () => assert.equal(parseRegex(pattern, options).literal, undefined));
+
+const matches: ReadonlyArray<readonly [pattern: string, options: string, text: string, matches: boolean, linear: boolean]> = [
+  ['b', '', 'abc', true, true],
+  ['B', '', 'abc', false, true],
+  ['B', 'i', 'abc', true, true],
+  ['^b', 'm', 'a\nb', true, true],
+  ['^b', '', 'a\nb', false, true],
+  ['a.b', 's', 'a\nb', true, true],
+  ['a.b', '', 'a\nb', false, true],
+  ['a b # note\n c', 'x', 'abc', true, true],
+  ['a[ ]b\\ c \\Q d\\E', 'x', 'a b c d', true, true],
+  ['(?ix) A b', '', 'ab', true, true],
+  ['a\\Z', '', 'a\n', true, true],
+  ['(?#x)a', '', 'a', true, true],
+  ["(?'n'a)b", '', 'ab', true, true],
+  ['(?P<n>a)b', '', 'ab', true, true],
+  ['\\u05d0', '', 'א', true, true],
+  ['\\א+', '', 'אא', true, true],
+  ['^\\Qa.b\\E+$', '', 'a.bb', true, true],
+  ['[]a]b', '', ']b', true, true],
+  ['[[:alpha:]]+1', '', 'ab1', true, true],
+  ['^.$', '', '😀', true, true],
+  ['a(?=b)', '', 'ab', true, false],
+  ['a(?!b)', '', 'ab', false, false],
+  ['(?<!x)ab', '', 'xab', false, false],
+  ['(.)\\1', '', 'abb', true, false],
+  ['(?P<n>a)(?=[[:digit:]])', 'i', 'A1', true, false],
+  ['\\Aa(?=b)b\\z', '', 'xab', false, false],
+  ['^\\Q(\\E(?=-)', '', '(-', true, false],
+];
+for (const [pattern, options, text, expected, linear] of matches)
+  test(`match: ${JSON.stringify(pattern)}/${options} on ${JSON.stringify(text)}`, () => {
+    assert.equal(compileRegex(pattern, options)(text), expected);
+    assert.equal(isLinear(pattern, options), linear);
+  });
+
+for (const pattern of ['(', '[', 'a{2,1}', '*', 'a++', '(?>a)', '(a{1,1000}){1,1000}', '\\', '(?=a', '(?P<n>a)(?P<n>b)'])
+  test(`refused: ${pattern}`, () =>
+    assert.throws(
+      () => parseRegex(pattern, undefined),
+      (error) => error instanceof Error && error.message.startsWith('Invalid regular expression: ') && error.message.length < 100,
+    ));
+
+test('a pattern that would stall a backtracking engine', () => {
+  const started = performance.now();
+  assert.equal(compileRegex('(a+)+$', '')(`${'a'.repeat(50_000)}b`), false);
+  assert.ok(performance.now() - started < 5_000);
+});
+
+test('too long, bad options', () => {
+  assert.throws(() => parseRegex('a'.repeat(limits.regexLength + 1), ''), { message: /longer than/ });
+  assert.throws(() => parseRegex('a', 'g'), { message: 'Bad $options value for query: g' });
+  assert.equal(parseRegex('a.', 'mii').options, 'im');
+});

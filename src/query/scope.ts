@@ -1,0 +1,14 @@
+import type { Principal } from '../access/index.ts';
+import type { JsonValue } from '../kernel/json.ts';
+import type { Schema } from '../schema/model.ts';
+
+/** What the parts of a query beyond its own table are read against: sub-queries, included records, the present time. */
+export interface QueryScope {
+  readonly schema: Schema;
+  readonly principal: Principal;
+  /** Milliseconds since 1970 that `$relativeTime` counts from; the clock where it is left out. */
+  readonly now?: number;
+}
+
+/** Query parameters by name: text from the address, JSON values where the query came in a body. */
+export type QueryParameters = ReadonlyMap<string, JsonValue>;

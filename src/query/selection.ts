@@ -1,0 +1,36 @@
+import type { Field, TableSchema } from '../schema/model.ts';
+import type { Filter, OrderKey } from './filter.ts';
+
+/** What to read of each record of a table, and what to expand. */
+export interface Selection {
+  readonly table: TableSchema;
+  /** In the order they are written; objectId first. */
+  readonly fields: readonly Field[];
+  /** Object fields of which only some places are asked for (`keys=obj.a.b`): field name to paths. */
+  readonly paths?: ReadonlyMap<string, readonly (readonly string[])[]>;
+  /** Which records; the caller's guard included. */
+  readonly filter: Filter;
+  readonly includes: readonly Include[];
+}
+
+/** A Pointer field, or an Array of Pointers, to expand. */
+export interface Include {
+  readonly field: Field;
+  /**
+   * How to read records of a class met there; `null` where the caller may not: they stay bare Pointers.
+   * A Pointer field asks for its target class only, an Array for each class that occurs in it.
+   */
+  readonly target: (className: string) => Selection | null;
+}
+
+/** SPEC "Query": a whole query. */
+export interface Query extends Selection {
+  readonly order: readonly OrderKey[];
+  readonly skip: number;
+  /** Records at most; 0 for none (count only). `Infinity` for all. */
+  readonly limit: number;
+  /** Whether the total is asked for. */
+  readonly count: boolean;
+  /** Whether `keys` asked for the relevance of `$text`. */
+  readonly withScore: boolean;
+}

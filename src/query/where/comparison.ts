@@ -1,0 +1,128 @@
+import { fail } from '../../errors/fail.ts';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import type { FieldRef, Filter, JsonOperand } from '../filter.ts';
+import { always, anyOf, negate, never } from './combine.ts';
+import { type FieldOperator, spend, type WhereContext } from './context.ts';
+import { columnValue, isPlain, jsonOperand } from './operand.ts';
+import { hasMember } from './relations.ts';
+import { isRelativeTime, refuseRelativeTime, relativeInstant } from './relative-time.ts';
+
+type Inequality = 'lt' | 'lte' | 'gt' | 'gte';
+
+/** Equality, bare or as `$eq`. On an Array a scalar or Pointer matches an element; null matches absence. */
+export const equals: FieldOperator = (ref, value) => {
+  refuseRelativeTime(value);
+  if (value === null) return negate(present(ref));
+  if (ref === null) return never;
+  const { field } = ref;
+  if (ref.path.length > 0) return atPlace(ref, [value]);
+  if (isPlain(field)) {
+    const stored = columnValue(field, value);
+    return stored === undefined ? never : { kind: 'compare', field, op: 'eq', value: stored };
+  }
+  switch (field.type) {
+    case 'Relation':
+      return hasMember(field, [value]);
+    case 'Array':
+      return Array.isArray(value) ? sameJson(ref, jsonOperand(value)) : { kind: 'hasAny', ref, operands: [jsonOperand(value)] };
+    case 'Object':
+      return isJsonObject(value) ? sameJson(ref, jsonOperand(value)) : never;
+    default:
+      return sameFile(ref, value);
+  }
+};
+
+/** `$in`; null among the values matches absence. @throws badConstraint for anything but an array */
+export const oneOf: FieldOperator = (ref, value, context) => {
+  if (!Array.isArray(value)) fail('badConstraint', 'bad $in value');
+  return isOneOf(ref, value, context);
+};
+
+/** `$nin`: everything that `$in` does not match. @throws badConstraint for anything but an array */
+export const noneOf: FieldOperator = (ref, value, context) => {
+  if (!Array.isArray(value)) fail('badConstraint', 'bad $nin value');
+  return negate(isOneOf(ref, value, context));
+};
+
+/** `$exists`. @throws badConstraint for anything but a boolean */
+export const exists: FieldOperator = (ref, value) => {
+  if (typeof value !== 'boolean') fail('badConstraint', 'bad $exists value');
+  return value ? present(ref) : negate(present(ref));
+};
+
+/** `$lt`, `$lte`, `$gt`, `$gte`: values of the field's own type only; whole Arrays and Objects have no order. */
+export function inequality(op: Inequality): FieldOperator {
+  return (ref, value, context) => {
+    if (isRelativeTime(value)) return relative(ref, op, value as JsonObject, context);
+    if (ref === null || value === null) return never;
+    if (ref.path.length > 0) {
+      const operand = jsonOperand(value);
+      return operand.kind === 'pointer' || operand.kind === 'json' ? never : { kind: 'jsonCompare', ref, op, operand };
+    }
+    if (ref.field.type === 'Pointer') return never;
+    const stored = columnValue(ref.field, value);
+    return stored === undefined ? never : { kind: 'compare', field: ref.field, op, value: stored };
+  };
+}
+
+function relative(ref: FieldRef | null, op: Inequality, value: JsonObject, context: WhereContext): Filter {
+  if (ref !== null && ref.field.type !== 'Date') refuseRelativeTime(value);
+  const instant = relativeInstant(own(value, '$relativeTime'), context.scope.now ?? Date.now());
+  return ref === null ? never : { kind: 'compare', field: ref.field, op, value: instant };
+}
+
+function present(ref: FieldRef | null): Filter {
+  if (ref === null) return never;
+  return ref.field.type === 'Relation' ? always : { kind: 'exists', ref };
+}
+
+function isOneOf(ref: FieldRef | null, values: readonly JsonValue[], context: WhereContext): Filter {
+  const given = values.filter((value) => value !== null);
+  const absent = given.length < values.length ? negate(present(ref)) : never;
+  return anyOf([absent, isOneOfGiven(ref, given, context)]);
+}
+
+function isOneOfGiven(ref: FieldRef | null, values: readonly JsonValue[], context: WhereContext): Filter {
+  values.forEach(refuseRelativeTime);
+  if (ref === null || values.length === 0) return never;
+  const { field } = ref;
+  if (ref.path.length > 0) {
+    spend(context, values.length);
+    return atPlace(ref, values);
+  }
+  if (isPlain(field)) {
+    const stored = values.map((value) => columnValue(field, value)).filter((value) => value !== undefined);
+    return stored.length === 0 ? never : { kind: 'in', field, values: stored };
+  }
+  if (field.type === 'Relation') return hasMember(field, values);
+  if (field.type === 'Array') {
+    const elements = values.filter((value) => !Array.isArray(value)).map(jsonOperand);
+    const wholes = values.filter(Array.isArray);
+    spend(context, wholes.length);
+    return anyOf([
+      elements.length === 0 ? never : { kind: 'hasAny', ref, operands: elements },
+      ...wholes.map((value) => sameJson(ref, jsonOperand(value))),
+    ]);
+  }
+  spend(context, values.length);
+  return anyOf(values.map((value) => equals(ref, value, context, {})));
+}
+
+/** Inside an Object: the place itself, or an element of an array there. */
+function atPlace(ref: FieldRef, values: readonly JsonValue[]): Filter {
+  const operands = values.map(jsonOperand);
+  const elements = operands.filter((_, at) => !Array.isArray(values[at]));
+  return anyOf([
+    ...operands.map((operand) => sameJson(ref, operand)),
+    elements.length === 0 ? never : { kind: 'hasAny', ref, operands: elements },
+  ]);
+}
+
+/** A File is known by its stored name; url and the public flag change when it is attached. */
+function sameFile(ref: FieldRef, value: JsonValue): Filter {
+  if (!isJsonObject(value) || own(value, '__type') !== 'File') return never;
+  const name = own(value, 'name');
+  return typeof name === 'string' ? sameJson({ field: ref.field, path: ['name'] }, jsonOperand(name)) : never;
+}
+
+const sameJson = (ref: FieldRef, operand: JsonOperand): Filter => ({ kind: 'jsonCompare', ref, op: 'eq', operand });

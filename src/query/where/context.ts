@@ -1,0 +1,36 @@
+import type { Grant } from '../../access/index.ts';
+import { fail } from '../../errors/fail.ts';
+import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import type { FieldRef, Filter } from '../filter.ts';
+import type { QueryScope } from '../scope.ts';
+
+/** Where in a `where` the parser stands. */
+export interface WhereContext {
+  readonly grant: Grant;
+  readonly scope: QueryScope;
+  readonly depth: number;
+  /** Shared by all levels. */
+  readonly spent: { terms: number; texts: number };
+  /** Parses a `where` inside this one. Handed down so that operators need not import the parser. */
+  readonly parse: (where: JsonObject, context: WhereContext) => Filter;
+}
+
+/**
+ * An operator on a field.
+ * @param ref `null` for a field that does not exist, which is absent everywhere
+ * @param siblings the whole constraint, for operators that come in pairs
+ */
+export type FieldOperator = (ref: FieldRef | null, value: JsonValue, context: WhereContext, siblings: JsonObject) => Filter;
+
+/** The context one level down, of the same table or of a sub-query's. @throws badQuery beyond limits.whereDepth */
+export function descend(context: WhereContext, grant: Grant = context.grant): WhereContext {
+  if (context.depth >= limits.whereDepth) fail('badQuery', `where nests deeper than ${limits.whereDepth} levels`);
+  return { ...context, grant, depth: context.depth + 1 };
+}
+
+/** Counts constraints of a `where`. @throws badQuery beyond limits.whereTerms */
+export function spend(context: WhereContext, terms: number): void {
+  context.spent.terms += terms;
+  if (context.spent.terms > limits.whereTerms) fail('badQuery', `where has more than ${limits.whereTerms} constraints`);
+}

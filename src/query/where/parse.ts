@@ -1,0 +1,81 @@
+import type { Grant } from '../../access/index.ts';
+import { fail } from '../../errors/fail.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { forbiddenKeys } from '../../schema/naming.ts';
+import type { Filter } from '../filter.ts';
+import { resolveName } from '../names.ts';
+import type { QueryScope } from '../scope.ts';
+import { allOf, anyOf, negate } from './combine.ts';
+import { parseConstraint, parseTextOnce } from './constraint.ts';
+import { descend, spend, type WhereContext } from './context.ts';
+import { relatedTo } from './relations.ts';
+
+/** JSON levels that limits.whereDepth levels of sub-queries can take, and a value below them. */
+const jsonLevels = 4 * limits.whereDepth + limits.jsonDepth;
+
+/**
+ * Reads a `where` (CONTRACT "Records"; docs/decisions.md "Queries") against the caller's view of a table. The caller's guard is
+ * not part of the answer: see `guardedFilter`.
+ * @throws invalidWhere (500) for anything but an object; badQuery (102) for unknown operators, bad patterns, too much of anything;
+ *   badConstraint (107) for operands of the wrong form; invalidFieldName (105); invalidJson (107) for text no store can hold;
+ *   fieldDenied, permissionDenied (119); noTextIndex (500)
+ */
+export function parseWhere(where: JsonValue, grant: Grant, scope: QueryScope): Filter {
+  if (!isJsonObject(where)) fail('invalidWhere', 'should be a JSON object');
+  checkValue(where, 0);
+  return parseObject(where, { grant, scope, depth: 0, spent: { terms: 0, texts: 0 }, parse: parseObject });
+}
+
+function parseObject(where: JsonObject, context: WhereContext): Filter {
+  return allOf(Object.entries(where).map(([name, value]) => parseEntry(name, value, context)));
+}
+
+function parseEntry(name: string, value: JsonValue, context: WhereContext): Filter {
+  switch (name) {
+    case '$and':
+      return allOf(branches(name, value, context));
+    case '$or':
+      return anyOf(branches(name, value, context));
+    case '$nor':
+      return negate(anyOf(branches(name, value, context)));
+    case '$not':
+      if (!isJsonObject(value)) fail('badQuery', 'Bad $not format - use an object value.');
+      return negate(parseObject(value, descend(context)));
+    case '$relatedTo':
+      spend(context, 1);
+      return relatedTo(value, context);
+    case '$text':
+      spend(context, 1);
+      return parseTextOnce(value, context);
+  }
+  if (name.startsWith('$')) fail('badQuery', `bad constraint: ${name.slice(0, 50)}`);
+  if (name === 'ACL' || name.startsWith('ACL.')) fail('badQuery', 'Cannot query on ACL.');
+  return parseConstraint(resolveName(name, context.grant), value, context);
+}
+
+function branches(name: string, value: JsonValue, context: WhereContext): Filter[] {
+  if (!Array.isArray(value) || !value.every(isJsonObject)) fail('badQuery', `Bad ${name} format - use an array value.`);
+  if (name === '$nor' && value.length === 0) fail('badQuery', 'Bad $nor format - use an array of at least 1 value.');
+  const inner = descend(context);
+  spend(context, value.length);
+  return value.map((branch) => parseObject(branch, inner));
+}
+
+/** What no record can hold is refused here once, so that neither the parser nor an engine meets it. */
+function checkValue(value: JsonValue, depth: number): void {
+  if (depth > jsonLevels) fail('badQuery', 'where nests too deeply');
+  if (typeof value === 'string') {
+    if (value.includes('\0') || !value.isWellFormed()) fail('invalidJson', 'a string holds NUL or half a character');
+  } else if (typeof value === 'number') {
+    if (!Number.isFinite(value)) fail('invalidJson', 'a number is out of range');
+  } else if (Array.isArray(value)) {
+    for (const element of value) checkValue(element, depth + 1);
+  } else if (value !== null && typeof value === 'object') {
+    for (const key of Object.keys(value)) {
+      if (forbiddenKeys.has(key)) fail('invalidFieldName', key);
+      checkValue(key, depth);
+      checkValue(value[key] as JsonValue, depth + 1);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import { authorize, type Grant } from '../../access/index.ts';
+import { fail } from '../../errors/fail.ts';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import type { FieldRef, SubQuery } from '../filter.ts';
+import { resolveName } from '../names.ts';
+import { guardedFilter, never } from './combine.ts';
+import { descend, type FieldOperator, type WhereContext } from './context.ts';
+
+/**
+ * `$inQuery: {where, className, limit?, skip?}`: the Pointer (or a Pointer of the Array) leads to a record of the sub-query,
+ * which runs with the caller's own rights. An unknown class has no records.
+ * @throws badQuery when malformed or on a Relation; permissionDenied; whatever the inner `where` throws
+ */
+export function inQuery(operator: string): FieldOperator {
+  return (ref, value, context) => {
+    if (!isJsonObject(value)) misused(operator);
+    const sub = subQuery(operator, value, context);
+    if (ref?.field.type === 'Relation') fail('badQuery', `${operator} cannot be used on a Relation`);
+    if (!sub || ref === null || ref.path.length > 0) return never;
+    const { field } = ref;
+    const leadsThere = field.type === 'Array' || (field.type === 'Pointer' && field.targetClass === sub.target.table.className);
+    return leadsThere ? { kind: 'inQuery', field, target: sub.target } : never;
+  };
+}
+
+/**
+ * `$select: {query: {className, where?, limit?, skip?}, key}`: the value equals that of `key` in a record of the sub-query.
+ * @throws badQuery when malformed; permissionDenied; fieldDenied; whatever the inner `where` throws
+ */
+export function select(operator: string): FieldOperator {
+  return (ref, value, context) => {
+    if (!isJsonObject(value) || Object.keys(value).length !== 2) misused(operator);
+    const query = own(value, 'query');
+    const name = own(value, 'key');
+    if (!isJsonObject(query) || typeof name !== 'string') misused(operator);
+    const sub = subQuery(operator, { where: {}, ...query }, context);
+    if (!sub) return never;
+    const key = resolveName(name, sub.grant);
+    return isValue(ref) && isValue(key) ? { kind: 'select', ref, target: sub.target, key } : never;
+  };
+}
+
+const isValue = (ref: FieldRef | null): ref is FieldRef => ref !== null && ref.field.type !== 'Relation';
+
+function subQuery(operator: string, value: JsonObject, context: WhereContext): { target: SubQuery; grant: Grant } | null {
+  const className = own(value, 'className');
+  const where = own(value, 'where');
+  if (typeof className !== 'string' || !isJsonObject(where)) misused(operator);
+  const page = { ...wholeNumber(operator, value, 'limit'), ...wholeNumber(operator, value, 'skip') };
+  const table = context.scope.schema.tables.get(className);
+  if (!table) return null;
+  const grant = authorize(context.scope.principal, 'find', table);
+  const filter = guardedFilter(grant, context.parse(where, descend(context, grant)));
+  return { target: { table, filter, ...page }, grant };
+}
+
+function wholeNumber<K extends 'limit' | 'skip'>(operator: string, value: JsonObject, key: K): { [P in K]?: number } {
+  const number: JsonValue | undefined = own(value, key);
+  if (number === undefined) return {};
+  if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 0) misused(operator);
+  return { [key]: number } as { [P in K]?: number };
+}
+
+function misused(operator: string): never {
+  fail('badQuery', `improper usage of ${operator}`);
+}

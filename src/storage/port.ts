@@ -1,0 +1,103 @@
+import type { Aggregation } from '../query/aggregate/model.ts';
+import type { RowGuard } from '../access/index.ts';
+import type { Query, Selection } from '../query/selection.ts';
+import type { SchemaChange } from '../schema/change.ts';
+import type { Field, Schema, TableSchema } from '../schema/model.ts';
+import type { StoredValue } from '../values/type.ts';
+import type { JsonEdit } from '../values/operators/edit.ts';
+
+/** What distinguishes engines, for those who tune or test; behaviour on the wire does not differ. */
+export interface Capabilities {
+  /** Whether other processes may write the same store. */
+  readonly manyProcesses: boolean;
+}
+
+/** Text of a JSON array, whole or piece by piece. A stream that fails breaks off; one that is no longer read must be returned. */
+export type JsonText = string | AsyncIterable<string | Uint8Array>;
+
+export interface FindResult {
+  /** JSON array of the records. */
+  readonly results: JsonText;
+  /** Present where the query asked for it. */
+  readonly count?: number;
+}
+
+/** One system's reads. Long ones run off the event loop and end at the time limit. @throws timeout, noTextIndex */
+export interface Reader {
+  /** JSON text of the first record of the selection; `null` where there is none. */
+  get(selection: Selection, objectId: string): string | null | Promise<string | null>;
+  find(query: Query): Promise<FindResult>;
+  /** JSON array of result rows. */
+  aggregate(aggregation: Aggregation): Promise<JsonText>;
+}
+
+/** A column's new value in an update. */
+export type Assignment =
+  | { readonly kind: 'set'; readonly field: Field; readonly value: StoredValue }
+  | { readonly kind: 'increment'; readonly field: Field; readonly amount: number }
+  /** Array and Object columns: operators, at a place inside where the edit has a path. */
+  | { readonly kind: 'edit'; readonly field: Field; readonly edits: readonly JsonEdit[] };
+
+/** One step of a write. All steps of a write, and the schema changes before them, take effect together or not at all. */
+export type Mutation =
+  /** @throws duplicateValue when the objectId is taken */
+  | { readonly kind: 'insert'; readonly table: TableSchema; readonly values: ReadonlyArray<readonly [Field, StoredValue]> }
+  /** @throws objectNotFound when there is no such record, or the guard hides it */
+  | {
+      readonly kind: 'update';
+      readonly table: TableSchema;
+      readonly objectId: string;
+      readonly guard: RowGuard | null;
+      readonly assignments: readonly Assignment[];
+      /** Fields whose new values the outcome carries. */
+      readonly returning: readonly Field[];
+    }
+  /** Checks that nobody points at the record, then deletes it and its join rows. @throws objectNotFound, pointedAt */
+  | { readonly kind: 'delete'; readonly table: TableSchema; readonly objectId: string; readonly guard: RowGuard | null }
+  /** Adds members to, or removes them from, a Relation of a record. */
+  | {
+      readonly kind: 'link' | 'unlink';
+      readonly relation: Field;
+      readonly ownerId: string;
+      readonly memberIds: readonly string[];
+    };
+
+export interface WritePlan {
+  readonly changes: readonly SchemaChange[];
+  readonly mutations: readonly Mutation[];
+}
+
+/** A write that is ready to be carried out. */
+export interface PreparedWrite {
+  /**
+   * What to do under a given schema. Pure. Called once when the write is prepared, and again by the engine where the schema has changed
+   * until the write's turn comes; errors reject this write alone.
+   */
+  plan(schema: Schema): WritePlan;
+}
+
+/** What came of a write, after it is durable. */
+export interface WriteOutcome {
+  /** Members of a JSON object, e.g. `"views":5,"tags":["a"]`: the values that updates returned; empty where none were asked for. */
+  readonly returned: string;
+}
+
+/** The store of one system. */
+export interface Store {
+  readonly capabilities: Capabilities;
+  readonly reader: Reader;
+  /** The schema as of now. */
+  schema(): Schema;
+  /** Carries a write out and resolves when it is durable. Writes of one turn of the event loop share a commit; each fails alone. */
+  write(write: PreparedWrite): Promise<WriteOutcome>;
+  close(): Promise<void>;
+}
+
+/** Opens and removes stores; one for each kind of database. */
+export interface Engine {
+  open(appId: string): Promise<Store>;
+  /** Removes all data of a system. */
+  remove(appId: string): Promise<void>;
+  /** Ends reader threads and connections. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,69 @@
+import type { FieldRef, JsonOperand, Regex, TextSearch } from '../../query/filter.ts';
+import type { Field, TableSchema } from '../../schema/model.ts';
+import type { JsonEdit } from '../../values/operators/edit.ts';
+import type { Storage, StoredValue } from '../../values/type.ts';
+
+export type Comparison = 'eq' | 'lt' | 'lte' | 'gt' | 'gte';
+
+/** SQL in the making, as dialects see it: text and the values bound so far. */
+export interface SqlOut {
+  add(sql: string): this;
+  /** An identifier of the schema, quoted. */
+  name(identifier: string): this;
+  /** A quoted column of a table alias. */
+  column(alias: string, column: string): this;
+  /** A placeholder, its value noted. */
+  bind(value: StoredValue): this;
+}
+
+/**
+ * What differs between SQLite and PostgreSQL. Methods that take `out` write one SQL expression, in parentheses where it needs them.
+ * Predicates may come out true, false or NULL; only true counts. Texts never depend on values: lists are bound as one parameter.
+ */
+export interface Dialect {
+  /** The placeholder of the n-th parameter, from 1. */
+  placeholder(n: number): string;
+  /** The form of a stored value that the driver binds to a column. */
+  toColumn(storage: Storage, value: StoredValue): StoredValue;
+  /** What follows a term of ORDER BY so that absent values come first ascending and last descending. */
+  nulls(descending: boolean): string;
+  /** Always true, or the end of a statement that has run for too long; stands first in the WHERE of a scan. */
+  mayGoOn(out: SqlOut, alias: string): void;
+
+  /** `<operand> IN <list>`; `operand` writes the left side. */
+  isMember(out: SqlOut, operand: () => void, values: readonly StoredValue[], storage: Storage): void;
+  /** A row source with the column `value`: one row for each string of a JSON array. */
+  listRows(out: SqlOut, json: string): void;
+
+  /** Whether a text expression, which binds nothing, matches. */
+  textMatches(out: SqlOut, expression: string, regex: Regex): void;
+  /** Whether a full-text search finds the record. */
+  search(out: SqlOut, alias: string, table: TableSchema, search: TextSearch): void;
+  /** The relevance of the record, higher for better; NULL where the search does not find it. */
+  score(out: SqlOut, alias: string, table: TableSchema, search: TextSearch): void;
+
+  /** Whether there is a value other than null at a place inside a json column. */
+  jsonExists(out: SqlOut, alias: string, ref: FieldRef): void;
+  /** The value at the place, compared with one of the same JSON type. */
+  jsonCompare(out: SqlOut, alias: string, ref: FieldRef, op: Comparison, operand: JsonOperand): void;
+  /** Whether the array at the place has an element for `any` or `all` of the operands, or elements of `only` these. */
+  jsonHas(
+    out: SqlOut,
+    alias: string,
+    ref: FieldRef,
+    which: 'any' | 'all' | 'only',
+    operands: readonly (JsonOperand | Regex)[],
+  ): void;
+  /** Whether the array at the place holds a Pointer to the class, its id among the rows of the sub-query that `ids` writes. */
+  jsonPointsInto(out: SqlOut, alias: string, ref: FieldRef, className: string, ids: () => void): void;
+  /** Whether the text at the place, or a text in the array there, matches. */
+  jsonMatches(out: SqlOut, alias: string, ref: FieldRef, regex: Regex): void;
+  /** What a place is sorted by. */
+  jsonOrder(out: SqlOut, alias: string, ref: FieldRef): void;
+  /** Canonical JSON text of the wire value of a field or a place; NULL where absent. Compares values of unlike columns. */
+  wireText(out: SqlOut, alias: string, ref: FieldRef): void;
+  /** Whether an ACL column is empty or gives a right to one of the identities. */
+  aclAllows(out: SqlOut, alias: string, column: string, right: 'read' | 'write', identities: readonly string[]): void;
+  /** The new value of a json column of the row that is being updated. */
+  edit(out: SqlOut, field: Field, edits: readonly JsonEdit[]): void;
+}

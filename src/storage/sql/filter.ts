@@ -1,0 +1,172 @@
+import type { FieldRef, Filter, SubQuery } from '../../query/filter.ts';
+import { storageOf } from '../../values/index.ts';
+import { writeGuard } from './guard.ts';
+import { writeCompare, writeIn } from './predicate.ts';
+import { qualified, type SqlWriter } from './writer.ts';
+
+type Of<K extends Filter['kind']> = Extract<Filter, { kind: K }>;
+
+/**
+ * Writes a filter as one SQL expression, safe to stand between ANDs. It may come out NULL where it is not true; `not` reads it so.
+ * @param alias of the record table, whose key column is `_seq`
+ */
+export function writeFilter(out: SqlWriter, filter: Filter, alias: string): void {
+  switch (filter.kind) {
+    case 'always':
+      out.add('true');
+      break;
+    case 'never':
+      out.add('false');
+      break;
+    case 'and':
+      writeList(out, filter.items, ' AND ', alias);
+      break;
+    case 'or':
+      writeList(out, filter.items, ' OR ', alias);
+      break;
+    case 'not':
+      writeFilter(out.add('(('), filter.item, alias);
+      out.add(') IS NOT TRUE)');
+      break;
+    case 'guard':
+      writeGuard(out, filter.guard, filter.table, alias);
+      break;
+    case 'exists':
+      writeExists(out, filter.ref, alias);
+      break;
+    case 'compare':
+      writeCompare(out, alias, filter.field, filter.op, filter.value);
+      break;
+    case 'in':
+      writeIn(out, alias, filter.field, filter.values);
+      break;
+    case 'jsonCompare':
+      out.dialect.jsonCompare(out, alias, filter.ref, filter.op, filter.operand);
+      break;
+    case 'hasAny':
+      out.dialect.jsonHas(out, alias, filter.ref, 'any', filter.operands);
+      break;
+    case 'hasAll':
+      out.dialect.jsonHas(out, alias, filter.ref, 'all', filter.operands);
+      break;
+    case 'hasOnly':
+      out.dialect.jsonHas(out, alias, filter.ref, 'only', filter.operands);
+      break;
+    case 'regex':
+      writeRegex(out, filter, alias);
+      break;
+    case 'text':
+      out.dialect.search(out, alias, filter.table, filter.search);
+      break;
+    case 'inQuery':
+      writeInQuery(out, filter, alias);
+      break;
+    case 'select':
+      writeSelect(out, filter, alias);
+      break;
+    case 'relatedTo':
+      writeRelatedTo(out, filter, alias);
+      break;
+    case 'hasMember':
+      writeHasMember(out, filter, alias);
+      break;
+  }
+}
+
+/** ` WHERE ...`; nothing where there is nothing to ask. */
+export function writeWhere(out: SqlWriter, filter: Filter, alias: string): void {
+  if (!out.interruptible && filter.kind === 'always') return;
+  out.add(' WHERE ');
+  if (out.interruptible) out.dialect.mayGoOn(out, alias);
+  if (filter.kind === 'always') return;
+  writeFilter(out.interruptible ? out.add(' AND ') : out, filter, alias);
+}
+
+/** Engines bound the depth of an expression, and a chain of n operators is n deep; halving makes it log n. */
+function writeList(
+  out: SqlWriter,
+  items: readonly Filter[],
+  operator: ' AND ' | ' OR ',
+  alias: string,
+  from = 0,
+  to = items.length,
+): void {
+  if (to === from) {
+    out.add(operator === ' AND ' ? 'true' : 'false');
+    return;
+  }
+  out.add('(');
+  if (to - from <= 8) {
+    for (let i = from; i < to; i++) writeFilter(i > from ? out.add(operator) : out, items[i] as Filter, alias);
+  } else {
+    const middle = (from + to) >> 1;
+    writeList(out, items, operator, alias, from, middle);
+    writeList(out.add(operator), items, operator, alias, middle, to);
+  }
+  out.add(')');
+}
+
+function writeExists(out: SqlWriter, ref: FieldRef, alias: string): void {
+  // A Relation is always there (docs/decisions.md) and has no column.
+  if (storageOf(ref.field) === 'relation') out.add('true');
+  else if (ref.path.length === 0) out.column(alias, ref.field.column).add(' IS NOT NULL');
+  else out.dialect.jsonExists(out, alias, ref);
+}
+
+function writeRegex(out: SqlWriter, { ref, regex }: Of<'regex'>, alias: string): void {
+  if (storageOf(ref.field) === 'json') out.dialect.jsonMatches(out, alias, ref, regex);
+  else out.dialect.textMatches(out, qualified(alias, ref.field.column), regex);
+}
+
+/** The sub-query with the columns that `columns` writes. Without order of its own, a limited one takes records in the order of creation. */
+function writeSubQuery(out: SqlWriter, query: SubQuery, columns: (alias: string) => void): void {
+  const alias = out.newAlias();
+  out.add('SELECT ');
+  columns(alias);
+  out.add(' FROM ').name(query.table.sqlName).add(' AS ').name(alias);
+  writeWhere(out, query.filter, alias);
+  if (query.limit === undefined && !query.skip) return;
+  out.add(' ORDER BY ').column(alias, '_seq');
+  out.add(' LIMIT ').bind(query.limit !== undefined && Number.isFinite(query.limit) ? query.limit : -1);
+  if (query.skip) out.add(' OFFSET ').bind(query.skip);
+}
+
+function writeInQuery(out: SqlWriter, { field, target }: Of<'inQuery'>, alias: string): void {
+  const ids = () => writeSubQuery(out, target, (inner) => out.column(inner, 'objectId'));
+  if (field.type === 'Array') {
+    out.dialect.jsonPointsInto(out, alias, { field, path: [] }, target.table.className, ids);
+    return;
+  }
+  out.column(alias, field.column).add(' IN (');
+  ids();
+  out.add(')');
+}
+
+/** Columns of one kind meet as they are; any others through the JSON text of their values, so that "5" never equals 5. */
+function writeSelect(out: SqlWriter, { ref, target, key }: Of<'select'>, alias: string): void {
+  const alike = storageOf(ref.field) === storageOf(key.field) && ref.field.targetClass === key.field.targetClass;
+  if (alike && storageOf(ref.field) !== 'json') {
+    out.column(alias, ref.field.column).add(' IN (');
+    writeSubQuery(out, target, (inner) => out.column(inner, key.field.column));
+  } else {
+    out.dialect.wireText(out, alias, ref);
+    out.add(' IN (');
+    writeSubQuery(out, target, (inner) => out.dialect.wireText(out, inner, key));
+  }
+  out.add(')');
+}
+
+function writeRelatedTo(out: SqlWriter, { relation, ownerId, owner }: Of<'relatedTo'>, alias: string): void {
+  const inner = out.newAlias();
+  out.column(alias, 'objectId').add(' IN (SELECT member FROM ').name(relation.column).add(' WHERE owner = ').bind(ownerId);
+  out.add(' AND EXISTS (SELECT 1 FROM ').name(owner.table.sqlName).add(' AS ').name(inner);
+  out.add(' WHERE ').column(inner, 'objectId').add(' = ').bind(ownerId);
+  if (owner.filter.kind !== 'always') writeFilter(out.add(' AND '), owner.filter, inner);
+  out.add('))');
+}
+
+function writeHasMember(out: SqlWriter, { relation, memberIds }: Of<'hasMember'>, alias: string): void {
+  out.column(alias, 'objectId').add(' IN (SELECT owner FROM ').name(relation.column).add(' WHERE ');
+  out.dialect.isMember(out, () => out.name('member'), memberIds, 'text');
+  out.add(')');
+}

@@ -1,0 +1,111 @@
+import type { RowGuard } from '../../access/index.ts';
+import type { Field, TableSchema } from '../../schema/model.ts';
+import { storageOf } from '../../values/index.ts';
+import type { Assignment, Mutation } from '../port.ts';
+import type { Dialect } from './dialect.ts';
+import { writeGuard } from './guard.ts';
+import { isActorField } from './predicate.ts';
+import type { Statement } from './select.ts';
+import { SqlWriter } from './writer.ts';
+
+type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
+type Link = Exclude<Mutation, { kind: 'insert' | 'update' | 'delete' }>;
+
+/** Adds a record. */
+export function compileInsert(mutation: Of<'insert'>, dialect: Dialect): Statement {
+  const out = new SqlWriter(dialect).add('INSERT INTO ').name(mutation.table.sqlName).add(' (');
+  mutation.values.forEach(([field], index) => {
+    if (index > 0) out.add(', ');
+    out.name(field.column);
+  });
+  out.add(') VALUES (');
+  mutation.values.forEach(([field, value], index) => {
+    if (index > 0) out.add(', ');
+    out.bind(dialect.toColumn(storageOf(field), value));
+  });
+  return out.add(')').statement();
+}
+
+/** Changes a record and returns the columns asked for; no row comes back where the record is absent or hidden. */
+export function compileUpdate(mutation: Of<'update'>, dialect: Dialect): Statement {
+  const out = new SqlWriter(dialect).add('UPDATE ').name(mutation.table.sqlName).add(' AS t SET ');
+  mutation.assignments.forEach((assignment, index) => {
+    if (index > 0) out.add(', ');
+    out.name(assignment.field.column).add(' = ');
+    writeAssignment(out, assignment);
+  });
+  writeWhere(out, mutation.objectId, mutation.guard, mutation.table);
+  out.add(' RETURNING ').name('objectId');
+  for (const field of mutation.returning) out.add(', ').name(field.column);
+  return out.statement();
+}
+
+function writeAssignment(out: SqlWriter, assignment: Assignment): void {
+  const { field } = assignment;
+  switch (assignment.kind) {
+    case 'set':
+      out.bind(out.dialect.toColumn(storageOf(field), assignment.value));
+      break;
+    case 'increment':
+      out.add('coalesce(').name(field.column).add(', 0) + ').bind(assignment.amount);
+      break;
+    case 'edit':
+      out.dialect.edit(out, field, assignment.edits);
+      break;
+  }
+}
+
+/** Whether the record is there and the guard lets the caller at it. */
+export function compileExists(table: TableSchema, objectId: string, guard: RowGuard | null, dialect: Dialect): Statement {
+  const out = new SqlWriter(dialect).add('SELECT 1 FROM ').name(table.sqlName).add(' AS t');
+  writeWhere(out, objectId, guard, table);
+  return out.statement();
+}
+
+/** Deletes a record by id, unconditionally. */
+export function compileDelete(table: TableSchema, objectId: string, dialect: Dialect): Statement {
+  const out = new SqlWriter(dialect).add('DELETE FROM ').name(table.sqlName).add(' WHERE ').name('objectId').add(' = ');
+  return out.bind(objectId).statement();
+}
+
+/** One record other than itself that points at a record through a field; the column's index answers it. */
+export function compilePointedAt(
+  table: TableSchema,
+  field: Field,
+  target: { className: string; objectId: string },
+  dialect: Dialect,
+): Statement {
+  const out = new SqlWriter(dialect).add('SELECT 1 FROM ').name(table.sqlName).add(' WHERE ').name(field.column).add(' = ');
+  out.bind(target.objectId);
+  if (isActorField(field)) out.add(' AND ').name(field.column).add(` <> 'master'`);
+  if (table.className === target.className) out.add(' AND ').name('objectId').add(' <> ').bind(target.objectId);
+  return out.add(' LIMIT 1').statement();
+}
+
+/** Adds members to a Relation of a record (those it has already stay), or takes them away. */
+export function compileLink(mutation: Link, dialect: Dialect): Statement {
+  const out = new SqlWriter(dialect);
+  const members = JSON.stringify(mutation.memberIds);
+  if (mutation.kind === 'link') {
+    out.add('INSERT INTO ').name(mutation.relation.column).add(' (owner, member) SELECT ').bind(mutation.ownerId).add(', value FROM ');
+    out.dialect.listRows(out, members);
+    return out.add(' WHERE true ON CONFLICT DO NOTHING').statement();
+  }
+  out.add('DELETE FROM ').name(mutation.relation.column).add(' WHERE owner = ').bind(mutation.ownerId);
+  out.add(' AND member IN (SELECT value FROM ');
+  out.dialect.listRows(out, members);
+  return out.add(')').statement();
+}
+
+/** Takes a deleted record out of a Relation, as owner or as member. */
+export function compileUnlinkAll(relation: Field, side: 'owner' | 'member', objectId: string, dialect: Dialect): Statement {
+  return new SqlWriter(dialect).add('DELETE FROM ').name(relation.column).add(` WHERE ${side} = `).bind(objectId).statement();
+}
+
+function writeWhere(out: SqlWriter, objectId: string, guard: RowGuard | null, table: TableSchema): void {
+  out.add(' WHERE ').column('t', 'objectId').add(' = ').bind(objectId);
+  if (!guard) return;
+  out.add(' AND ');
+  writeGuard(out, guard, table, 't');
+}
+

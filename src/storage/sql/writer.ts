@@ -1,0 +1,65 @@
+import type { StoredValue } from '../../values/type.ts';
+import type { Dialect, SqlOut } from './dialect.ts';
+
+const quotedNames = new Map<string, string>();
+
+/** An identifier in double quotes. */
+export function quoted(identifier: string): string {
+  let name = quotedNames.get(identifier);
+  if (name === undefined) {
+    if (quotedNames.size > 20_000) quotedNames.clear();
+    name = `"${identifier.replaceAll('"', '""')}"`;
+    quotedNames.set(identifier, name);
+  }
+  return name;
+}
+
+/** A column of a table alias, both quoted. */
+export function qualified(alias: string, column: string): string {
+  return `${quoted(alias)}.${quoted(column)}`;
+}
+
+/** Collects SQL text and the values to bind, in one go from left to right. */
+export class SqlWriter implements SqlOut {
+  readonly dialect: Dialect;
+  /** Whether sub-queries ask, as the statement itself does, if they may go on. */
+  readonly interruptible: boolean;
+  text = '';
+  readonly params: StoredValue[] = [];
+  #aliases = 0;
+
+  constructor(dialect: Dialect, interruptible = false) {
+    this.dialect = dialect;
+    this.interruptible = interruptible;
+  }
+
+  add(sql: string): this {
+    this.text += sql;
+    return this;
+  }
+
+  name(identifier: string): this {
+    this.text += quoted(identifier);
+    return this;
+  }
+
+  column(alias: string, column: string): this {
+    this.text += qualified(alias, column);
+    return this;
+  }
+
+  bind(value: StoredValue): this {
+    this.text += this.dialect.placeholder(this.params.push(value));
+    return this;
+  }
+
+  /** An alias for the table of a sub-query, unlike all others of the statement: `t1`, `t2`, ... */
+  newAlias(): string {
+    this.#aliases += 1;
+    return `t${this.#aliases}`;
+  }
+
+  statement(): { readonly text: string; readonly params: readonly StoredValue[] } {
+    return { text: this.text, params: this.params };
+  }
+}

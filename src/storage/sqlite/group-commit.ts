@@ -1,0 +1,101 @@
+import { serviceError } from '../../errors/fail.ts';
+import type { Connection } from './connection.ts';
+
+interface Waiting {
+  /** Does the work and returns what answers it once the commit is durable. */
+  readonly attempt: () => () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * One durable commit for all writes that arrive in one turn of the event loop (docs/adr/0003): each runs in a savepoint of its own, so
+ * that it fails alone, and is answered after the commit.
+ */
+export class GroupCommit {
+  readonly #connection: Connection;
+  readonly #afterRollback: () => void;
+  #waiting: Waiting[] = [];
+  #scheduled = false;
+  #closed = false;
+
+  /** @param afterRollback called when a whole group failed, to forget what its writes did in memory */
+  constructor(connection: Connection, afterRollback: () => void) {
+    this.#connection = connection;
+    this.#afterRollback = afterRollback;
+  }
+
+  /**
+   * Runs `work` inside the next commit and resolves with its result once that is durable.
+   * `work` is synchronous; what it throws undoes its own changes only and rejects the promise.
+   */
+  run<T>(work: () => T): Promise<T> {
+    if (this.#closed) return Promise.reject(serviceError('unavailable'));
+    return new Promise<T>((resolve, reject) => {
+      const attempt = () => {
+        const result = work();
+        return () => resolve(result);
+      };
+      this.#waiting.push({ attempt, reject });
+      this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.flush();
+    });
+  }
+
+  /** Commits what waits, now. */
+  flush(): void {
+    const group = this.#waiting;
+    if (group.length === 0) return;
+    this.#waiting = [];
+    const done: (() => void)[] = [];
+    try {
+      this.#exec('BEGIN IMMEDIATE');
+      for (const write of group) done.push(this.#attempt(write));
+      this.#exec('COMMIT');
+    } catch (error) {
+      this.#rollback();
+      this.#afterRollback();
+      for (const write of group) write.reject(error);
+      return;
+    }
+    for (const answer of done) answer();
+  }
+
+  #attempt(write: Waiting): () => void {
+    this.#exec('SAVEPOINT w');
+    try {
+      const answer = write.attempt();
+      this.#exec('RELEASE w');
+      return answer;
+    } catch (error) {
+      // A full disk or a failing one ends the transaction itself; then the whole group has failed.
+      this.#exec('ROLLBACK TO w');
+      this.#exec('RELEASE w');
+      return () => write.reject(error);
+    }
+  }
+
+  #exec(sql: string): void {
+    this.#connection.run({ text: sql, params: [] });
+  }
+
+  #rollback(): void {
+    try {
+      this.#exec('ROLLBACK');
+    } catch {
+      // No transaction is open: SQLite has rolled back by itself.
+    }
+  }
+
+  /** Commits what waits and refuses what comes. */
+  close(): void {
+    this.flush();
+    this.#closed = true;
+  }
+}

@@ -1,0 +1,1 @@
+export { SqliteEngine } from './engine.ts';

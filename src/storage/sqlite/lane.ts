@@ -1,0 +1,84 @@
+import type { Filter } from '../../query/filter.ts';
+import type { Query } from '../../query/selection.ts';
+import type { Statement } from '../sql/select.ts';
+import type { Connection } from './connection.ts';
+
+/** Tables of at most so many records are scanned on the event loop: faster than a hop to a thread. */
+const SMALL_TABLE = 1_000;
+/** Records that the event loop reads and writes out for one answer. */
+const SHORT_ANSWER = 200;
+
+/**
+ * Whether a query is short for certain, so that the event loop may run it: it reads few rows, whatever the data. All else goes to a
+ * reader thread, where a time limit ends it.
+ */
+export function isShort(connection: Connection, query: Query, list: Statement): boolean {
+  if (scansText(query.filter)) return false;
+  if (query.skip + query.limit > SHORT_ANSWER) return false;
+  if (rowsAtMost(connection, query) <= SMALL_TABLE) return true;
+  return !query.count && isBounded(connection, query, list);
+}
+
+/** An upper bound of a table's records, read off the end of its row ids. */
+function rowsAtMost(connection: Connection, query: Query): number {
+  const row = connection.first({ text: `SELECT max("_seq") FROM "${query.table.sqlName}"`, params: [] }) as [number | null];
+  return row[0] ?? 0;
+}
+
+/** Patterns, full text and sub-queries cost what they cost, even on small tables. */
+function scansText(filter: Filter): boolean {
+  switch (filter.kind) {
+    case 'regex':
+      return filter.regex.literal === undefined;
+    case 'hasAll':
+      return filter.operands.some((operand) => operand.kind === 'pattern');
+    case 'and':
+    case 'or':
+      return filter.items.some(scansText);
+    case 'not':
+      return scansText(filter.item);
+    case 'text':
+    case 'inQuery':
+    case 'select':
+    case 'relatedTo':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/**
+ * SQLite's own plan says whether an index takes every constraint and the order: then a page costs its own rows only.
+ * Plans are remembered by statement text; they change with statistics, never with values.
+ */
+function isBounded(connection: Connection, query: Query, list: Statement): boolean {
+  const constraints = constraintsOf(query.filter);
+  if (constraints === null) return false;
+  const plan = connection.plan(list.text);
+  if (plan.length !== 1) return false;
+  const step = plan[0] as string;
+  if (step.includes('USE TEMP B-TREE')) return false;
+  const taken = step.match(/(=\?|[<>]\?)/g)?.length ?? 0;
+  return step.startsWith('SCAN') ? constraints === 0 : taken >= constraints;
+}
+
+/** How many plain comparisons a filter is the conjunction of; `null` where it is anything more. */
+function constraintsOf(filter: Filter): number | null {
+  switch (filter.kind) {
+    case 'always':
+      return 0;
+    case 'compare':
+      return 1;
+    case 'and': {
+      let sum = 0;
+      for (const item of filter.items) {
+        const part = constraintsOf(item);
+        if (part === null) return null;
+        sum += part;
+      }
+      return sum;
+    }
+    default:
+      return null;
+  }
+}

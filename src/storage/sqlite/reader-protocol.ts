@@ -1,0 +1,43 @@
+import type { ErrorKey } from '../../errors/catalogue.ts';
+import type { Statement } from '../sql/select.ts';
+import type { ReadJob } from './job.ts';
+
+/** Pieces of an answer that may be under way to the event loop before the reader thread waits. */
+export const CREDITS = 8;
+
+/** What a reader thread is started with. */
+export interface ReaderSetup {
+  /** The event loop writes the number of a task here to end it in the middle of a statement. */
+  readonly cancelled: Int32Array;
+}
+
+export interface FindJobs {
+  readonly list: ReadJob | null;
+  readonly count: Statement | null;
+}
+
+export type ToReader =
+  | { readonly type: 'find'; readonly task: number; readonly path: string; readonly jobs: FindJobs; readonly budget: number }
+  /** The answer to `resolve`. */
+  | { readonly type: 'resolved'; readonly task: number; readonly job: ReadJob | null }
+  /** One more piece may come. */
+  | { readonly type: 'credit'; readonly task: number }
+  | { readonly type: 'cancel'; readonly task: number }
+  /** Close the connection to a file. */
+  | { readonly type: 'forget'; readonly task: number; readonly path: string };
+
+export type FromReader =
+  | { readonly type: 'count'; readonly task: number; readonly count: number }
+  /** A short answer, all of it: records as JSON text, comma-separated. */
+  | { readonly type: 'whole'; readonly task: number; readonly text: string }
+  /** A piece of a long answer, in UTF-8; commas between pieces included. */
+  | { readonly type: 'piece'; readonly task: number; readonly bytes: Uint8Array }
+  | { readonly type: 'end'; readonly task: number }
+  | { readonly type: 'failed'; readonly task: number; readonly key: ErrorKey; readonly text: string; readonly fault?: string }
+  | {
+      readonly type: 'resolve';
+      readonly task: number;
+      readonly path: readonly number[];
+      readonly classes: readonly string[];
+      readonly className: string;
+    };

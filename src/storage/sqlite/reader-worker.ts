@@ -1,0 +1,158 @@
+/**
+ * A reader thread: runs reads that may be long, for any system. SQLite's work is synchronous here; a task gives way to others between
+ * pages, and `rds_tick` inside the statement ends it at its time limit.
+ */
+import { setPriority } from 'node:os';
+import { setImmediate as turn } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { LRUCache } from 'lru-cache';
+import { ServiceError, serviceError } from '../../errors/fail.ts';
+import { Connection } from './connection.ts';
+import type { ReadJob } from './job.ts';
+import { CREDITS, type FindJobs, type FromReader, type ReaderSetup, type ToReader } from './reader-protocol.ts';
+import { runPaged } from './run.ts';
+
+/** Characters of an answer that go in one message. */
+const PIECE = 64 * 1024;
+const CONNECTIONS_KEPT = 20;
+/** Long reads yield the processor to the event loop: its short answers should not wait for them. */
+const NICENESS = 10;
+
+interface Task {
+  readonly id: number;
+  credits: number;
+  /** Milliseconds of work left until the time limit. */
+  budget: number;
+  cancelled: boolean;
+  /** Continues a task that waits for credit. */
+  wake?: () => void;
+  resolved?: (job: ReadJob | null) => void;
+}
+
+const port = parentPort;
+if (!port) throw new Error('this file is a worker');
+const { cancelled } = workerData as ReaderSetup;
+setPriority(NICENESS);
+
+const tasks = new Map<number, Task>();
+const connections = new LRUCache<string, Connection>({ max: CONNECTIONS_KEPT, dispose: (connection) => connection.close() });
+let running: { task: Task; since: number } | undefined;
+
+const post = (message: FromReader, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
+
+function tick(): void {
+  if (!running) return;
+  const { task, since } = running;
+  if (Atomics.load(cancelled, 0) === task.id) task.cancelled = true;
+  if (task.cancelled || performance.now() - since > task.budget) throw serviceError('timeout');
+}
+
+function connectionTo(path: string): Connection {
+  let connection = connections.get(path);
+  if (!connection) {
+    connection = new Connection(path, 'read', tick);
+    connections.set(path, connection);
+  }
+  return connection;
+}
+
+/** Runs a synchronous stretch of a task's work on its time. */
+function onTime<T>(task: Task, work: () => T): T {
+  const since = performance.now();
+  running = { task, since };
+  try {
+    return work();
+  } finally {
+    running = undefined;
+    task.budget -= performance.now() - since;
+  }
+}
+
+async function find(task: Task, path: string, jobs: FindJobs): Promise<void> {
+  const connection = connectionTo(path);
+  const { list, count } = jobs;
+  if (count) {
+    const row = onTime(task, () => connection.first(count)) as [number];
+    post({ type: 'count', task: task.id, count: row[0] });
+  }
+  if (!list) {
+    post({ type: 'whole', task: task.id, text: '' });
+    return;
+  }
+  const pages = runPaged(connection, list, (includePath, classes, className) => {
+    const answer = new Promise<ReadJob | null>((resolve) => {
+      task.resolved = resolve;
+    });
+    post({ type: 'resolve', task: task.id, path: includePath, classes, className });
+    return answer;
+  });
+  await sendPages(task, pages);
+}
+
+async function sendPages(task: Task, pages: AsyncGenerator<string>): Promise<void> {
+  let text = '';
+  let sent = false;
+  try {
+    for (;;) {
+      const page = await onTime(task, () => pages.next());
+      if (page.done) break;
+      text += sent || text !== '' ? `,${page.value}` : page.value;
+      if (text.length < PIECE) continue;
+      await sendPiece(task, text);
+      sent = true;
+      text = '';
+    }
+  } finally {
+    await pages.return(undefined);
+  }
+  if (!sent) post({ type: 'whole', task: task.id, text });
+  else {
+    if (text !== '') await sendPiece(task, text);
+    post({ type: 'end', task: task.id });
+  }
+}
+
+async function sendPiece(task: Task, text: string): Promise<void> {
+  // Messages (credit, cancel, other tasks) come in between turns only.
+  await turn();
+  while (task.credits === 0 && !task.cancelled)
+    await new Promise<void>((resolve) => {
+      task.wake = resolve;
+    });
+  if (task.cancelled) throw serviceError('timeout');
+  task.credits--;
+  const bytes = new TextEncoder().encode(text);
+  post({ type: 'piece', task: task.id, bytes }, [bytes.buffer as ArrayBuffer]);
+}
+
+async function start(message: Extract<ToReader, { type: 'find' }>): Promise<void> {
+  const task: Task = { id: message.task, credits: CREDITS, budget: message.budget, cancelled: false };
+  tasks.set(task.id, task);
+  try {
+    await find(task, message.path, message.jobs);
+  } catch (error) {
+    const shown = error instanceof ServiceError ? error : serviceError('internal');
+    const fault = shown === error ? {} : { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    post({ type: 'failed', task: task.id, key: shown.key, text: shown.message, ...fault });
+  } finally {
+    tasks.delete(task.id);
+  }
+}
+
+port.on('message', (message: ToReader) => {
+  if (message.type === 'find') {
+    void start(message);
+    return;
+  }
+  if (message.type === 'forget') {
+    connections.delete(message.path);
+    post({ type: 'end', task: message.task });
+    return;
+  }
+  const task = tasks.get(message.task);
+  if (!task) return;
+  if (message.type === 'resolved') task.resolved?.(message.job);
+  else if (message.type === 'credit') task.credits++;
+  else task.cancelled = true;
+  if (message.type !== 'resolved') task.wake?.();
+});

@@ -1,0 +1,87 @@
+import type { Aggregation } from '../../query/aggregate/model.ts';
+import type { Query, Selection } from '../../query/selection.ts';
+import { rowWriter, type RowWriter } from '../../values/encode.ts';
+import type { FindResult, JsonText, Reader } from '../port.ts';
+import { compileAggregation } from '../sql/aggregate.ts';
+import { compileCount, compileGet, compileList, type Statement } from '../sql/select.ts';
+import type { Connection } from './connection.ts';
+import { sqliteDialect as dialect } from './dialect.ts';
+import { includeResolver, type ReadJob, readJob } from './job.ts';
+import { isShort } from './lane.ts';
+import type { ReaderPool } from './reader-pool.ts';
+import { runPaged, runWhole } from './run.ts';
+
+interface CompiledGet {
+  readonly statement: Statement;
+  readonly job: ReadJob;
+  readonly write: RowWriter;
+}
+
+/** Reads of one system: short ones at once on the event loop, all others on reader threads. */
+export class SqliteReader implements Reader {
+  readonly #path: string;
+  readonly #connection: Connection;
+  readonly #pool: ReaderPool;
+  readonly #gets = new WeakMap<Selection, CompiledGet>();
+
+  constructor(path: string, connection: Connection, pool: ReaderPool) {
+    this.#path = path;
+    this.#connection = connection;
+    this.#pool = pool;
+  }
+
+  get(selection: Selection, objectId: string): string | null | Promise<string | null> {
+    const { statement, job, write } = this.#compiledGet(selection);
+    const params = [objectId, ...statement.params.slice(1)];
+    if (job.includes.length > 0) return this.#getWithIncludes({ ...job, params }, selection);
+    const row = this.#connection.first({ text: statement.text, params });
+    return row ? write(row) : null;
+  }
+
+  async find(query: Query): Promise<FindResult> {
+    const list = compileList(query, dialect, false);
+    if (isShort(this.#connection, query, list)) return this.#findHere(query, list);
+    const jobs = {
+      list: query.limit === 0 ? null : readJob(query, compileList(query, dialect, true)),
+      count: query.count ? compileCount(query, dialect, true) : null,
+    };
+    return this.#pool.find(this.#path, jobs, includeResolver(query));
+  }
+
+  async aggregate(aggregation: Aggregation): Promise<JsonText> {
+    const { text, params, columns } = compileAggregation(aggregation, dialect);
+    const job: ReadJob = { text, params, shape: { columns }, includes: [] };
+    const { results } = await this.#pool.find(this.#path, { list: job, count: null }, async () => null);
+    return results;
+  }
+
+  #compiledGet(selection: Selection): CompiledGet {
+    let compiled = this.#gets.get(selection);
+    if (!compiled) {
+      const statement = compileGet(selection, dialect);
+      const job = readJob(selection, statement);
+      compiled = { statement, job, write: rowWriter(job.shape) };
+      this.#gets.set(selection, compiled);
+    }
+    return compiled;
+  }
+
+  async #getWithIncludes(job: ReadJob, selection: Selection): Promise<string | null> {
+    for await (const text of runPaged(this.#connection, job, includeResolver(selection))) return text;
+    return null;
+  }
+
+  async #findHere(query: Query, list: Statement): Promise<FindResult> {
+    const job = readJob(query, list);
+    let records = '';
+    if (job.includes.length === 0) records = query.limit === 0 ? '' : runWhole(this.#connection, job);
+    else for await (const text of runPaged(this.#connection, job, includeResolver(query))) records += records === '' ? text : `,${text}`;
+    const results = `[${records}]`;
+    return query.count ? { results, count: this.#count(query) } : { results };
+  }
+
+  #count(query: Query): number {
+    const row = this.#connection.first(compileCount(query, dialect, false)) as [number];
+    return row[0];
+  }
+}
