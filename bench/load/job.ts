@@ -1,0 +1,74 @@
+import { performance } from 'node:perf_hooks';
+import { Connection } from './connection.ts';
+
+export interface Job {
+  host: string;
+  port: number;
+  /** Whole requests as text, sent in turn; connections start at different places. */
+  requests: string[];
+  connections: number;
+  /** Measured time; `warmup` seconds go before it. */
+  seconds: number;
+  warmup: number;
+  /** Requests a second over all connections; without it each connection sends as soon as it has its answer. */
+  rate?: number;
+}
+
+export interface LoadResult {
+  requests: number;
+  perSecond: number;
+  /** Latencies in milliseconds; at a fixed rate they count from the moment the request was due. */
+  p50: number;
+  p99: number;
+  /** Answers by status, where it is not 200 or 201. */
+  failures: Record<string, number>;
+}
+
+/** Runs one job to its end. */
+export async function runJob(job: Job): Promise<LoadResult> {
+  const requests = job.requests.map((text) => Buffer.from(text));
+  const begin = performance.now() + job.warmup * 1000;
+  const end = begin + job.seconds * 1000;
+  const latencies: number[] = [];
+  const failures: Record<string, number> = {};
+  const record = (due: number, status: number) => {
+    const now = performance.now();
+    if (status !== 200 && status !== 201) failures[status] = (failures[status] ?? 0) + 1;
+    if (now >= begin && now <= end) latencies.push(now - due);
+  };
+  await Promise.all(Array.from({ length: job.connections }, (_, index) => runConnection(job, requests, index, end, record)));
+  latencies.sort((a, b) => a - b);
+  const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
+  return { requests: latencies.length, perSecond: latencies.length / job.seconds, p50: at(0.5), p99: at(0.99), failures };
+}
+
+type Observe = (due: number, status: number) => void;
+
+function runConnection(job: Job, requests: Buffer[], index: number, end: number, record: Observe): Promise<void> {
+  const interval = job.rate ? (1000 * job.connections) / job.rate : 0;
+  return new Promise((resolve, reject) => {
+    const connection = new Connection(job.host, job.port, reject);
+    let turn = Math.floor((requests.length / job.connections) * index);
+    let due = performance.now() + (interval / job.connections) * index;
+    const next = () => {
+      if (performance.now() >= end) {
+        connection.close();
+        resolve();
+        return;
+      }
+      const request = requests[turn++ % requests.length] as Buffer;
+      // A timer may fire a little early; a late start counts as the server's delay, since its last answer held it up.
+      const from = interval === 0 ? performance.now() : Math.min(due, performance.now());
+      connection.send(request, (status) => {
+        record(from, status);
+        due += interval;
+        const wait = due - performance.now();
+        if (wait > 0) setTimeout(next, wait);
+        else next();
+      });
+    };
+    const wait = due - performance.now();
+    if (wait > 0) setTimeout(next, wait);
+    else next();
+  });
+}

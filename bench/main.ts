@@ -1,0 +1,68 @@
+/**
+ * `node bench/main.ts [name...] [--records N] [--seconds S] [--rounds R]`: runs the named workloads (all of them where
+ * none is named), one after the other, and prints a table of each. See bench/README.md.
+ */
+import { parseArgs } from 'node:util';
+import type { BenchContext } from './support/context.ts';
+import { Scratch } from './support/scratch.ts';
+import { crud } from './workloads/crud.ts';
+import { hostile } from './workloads/hostile.ts';
+import { importRecords } from './workloads/import.ts';
+import { stream } from './workloads/stream.ts';
+import { systems } from './workloads/systems.ts';
+
+const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
+  ['crud', crud],
+  ['stream', stream],
+  ['hostile', hostile],
+  ['import', importRecords],
+  ['systems', systems],
+]);
+const minutesEach = 15;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { records: { type: 'string' }, seconds: { type: 'string' }, rounds: { type: 'string' } },
+});
+const unknown = positionals.filter((name) => !workloads.has(name));
+if (unknown.length > 0) {
+  console.error(`unknown workload: ${unknown.join(', ')}; known: ${[...workloads.keys()].join(', ')}`);
+  process.exit(2);
+}
+
+for (const name of positionals.length > 0 ? positionals : workloads.keys()) {
+  const scratch = new Scratch();
+  const interrupted = () => void scratch.dispose().finally(() => process.exit(130));
+  process.once('SIGINT', interrupted);
+  process.once('SIGTERM', interrupted);
+  try {
+    const context = {
+      records: whole(values.records),
+      seconds: whole(values.seconds) ?? 3,
+      rounds: whole(values.rounds) ?? 3,
+      scratch,
+    };
+    await Promise.race([workloads.get(name)?.(context), deadline(minutesEach)]);
+  } catch (error) {
+    console.error(`\n${name}: failed: ${error instanceof Error ? error.stack : error}`);
+    process.exitCode = 1;
+  } finally {
+    await scratch.dispose();
+    process.off('SIGINT', interrupted);
+    process.off('SIGTERM', interrupted);
+  }
+}
+
+function whole(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  console.error(`not a whole number above 0: ${text}`);
+  process.exit(2);
+}
+
+function deadline(minutes: number): Promise<never> {
+  return new Promise((_, reject) => {
+    setTimeout(() => reject(new Error(`not done within ${minutes} minutes`)), minutes * 60_000).unref();
+  });
+}

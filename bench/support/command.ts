@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { MemoryWatch } from './memory.ts';
+import type { Scratch } from './scratch.ts';
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+export interface CommandResult {
+  code: number | null;
+  seconds: number;
+  output: string;
+  memory: MemoryWatch;
+}
+
+/** Runs one sub-command of the program on a data directory and waits for its end. */
+export async function runCommand(scratch: Scratch, dataDir: string, args: string[]): Promise<CommandResult> {
+  const started = performance.now();
+  const child = scratch.watch(
+    spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], {
+      cwd: dataDir,
+      env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, LOG_LEVEL: 'warn' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
+  let output = '';
+  const read = (chunk: Buffer) => {
+    output += chunk.toString();
+  };
+  child.stdout.on('data', read);
+  child.stderr.on('data', read);
+  const memory = new MemoryWatch(child.pid ?? 0);
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  memory.stop();
+  return { code, seconds: (performance.now() - started) / 1000, output, memory };
+}
+
+/** The reason a command gave for failing: its last line that says something. */
+export function reason({ code, output }: CommandResult): string {
+  const lines = output.split('\n').filter((line) => /[a-z]/i.test(line) && !/^\s+at |^Node\.js/.test(line));
+  return `exit code ${code}: ${lines.at(-1)?.trim() ?? 'no output'}`;
+}

@@ -1,0 +1,10 @@
+import type { Scratch } from './scratch.ts';
+
+/** What a workload is told: sizes it may be asked to change, and where its processes and directories are kept. */
+export interface BenchContext {
+  /** Undefined: the workload's own default. */
+  records: number | undefined;
+  seconds: number;
+  rounds: number;
+  scratch: Scratch;
+}

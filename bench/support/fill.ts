@@ -1,0 +1,49 @@
+import type { Service } from '../../test/support/service.ts';
+import { fields, indexes, makeRecord, table } from './records.ts';
+import { count, note } from './report.ts';
+import { send, type Target } from './target.ts';
+
+/** The service as a target: requests go with the API key, as a client's server would send them. */
+export function serviceTarget(service: Service): Target {
+  const headers = { 'X-Platform-Application-Id': service.appId, 'X-Platform-API-Key': service.apiKey };
+  return { name: 'service', url: service.url, headers };
+}
+
+/** Declares the table with its indexes (CONTRACT, Schemas), which needs the master key. */
+export async function declareTable(service: Service): Promise<void> {
+  const body = { className: table, fields, indexes };
+  const { status, text } = await service.call('POST', `/platform/schemas/${table}`, { body });
+  if (status !== 200) throw new Error(`declaring ${table} answered ${status} ${text}`);
+}
+
+/** Creates `records` records in batches over HTTP; answers every objectId. */
+export async function fill(target: Target, records: number, perBatch = 500): Promise<string[]> {
+  const started = performance.now();
+  const ids: string[] = [];
+  let next = 0;
+  const client = async () => {
+    while (next < records) {
+      const first = next;
+      next = Math.min(first + perBatch, records);
+      const path = `/platform/classes/${table}`;
+      const requests = Array.from({ length: next - first }, (_, index) => ({
+        method: 'POST',
+        path,
+        body: makeRecord(first + index),
+      }));
+      const answers: { success?: { objectId: string } }[] = await send(target, {
+        method: 'POST',
+        path: '/platform/batch',
+        body: { requests },
+      });
+      for (const answer of answers) {
+        if (!answer.success) throw new Error(`${target.name}: a batch item was refused: ${JSON.stringify(answer)}`);
+        ids.push(answer.success.objectId);
+      }
+    }
+  };
+  await Promise.all([client(), client()]);
+  const seconds = (performance.now() - started) / 1000;
+  note(`${target.name}: ${count(records)} records loaded in batches of ${perBatch}, ${count(records / seconds)} a second`);
+  return ids;
+}

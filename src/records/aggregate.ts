@@ -1,0 +1,26 @@
+import { authorize, refuseOutright } from '../access/index.ts';
+import { fail } from '../errors/fail.ts';
+import type { JsonValue } from '../kernel/json.ts';
+import { parseAggregation } from '../query/aggregate/index.ts';
+import type { JsonText } from '../storage/port.ts';
+import type { RecordContext } from './context.ts';
+
+/**
+ * Runs an aggregation. SPEC "Aggregation"; CONTRACT "Records".
+ * @returns JSON array of the result rows
+ * @throws permissionDenied (119), invalidParameter, badQuery (102), timeout (124)
+ */
+export async function aggregateRecords(
+  context: RecordContext,
+  className: string,
+  parameters: ReadonlyMap<string, string | JsonValue>,
+): Promise<JsonText> {
+  const { store, principal } = context;
+  refuseOutright(principal, 'find', className);
+  if (principal.kind === 'anonymous') fail('permissionDenied', 'find', className);
+  const schema = store.schema();
+  const table = schema.tables.get(className);
+  if (!table) return '[]';
+  const grant = authorize(principal, 'find', table);
+  return store.reader.aggregate(parseAggregation(parameters, grant, { schema, principal }));
+}

@@ -1,0 +1,53 @@
+import { authorize, type Grant, refuseOutright } from '../access/index.ts';
+import { fail } from '../errors/fail.ts';
+import type { JsonValue } from '../kernel/json.ts';
+import { checkQueryParameters, parseQuery, parseSelection } from '../query/index.ts';
+import type { Selection } from '../query/selection.ts';
+import type { FindResult } from '../storage/port.ts';
+import type { RecordContext } from './context.ts';
+
+/** Query parameters by name: text from the address, JSON values where the query came in a body. */
+type Parameters = ReadonlyMap<string, string | JsonValue>;
+
+/** Whole records for callers without restrictions: the same for every request, so that the engine compiles them once. */
+const wholeRecords = new WeakMap<Grant, Selection>();
+
+/**
+ * Reads one record. SPEC "Records: Read one".
+ * @returns JSON text of the record
+ * @throws objectNotFound (101), invalidParameter (102), permissionDenied (119)
+ */
+export function getRecord(context: RecordContext, className: string, objectId: string, parameters: Parameters): string | Promise<string> {
+  const { store, principal } = context;
+  refuseOutright(principal, 'get', className);
+  const schema = store.schema();
+  const table = schema.tables.get(className);
+  if (!table) return fail('objectNotFound');
+  const grant = authorize(principal, 'get', table);
+  let selection = parameters.size === 0 ? wholeRecords.get(grant) : undefined;
+  if (!selection) {
+    selection = parseSelection(parameters, grant, { schema, principal });
+    if (parameters.size === 0) wholeRecords.set(grant, selection);
+  }
+  const found = store.reader.get(selection, objectId);
+  return typeof found === 'string' ? found : found === null ? fail('objectNotFound') : found.then((text) => text ?? fail('objectNotFound'));
+}
+
+/**
+ * Runs a query. SPEC "Records: Query"; a table that does not exist has no records.
+ * @throws invalidParameter, badParameterValue, badQuery (102), invalidWhere (500), permissionDenied (119), timeout (124)
+ */
+export async function findRecords(context: RecordContext, className: string, parameters: Parameters): Promise<FindResult> {
+  const { store, principal } = context;
+  refuseOutright(principal, 'find', className);
+  const schema = store.schema();
+  const table = schema.tables.get(className);
+  if (!table) {
+    checkQueryParameters(parameters);
+    return parameters.has('count') ? { results: '[]', count: 0 } : { results: '[]' };
+  }
+  const grant = authorize(principal, 'find', table);
+  const query = parseQuery(parameters, grant, { schema, principal });
+  if (query.count) authorize(principal, 'count', table);
+  return store.reader.find(query);
+}

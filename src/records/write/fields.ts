@@ -1,0 +1,211 @@
+import { fail } from '../../errors/fail.ts';
+import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import { type Field, typeText } from '../../schema/model.ts';
+import { checkFieldName } from '../../schema/naming.ts';
+import type { Assignment } from '../../storage/port.ts';
+import type { JsonEdit } from '../../values/operators/edit.ts';
+import {
+  applyEdits,
+  checkKeys,
+  flattenForCreate,
+  inferType,
+  isOperator,
+  type Operator,
+  operatorType,
+  parseOperator,
+  type RelationStep,
+  storageOf,
+  type StoredValue,
+  valueTypes,
+} from '../../values/index.ts';
+import type { GrowingTable } from './growth.ts';
+
+/** Members to add to, or remove from, a Relation. */
+export interface RelationChange extends RelationStep {
+  readonly relation: Field;
+}
+
+/** What a body asks of a record's columns. */
+export interface FieldPlan {
+  /** At most one for each column. */
+  readonly assignments: ReadonlyMap<string, Assignment>;
+  readonly relations: readonly RelationChange[];
+  /** Fields whose new values the answer of an update carries. */
+  readonly returning: readonly Field[];
+}
+
+/** SPEC "Fields on every record": set by the server; what clients send for them is passed over. */
+const serverSet: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updatedAt', 'createdBy', 'updatedBy']);
+
+/**
+ * Plans the fields of a body against a table, which grows by the fields that are new.
+ * @param hidden fields that do not exist for the caller
+ * @throws schemaMismatch (111) and the other errors of `values/`; invalidFieldName (105); permissionDenied for a new field (119)
+ */
+export function planFields(growing: GrowingTable, body: JsonObject, mode: 'create' | 'update', hidden: ReadonlySet<string>): FieldPlan {
+  const planner = new FieldPlanner(growing, mode);
+  for (const key of Object.keys(body)) {
+    if (serverSet.has(key)) continue;
+    const value = body[key] as JsonValue;
+    const dot = key.indexOf('.');
+    const name = dot < 0 ? key : key.slice(0, dot);
+    if (hidden.has(name)) fail('fieldDenied', name, growing.table.className);
+    if (!growing.table.fields.has(name)) checkFieldName(name);
+    if (dot < 0) planner.take(name, value);
+    else planner.takePlace(name, key.slice(dot + 1).split('.'), value);
+  }
+  return planner;
+}
+
+class FieldPlanner implements FieldPlan {
+  readonly assignments = new Map<string, Assignment>();
+  readonly relations: RelationChange[] = [];
+  readonly returning: Field[] = [];
+  readonly #growing: GrowingTable;
+  readonly #mode: 'create' | 'update';
+
+  constructor(growing: GrowingTable, mode: 'create' | 'update') {
+    this.#growing = growing;
+    this.#mode = mode;
+  }
+
+  take(name: string, value: JsonValue): void {
+    if (isOperator(value)) {
+      this.#operate(name, parseOperator(value));
+      return;
+    }
+    const field = this.#fieldFor(name, () => inferType(value));
+    if (field) this.#set(field, value);
+  }
+
+  takePlace(name: string, path: readonly string[], value: JsonValue): void {
+    const edit = isOperator(value) ? this.#editOf(path, parseOperator(value)) : ({ op: 'set', path, value } as const);
+    if (!edit) return;
+    if (edit.op === 'set') checkKeys(edit.value);
+    const field = this.#fieldFor(name, () => (edit.op === 'unset' ? null : { type: 'Object' }));
+    if (!field) return;
+    if (field.type !== 'Object' && field.type !== 'Array') this.#mismatch(field, 'Object');
+    this.#edit(field, edit);
+    if (edit.op !== 'set' && edit.op !== 'unset') this.#return(field);
+  }
+
+  #operate(name: string, operator: Operator): void {
+    const field = this.#fieldFor(name, () => (this.#addsNothing(operator) ? null : operatorType(operator)));
+    if (!field) return;
+    if (operator.op === 'relation') this.#relate(field, operator);
+    else if (this.#mode === 'create') this.#operateOnCreate(field, operator);
+    else this.#operateOnUpdate(field, operator);
+  }
+
+  #operateOnCreate(field: Field, operator: Exclude<Operator, { op: 'relation' }>): void {
+    this.#checkOperand(field, operator);
+    const value = flattenForCreate(operator);
+    if (value !== undefined) this.#set(field, value);
+  }
+
+  #operateOnUpdate(field: Field, operator: Exclude<Operator, { op: 'relation' }>): void {
+    this.#checkOperand(field, operator);
+    switch (operator.op) {
+      case 'delete':
+        this.#assign({ kind: 'set', field, value: null });
+        return;
+      case 'setOnInsert':
+        // An update never inserts, so only the answer tells of it.
+        this.#decode(field, operator.value);
+        break;
+      case 'increment':
+        this.#assign({ kind: 'increment', field, amount: operator.amount });
+        break;
+      default:
+        this.#edit(field, { path: [], op: operator.op, objects: operator.objects });
+    }
+    this.#return(field);
+  }
+
+  #relate(field: Field, operator: Extract<Operator, { op: 'relation' }>): void {
+    if (operator.className === undefined) return;
+    if (field.type !== 'Relation' || field.targetClass !== operator.className)
+      this.#mismatch(field, typeText('Relation', operator.className));
+    for (const step of operator.steps) this.relations.push({ ...step, relation: field });
+  }
+
+  /** CONTRACT "Records": an operator on a field of the wrong type is 111. */
+  #checkOperand(field: Field, operator: Operator): void {
+    if (operator.op === 'delete' || operator.op === 'setOnInsert') return;
+    const type = operatorType(operator);
+    if (type && field.type !== type.type) this.#mismatch(field, typeText(type.type, type.targetClass));
+  }
+
+  #mismatch(field: Field, got: string): never {
+    fail('schemaMismatch', this.#growing.table.className, field.name, typeText(field.type, field.targetClass), got);
+  }
+
+  /** The field, new where need be; `undefined` where nothing would be stored in it. */
+  #fieldFor(name: string, typeOf: () => ReturnType<typeof inferType>): Field | undefined {
+    const known = this.#growing.table.fields.get(name);
+    if (known) return known;
+    const type = typeOf();
+    return type ? this.#growing.fieldFor(name, type) : undefined;
+  }
+
+  #addsNothing(operator: Operator): boolean {
+    return operator.op === 'delete' || (operator.op === 'setOnInsert' && this.#mode === 'update');
+  }
+
+  #editOf(path: readonly string[], operator: Operator): JsonEdit | undefined {
+    switch (operator.op) {
+      case 'increment':
+        return { path, op: 'increment', amount: operator.amount };
+      case 'delete':
+        return { path, op: 'unset' };
+      case 'setOnInsert':
+        return this.#mode === 'create' ? { path, op: 'set', value: operator.value } : undefined;
+      case 'relation':
+        return fail('badOperator', 'a Relation is a field of its own, not a place inside one');
+      default:
+        return { path, op: operator.op, objects: operator.objects };
+    }
+  }
+
+  #set(field: Field, value: JsonValue): void {
+    if (value === null) {
+      if (field.type !== 'Relation') this.#assign({ kind: 'set', field, value: null });
+      return;
+    }
+    const stored = this.#decode(field, value);
+    if (field.type !== 'Relation') this.#assign({ kind: 'set', field, value: stored });
+  }
+
+  #decode(field: Field, value: JsonValue): StoredValue {
+    const type = valueTypes.get(field.type);
+    if (!type) throw new Error(`no value type ${field.type}`);
+    if (value === null) return null;
+    const stored = type.decode(value, field, this.#growing.table.className);
+    return field.type === 'ACL' && stored === '{}' ? null : stored;
+  }
+
+  /** A body may name a field and places inside it: they take effect in the body's order. */
+  #assign(assignment: Assignment): void {
+    this.assignments.set(assignment.field.name, assignment);
+  }
+
+  #edit(field: Field, edit: JsonEdit): void {
+    const before = this.assignments.get(field.name);
+    if (this.#mode === 'create') {
+      const current = before?.kind === 'set' ? (before.value as string | null) : null;
+      this.#assign({ kind: 'set', field, value: applyEdits(current, [edit], field.type as 'Array' | 'Object') });
+      return;
+    }
+    const edits: JsonEdit[] = [];
+    if (before?.kind === 'edit') edits.push(...before.edits);
+    if (before?.kind === 'set') {
+      const unset = before.value === null;
+      edits.push(unset ? { path: [], op: 'unset' } : { path: [], op: 'set', value: JSON.parse(before.value as string) });
+    }
+    this.#assign({ kind: 'edit', field, edits: [...edits, edit] });
+  }
+
+  #return(field: Field): void {
+    if (!this.returning.includes(field) && storageOf(field) !== 'relation') this.returning.push(field);
+  }
+}

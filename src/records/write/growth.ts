@@ -1,0 +1,44 @@
+import type { Grant } from '../../access/index.ts';
+import { fail } from '../../errors/fail.ts';
+import { limits } from '../../kernel/limits.ts';
+import { applyChange, type SchemaChange } from '../../schema/change.ts';
+import type { Field, Schema, TableSchema } from '../../schema/model.ts';
+import { checkFieldName } from '../../schema/naming.ts';
+import type { InferredType } from '../../values/index.ts';
+
+/** A table in the course of planning a write: the fields that the write brings are added as they are met. */
+export class GrowingTable {
+  readonly #grant: Pick<Grant, 'mayAddField'>;
+  readonly changes: SchemaChange[] = [];
+  schema: Schema;
+  table: TableSchema;
+
+  constructor(schema: Schema, table: TableSchema, grant: Pick<Grant, 'mayAddField'>) {
+    this.schema = schema;
+    this.table = table;
+    this.#grant = grant;
+  }
+
+  /** Starts with a table that does not exist yet. */
+  static create(schema: Schema, className: string): GrowingTable {
+    const change: SchemaChange = { kind: 'createTable', className };
+    const grown = applyChange(schema, change);
+    const growing = new GrowingTable(grown, grown.tables.get(className) as TableSchema, { mayAddField: true });
+    growing.changes.push(change);
+    return growing;
+  }
+
+  /** The field of a name, added with the type of its first value where it is new. @throws invalidFieldName, permissionDenied, fieldCannotBeAdded */
+  fieldFor(name: string, type: InferredType): Field {
+    const known = this.table.fields.get(name);
+    if (known) return known;
+    checkFieldName(name);
+    if (!this.#grant.mayAddField) fail('permissionDenied', 'addField', this.table.className);
+    if (this.table.fields.size >= limits.fieldsPerTable) fail('fieldCannotBeAdded', name);
+    const change: SchemaChange = { kind: 'addField', className: this.table.className, name, ...type };
+    this.schema = applyChange(this.schema, change);
+    this.table = this.schema.tables.get(this.table.className) as TableSchema;
+    this.changes.push(change);
+    return this.table.fields.get(name) as Field;
+  }
+}

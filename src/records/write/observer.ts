@@ -1,0 +1,27 @@
+import type { Principal } from '../../access/index.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Schema, TableSchema } from '../../schema/model.ts';
+import type { Mutation } from '../../storage/port.ts';
+import type { SilencingFlags } from './flags.ts';
+
+/** A write of one record, as those who watch see it. */
+export interface WriteEvent {
+  readonly event: 'create' | 'update' | 'delete';
+  readonly table: TableSchema;
+  readonly objectId: string;
+  /** The fields of the body as they were sent, without flags and server-set fields; empty for a delete. */
+  readonly sent: JsonObject;
+  readonly principal: Principal;
+  readonly flags: SilencingFlags;
+  readonly referer: string | null;
+  /** When, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** Audit and automation hear of every write, whatever path it came by. `app.ts` hands them to the records. */
+export interface WriteObserver {
+  /** Steps to take in the write's own commit, after the write's. Pure: it may be called again under a newer schema. */
+  mutations(event: WriteEvent, schema: Schema): readonly Mutation[];
+  /** Called after the commit. */
+  committed(event: WriteEvent): void;
+}

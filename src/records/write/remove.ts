@@ -1,0 +1,30 @@
+import { actsAsMaster, authorize, refuseOutright } from '../../access/index.ts';
+import { fail } from '../../errors/fail.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Schema } from '../../schema/model.ts';
+import type { RecordContext } from '../context.ts';
+import { takeFlags } from './flags.ts';
+import { type RecordPlan, transact } from './transact.ts';
+
+/**
+ * Deletes a record. SPEC "Records: Delete".
+ * @param body may carry silencing flags; empty for most
+ * @throws objectNotFound (101); pointedAt (119) where another record points at it; captcha, permissionDenied (119)
+ */
+export async function deleteRecord(context: RecordContext, className: string, objectId: string, body: JsonObject): Promise<void> {
+  const { principal } = context;
+  refuseOutright(principal, 'delete', className);
+  const { flags } = takeFlags(body, actsAsMaster(principal));
+  const at = Date.now();
+  const plan = (schema: Schema): RecordPlan => {
+    const table = schema.tables.get(className);
+    if (!table) return fail('objectNotFound');
+    const grant = authorize(principal, 'delete', table);
+    return {
+      changes: [],
+      mutations: [{ kind: 'delete', table, objectId, guard: grant.rows }],
+      event: { event: 'delete', table, objectId, sent: {}, principal, flags, referer: context.referer, at },
+    };
+  };
+  await transact(context, plan);
+}

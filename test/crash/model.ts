@@ -1,0 +1,81 @@
+/**
+ * What the writers know: for every record the last acknowledged state and the states a write in flight may have left.
+ * Every state is one nonce that the record holds three times, so that a half-written record shows.
+ */
+import assert from 'node:assert/strict';
+
+/** A nonce, or `null` for "there is no such record". */
+export type State = string | null;
+
+export interface Stored {
+  tag: string;
+  a: string;
+  b: string;
+  c: { nonce: string };
+}
+
+export class RecordModel {
+  private readonly acknowledged = new Map<string, State>();
+  private readonly inFlight = new Map<string, State>();
+
+  /** To be called before a write leaves; the writer sends no second write for the tag until it knows of this one. */
+  began(tag: string, state: State): void {
+    this.inFlight.set(tag, state);
+  }
+
+  /** The service has answered: from now on the write must be there. */
+  confirmed(tag: string): void {
+    const state = this.inFlight.get(tag);
+    assert.notEqual(state, undefined, `no write in flight for ${tag}`);
+    this.acknowledged.set(tag, state ?? null);
+    this.inFlight.delete(tag);
+  }
+
+  /** How many records must be there. */
+  get size(): number {
+    return [...this.acknowledged.values()].filter((state) => state !== null).length;
+  }
+
+  /** Compares with what the store holds after a crash, then takes that over as the new truth. */
+  verify(stored: Stored[]): void {
+    const found = new Map<string, State>();
+    for (const record of stored) {
+      assert.ok(!found.has(record.tag), `two records have the tag ${record.tag}`);
+      assert.ok(record.a === record.b && record.a === record.c?.nonce, `half written: ${JSON.stringify(record)}`);
+      found.set(record.tag, record.a);
+    }
+    for (const tag of found.keys())
+      assert.ok(this.acknowledged.has(tag) || this.inFlight.has(tag), `a record nobody wrote: ${tag}`);
+    for (const tag of new Set([...this.acknowledged.keys(), ...this.inFlight.keys()])) {
+      const actual = found.get(tag) ?? null;
+      const allowed = [this.acknowledged.get(tag) ?? null];
+      if (this.inFlight.has(tag)) allowed.push(this.inFlight.get(tag) ?? null);
+      assert.ok(allowed.includes(actual), `${tag} holds ${actual}; acknowledged or in flight: ${allowed.join(', ')}`);
+      this.acknowledged.set(tag, actual);
+    }
+    this.inFlight.clear();
+  }
+}
+
+/** Two fields that every update increments together: they stay equal, and no acknowledged increment is lost. */
+export class CounterModel {
+  private sum = 0;
+  private pending = 0;
+
+  began(amount: number): void {
+    this.pending += amount;
+  }
+
+  confirmed(amount: number): void {
+    this.pending -= amount;
+    this.sum += amount;
+  }
+
+  verify(n: number, m: number): void {
+    assert.equal(n, m, `half of an update: n is ${n}, m is ${m}`);
+    const [least, most] = [this.sum, this.sum + this.pending];
+    assert.ok(n >= least && n <= most, `the counter is ${n}, not within ${least} and ${most}`);
+    this.sum = n;
+    this.pending = 0;
+  }
+}

@@ -1,0 +1,222 @@
+/** CORS, X-Request-Id, unknown paths, application ids, health, and bodies that are refused at the edge. */
+import assert from 'node:assert/strict';
+import { type ClientRequest, request } from 'node:http';
+import { test } from 'node:test';
+import { assertError, create, find, onEachEngine, tableName } from '../support/query.ts';
+
+const origin = 'https://forms.example';
+const list = (text: string | null) => (text ?? '').split(',').map((part) => part.trim().toLowerCase());
+
+onEachEngine((get) => {
+  const table = tableName('Edge');
+  const path = `/platform/classes/${table}`;
+  const preflight = (to: string, headers: string, method = 'POST') =>
+    fetch(get().url + to, {
+      method: 'OPTIONS',
+      headers: { Origin: origin, 'Access-Control-Request-Method': method, 'Access-Control-Request-Headers': headers },
+    });
+
+  for (const to of ['/platform/classes/Accounts', '/platform/batch', '/functions/testapp/getlead', '/platform/files/a.txt'])
+    test(`Conventions CORS: the preflight answer echoes the request's Origin (never *): ${to}`, async () => {
+      const answer = await preflight(to, 'content-type');
+      assert.ok([200, 204].includes(answer.status), String(answer.status));
+      assert.equal(answer.headers.get('access-control-allow-origin'), origin);
+    });
+  test('Conventions CORS: the preflight allows GET,PUT,POST,DELETE,OPTIONS', async () => {
+    for (const method of ['GET', 'PUT', 'POST', 'DELETE']) {
+      const allowed = list((await preflight(path, 'content-type', method)).headers.get('access-control-allow-methods'));
+      assert.deepEqual(allowed.sort(), ['delete', 'get', 'options', 'post', 'put']);
+    }
+  });
+  test('Conventions CORS: the preflight allows all X-Platform-* request headers, and Content-Type', async () => {
+    const names = ['Application-Id', 'API-Key', 'Master-Key', 'Session-Token', 'Installation-Id', 'Anything-New'];
+    const wanted = ['content-type', ...names.map((name) => `x-platform-${name.toLowerCase()}`)];
+    const allowed = list((await preflight(path, wanted.join(','))).headers.get('access-control-allow-headers'));
+    for (const name of wanted) assert.ok(allowed.includes(name), name);
+  });
+  test('Conventions CORS: a simple answer carries the Origin too, failures included', async () => {
+    await create(get(), table, { n: 0 });
+    for (const [to, status] of [
+      [path, 200],
+      [`${path}/nowhere`, 404],
+      ['/platform/nothing', 404],
+    ] as const) {
+      const answer = await get().call('GET', to, { headers: { Origin: origin } });
+      assert.deepEqual([answer.status, answer.headers.get('access-control-allow-origin')], [status, origin], to);
+      assert.match(answer.headers.get('vary') ?? '', /origin/i);
+    }
+  });
+  test('Conventions CORS: without an Origin no answer says *', async () => {
+    assert.notEqual((await get().call('GET', path)).headers.get('access-control-allow-origin'), '*');
+  });
+  test('Conventions CORS: the Origin header cannot split the answer', async () => {
+    const answer = await get().call('GET', path, { headers: { Origin: 'null' } });
+    assert.ok(['null', null].includes(answer.headers.get('access-control-allow-origin')));
+  });
+
+  test('Requests: every answer carries X-Request-Id, each its own', async () => {
+    const answers = [
+      await get().call('GET', path),
+      await get().call('GET', `${path}/nowhere`),
+      await get().call('GET', '/platform/nothing'),
+      await get().call('GET', '/nothing'),
+      await get().call('POST', path, { body: '{' }),
+      await get().call('GET', path, { query: { where: '{' } }),
+      await get().call('GET', path, { headers: { 'X-Platform-Application-Id': 'wrong' } }),
+      await get().call('POST', path, { as: 'anonymous', body: {} }),
+      await get().call('GET', '/health/live'),
+      await preflight(path, 'content-type'),
+    ];
+    const ids = answers.map((answer) => answer.headers.get('x-request-id'));
+    for (const [at, id] of ids.entries()) assert.match(id ?? '', /^[\w-]{6,}$/, `answer ${at}`);
+    assert.equal(new Set(ids).size, ids.length);
+  });
+  test('Requests: answers are JSON', async () => {
+    for (const to of [path, '/platform/nothing']) {
+      const type = (await get().call('GET', to)).headers.get('content-type') ?? '';
+      assert.match(type, /^application\/json/);
+    }
+  });
+
+  for (const [method, to] of [
+    ['GET', '/platform/nothing'],
+    ['GET', '/platform'],
+    ['GET', '/platform/'],
+    ['GET', '/platform/classes'],
+    ['POST', '/platform/nothing'],
+    ['PUT', '/platform/classes/T'],
+    ['GET', '/platform/batch'],
+    ['GET', '/platform/classes/T/a/b'],
+    ['GET', '/nothing'],
+    ['GET', '/classes/T'],
+  ] as const)
+    test(`Requests: unknown path: 404 {error: Not found.}: ${method} ${to}`, async () => {
+      const answer = await get().call(method, to, method === 'GET' ? {} : { body: {} });
+      assert.equal(answer.status, 404, answer.text);
+      assert.equal(answer.body.error, 'Not found.');
+      assert.notEqual(answer.body.code, 119);
+    });
+
+  for (const [sentence, headers] of [
+    ['missing', {}],
+    ['unknown', { 'X-Platform-Application-Id': 'unknown' }],
+    ['an inherited name', { 'X-Platform-Application-Id': 'constructor' }],
+    ['empty', { 'X-Platform-Application-Id': '' }],
+  ] as [string, Record<string, string>][])
+    test(`Requests: application id ${sentence}: 403 {error: unauthorized}`, async () => {
+      for (const to of [path, '/platform/schemas', '/platform/classes-aggregate/T']) {
+        const response = await fetch(get().url + to, { headers: { ...headers, 'X-Platform-Master-Key': get().masterKey } });
+        assert.deepEqual([response.status, await response.json()], [403, { error: 'unauthorized' }], to);
+      }
+    });
+
+  for (const body of [
+    '{',
+    '{"a":}',
+    '{"a":1',
+    "{'a':1}",
+    'undefined',
+    '[]',
+    '[{"a":1}]',
+    '"x"',
+    '5',
+    'null',
+    'true',
+    '{"a":1} x',
+    '{"a":\u0001}',
+  ])
+    test(`Requests: malformed JSON, or a body that is no object: 400 code 107: ${JSON.stringify(body)}`, async () => {
+      const name = tableName('T');
+      assertError(await get().call('POST', `/platform/classes/${name}`, { body }), 400, 107);
+      assertError(await get().call('GET', `/platform/schemas/${name}`), 400, 103);
+    });
+  test('Requests: a malformed body to batch and to schemas: 400 code 107', async () => {
+    for (const to of ['/platform/batch', `/platform/schemas/${tableName('T')}`])
+      for (const body of ['{', '[]']) assertError(await get().call('POST', to, { body }), 400, 107);
+  });
+  test('Requests: text/plain bodies holding JSON are read as JSON', async () => {
+    const name = tableName('T');
+    const headers = { 'Content-Type': 'text/plain' };
+    assert.equal((await get().call('POST', `/platform/classes/${name}`, { headers, body: { n: 1 } })).status, 201);
+    assertError(await get().call('POST', `/platform/classes/${name}`, { headers, body: '{' }), 400, 107);
+  });
+  test('Requests: an escape in a path that is malformed is a 4xx', async () => {
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const { hostname, port } = new URL(get().url);
+      const headers = { 'X-Platform-Application-Id': get().appId, 'X-Platform-Master-Key': get().masterKey };
+      request({ hostname, port, path: '/platform/classes/T/%E0%A4%A', headers }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      })
+        .on('error', reject)
+        .end();
+    });
+    assert.ok(status && status >= 400 && status < 500, String(status));
+  });
+
+  test('Requests: bodies over 20 MB on data endpoints: 413', async () => {
+    const name = tableName('T');
+    const answer = await get().call('POST', `/platform/classes/${name}`, { body: { s: 'x'.repeat(21 * 1024 * 1024) } });
+    assertError(answer, 413, 116, 'Request body is too large.');
+    assertError(await get().call('GET', `/platform/schemas/${name}`), 400, 103);
+  });
+  /** Begins a POST of our own making and answers the status; the rest of the body may never be sent. */
+  const begin = (headers: Record<string, string>, write: (sent: ClientRequest) => void) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const { hostname, port } = new URL(get().url);
+      const keys = { 'X-Platform-Application-Id': get().appId, 'X-Platform-Master-Key': get().masterKey };
+      const sent = request({
+        hostname,
+        port,
+        method: 'POST',
+        path,
+        headers: { ...keys, 'Content-Type': 'application/json', ...headers },
+      });
+      sent.on('response', (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+        sent.destroy();
+      });
+      sent.on('error', reject);
+      write(sent);
+    });
+  test('Requests: a body that tells a length over 20 MB: 413 before it is sent', async () => {
+    const status = await begin({ 'Content-Length': String(21 * 1024 * 1024) }, (sent) => sent.write('{"s":"'));
+    assert.equal(status, 413);
+  });
+  test('Requests: a body over 20 MB that does not tell its length: 413', async () => {
+    const status = await begin({}, (sent) => {
+      sent.write('{"s":"');
+      for (let part = 0; part < 22; part++) sent.write('x'.repeat(1024 * 1024));
+      sent.end('"}');
+    });
+    assert.equal(status, 413);
+  });
+  test('Requests: a body of 10 MB passes', async () => {
+    const name = tableName('T');
+    await create(get(), name, { s: 'x'.repeat(10 * 1024 * 1024) });
+    assert.equal(String((await find(get(), name))[0]?.s).length, 10 * 1024 * 1024);
+  });
+
+  for (const to of ['/health/live', '/health/ready'])
+    test(`Addresses: ${to} answers 200 without credentials`, async () => {
+      assert.equal((await fetch(get().url + to)).status, 200);
+    });
+
+  test('Credentials: a key is valid only under its own header name: 119 `Permission denied for action find on class <X>`', async () => {
+    const { masterKey, apiKey } = get();
+    for (const headers of [
+      { 'X-Platform-API-Key': masterKey },
+      { 'X-Platform-Master-Key': apiKey },
+      { 'X-Platform-API-Key': 'wrong' },
+      { 'X-Platform-Master-Key': `${masterKey}x` },
+    ] as Record<string, string>[]) {
+      const answer = await get().call('GET', path, { as: 'anonymous', headers });
+      assertError(answer, 400, 119, new RegExp(`^Permission denied for action find on class ${table}`));
+    }
+  });
+  test('Credentials: a session token that is not valid: 400 code 209 `invalid session token`', async () => {
+    const headers = { 'X-Platform-Session-Token': `r:${'0'.repeat(32)}` };
+    assertError(await get().call('GET', path, { as: 'anonymous', headers }), 400, 209, 'invalid session token');
+  });
+});

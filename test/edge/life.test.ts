@@ -1,0 +1,231 @@
+/** CONTRACT "Running": start, stop, start again, settings that stop the start, and generated credentials. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { create, createMany, find } from '../support/query.ts';
+import { startService } from '../support/service.ts';
+import { runToEnd, startBare, temporary } from './process.ts';
+
+/** Begins a POST and holds its body back, so that the request is in flight until finish(). */
+function slowPost(url: string, path: string, headers: Record<string, string>, body: string) {
+  const { hostname, port } = new URL(url);
+  const sent = request({
+    hostname,
+    port,
+    path,
+    method: 'POST',
+    headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
+  });
+  const response = once(sent, 'response');
+  sent.write(body.slice(0, 5));
+  return async () => {
+    sent.end(body.slice(5));
+    const [answer] = (await response) as [{ statusCode?: number; resume(): void }];
+    answer.resume();
+    return answer.statusCode;
+  };
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  test(`Running: ${signal} finishes the requests in flight, flushes, and exits 0`, async () => {
+    const dataDir = await temporary();
+    const first = await startService({ dataDir });
+    await create(first, 'Kept', { n: 1 });
+    const headers = {
+      'X-Platform-Application-Id': first.appId,
+      'X-Platform-Master-Key': first.masterKey,
+      'Content-Type': 'application/json',
+    };
+    const finish = slowPost(first.url, '/platform/classes/Kept', headers, '{"n":2}');
+    await wait(300);
+    const exited = once(first.process, 'exit');
+    first.process.kill(signal);
+    await wait(300);
+    assert.equal(first.process.exitCode, null, 'it waits for the request');
+    assert.equal(await finish(), 201);
+    const [code] = (await exited) as [number | null];
+    assert.equal(code, 0);
+    const second = await startService({ dataDir });
+    assert.deepEqual(
+      (await find(second, 'Kept')).map((row) => row.n),
+      [1, 2],
+    );
+    assert.equal(await second.stop(), 0);
+  });
+
+test('Running: an idle connection that is kept alive does not hold the exit', async () => {
+  const service = await startService();
+  const agent = new Agent({ keepAlive: true });
+  const { hostname, port } = new URL(service.url);
+  const [answer] = await once(request({ hostname, port, path: '/health/live', agent }).end(), 'response');
+  answer.resume();
+  await once(answer, 'end');
+  const started = Date.now();
+  assert.equal(await service.stop(), 0);
+  assert.ok(Date.now() - started < 5000, `${Date.now() - started} ms`);
+  agent.destroy();
+});
+
+test('Running: a batch in flight is finished whole', async () => {
+  const dataDir = await temporary();
+  const first = await startService({ dataDir });
+  const writing = createMany(
+    first,
+    'Kept',
+    Array.from({ length: 1000 }, (_, n) => ({ n })),
+  );
+  await wait(20);
+  const stopping = first.stop();
+  const ids = await writing.catch((error: unknown) => error);
+  assert.equal(await stopping, 0);
+  const second = await startService({ dataDir });
+  const rows = await find(second, 'Kept', { limit: 5000 });
+  assert.ok(Array.isArray(ids) ? rows.length === 1000 : rows.length === 0, `${rows.length} rows after ${ids}`);
+  await second.stop();
+});
+
+test('Running: a second start on the same DATA_DIR keeps data, schema and keys; other keys in the environment are not used', async () => {
+  const dataDir = await temporary();
+  const first = await startService({ dataDir });
+  await create(first, 'Kept', { s: 'text', n: 1 });
+  const schema = (await first.call('GET', '/platform/schemas/Kept')).body;
+  assert.equal(await first.stop(), 0);
+  const second = await startService({ dataDir, env: { MASTER_KEY: 'another-master-key', API_KEY: 'another-api-key' } });
+  assert.deepEqual(
+    (await find(second, 'Kept')).map((row) => row.s),
+    ['text'],
+  );
+  assert.deepEqual((await second.call('GET', '/platform/schemas/Kept')).body, schema);
+  assert.equal((await second.call('GET', '/platform/schemas', { as: 'apiKey' })).status, 200);
+  const headers = { 'X-Platform-Master-Key': 'another-master-key' };
+  assert.equal((await second.call('GET', '/platform/classes/Kept', { as: 'anonymous', headers })).status, 400);
+  await second.stop();
+});
+
+test('Running: committed writes survive a crash', async () => {
+  const dataDir = await temporary();
+  const first = await startService({ dataDir });
+  await createMany(
+    first,
+    'Kept',
+    Array.from({ length: 100 }, (_, n) => ({ n })),
+  );
+  await first.kill();
+  const second = await startService({ dataDir });
+  assert.equal((await find(second, 'Kept', { limit: 1000 })).length, 100);
+  await second.stop();
+});
+
+const wrong: [string, Record<string, string>][] = [
+  ['PORT', { PORT: 'abc' }],
+  ['PORT', { PORT: '70000' }],
+  ['PORT', { PORT: '-1' }],
+  ['PORT', { PORT: '80.5' }],
+  ['LOG_LEVEL', { LOG_LEVEL: 'loud' }],
+  ['BASE_URL', { BASE_URL: 'not a url' }],
+  ['STATIC_URL', { STATIC_URL: 'ftp//x' }],
+  ['DATABASE_URL', { DATABASE_URL: 'mysql://localhost/x' }],
+  ['FILES_URL', { FILES_URL: 'gopher://x' }],
+  ['QUERY_TIMEOUT_MS', { QUERY_TIMEOUT_MS: 'soon' }],
+  ['QUERY_TIMEOUT_MS', { QUERY_TIMEOUT_MS: '-5' }],
+  ['SESSION_DAYS', { SESSION_DAYS: 'x' }],
+];
+const lines = (text: string) => text.split('\n').filter((line) => line.trim() !== '');
+
+for (const [name, env] of wrong)
+  test(`Running: a malformed setting stops the start with one clear line: ${JSON.stringify(env)}`, async () => {
+    const cwd = await temporary();
+    const { code, stdout, stderr } = await runToEnd(['start'], { HOST: '127.0.0.1', PORT: '0', DATA_DIR: cwd, ...env }, cwd);
+    assert.ok(code !== null && code !== 0, `exit code ${code}`);
+    const said = lines(stdout + stderr);
+    assert.equal(said.length, 1, said.join('\n'));
+    assert.match(said[0] ?? '', new RegExp(name));
+  });
+
+test('Running: a .env file is read', async () => {
+  const cwd = await temporary();
+  await writeFile(join(cwd, '.env'), 'APP_ID=from-dot-env\nMASTER_KEY="quoted key"\n# a comment\n');
+  const service = await startBare({}, cwd);
+  const headers = { 'X-Platform-Application-Id': 'from-dot-env', 'X-Platform-Master-Key': 'quoted key' };
+  assert.equal((await fetch(`${service.url}/platform/schemas`, { headers })).status, 200);
+  assert.equal(await service.stop(), 0);
+});
+test('Running: the environment wins over the .env file', async () => {
+  const cwd = await temporary();
+  await writeFile(join(cwd, '.env'), 'APP_ID=from-dot-env\n');
+  const service = await startBare({ APP_ID: 'from-environment', MASTER_KEY: 'mmmm-key', API_KEY: 'aaaa-key' }, cwd);
+  const headers = { 'X-Platform-Application-Id': 'from-environment', 'X-Platform-Master-Key': 'mmmm-key' };
+  assert.equal((await fetch(`${service.url}/platform/schemas`, { headers })).status, 200);
+  await service.stop();
+});
+for (const text of ['PROT=8080\n', 'LOG_LEVEL=loud\n'])
+  test(`Running: an unknown or malformed setting in a .env file stops the start with one clear line: ${text.trim()}`, async () => {
+    const cwd = await temporary();
+    await writeFile(join(cwd, '.env'), text);
+    const { code, stdout, stderr } = await runToEnd(['start'], { HOST: '127.0.0.1', PORT: '0', DATA_DIR: cwd }, cwd);
+    assert.ok(code !== null && code !== 0, `exit code ${code}`);
+    const said = lines(stdout + stderr);
+    assert.equal(said.length, 1, said.join('\n'));
+    assert.match(said[0] ?? '', new RegExp(text.split('=')[0] ?? ''));
+  });
+test('Running: a port that is taken stops the start, non-zero and without a stack', async () => {
+  const service = await startService();
+  const cwd = await temporary();
+  const env = { HOST: '127.0.0.1', PORT: new URL(service.url).port, DATA_DIR: cwd };
+  const { code, stdout, stderr } = await runToEnd(['start'], env, cwd);
+  await service.stop();
+  assert.ok(code !== null && code !== 0, `exit code ${code}`);
+  assert.ok(!/^\s+at /m.test(stdout + stderr), stdout + stderr);
+});
+test('Running: a DATA_DIR that is a file stops the start, non-zero and without a stack', async () => {
+  const cwd = await temporary();
+  await writeFile(join(cwd, 'file'), 'x');
+  const { code, stdout, stderr } = await runToEnd(['start'], { PORT: '0', DATA_DIR: join(cwd, 'file') }, cwd);
+  assert.ok(code !== null && code !== 0, `exit code ${code}`);
+  assert.ok(!/^\s+at /m.test(stdout + stderr), stdout + stderr);
+});
+test('Running: an unknown command ends non-zero, help ends with 0', async () => {
+  const cwd = await temporary();
+  assert.notEqual((await runToEnd(['nonsense'], {}, cwd)).code, 0);
+  const help = await runToEnd(['help'], {}, cwd);
+  assert.equal(help.code, 0);
+  for (const name of ['start', 'system', 'key']) assert.match(help.stdout, new RegExp(name));
+});
+
+test('Running: generated credentials are printed once and kept in DATA_DIR/credentials.json (0600)', async () => {
+  const cwd = await temporary();
+  const first = await startBare({}, cwd);
+  const file = join(cwd, 'credentials.json');
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  const kept = JSON.parse(await readFile(file, 'utf8')) as Record<string, string>;
+  const value = (pattern: RegExp) => Object.entries(kept).find(([name]) => pattern.test(name))?.[1] ?? '';
+  const [appId, masterKey, apiKey] = [value(/^app/i), value(/master/i), value(/api/i)];
+  for (const secret of [appId, masterKey, apiKey]) {
+    assert.ok(secret.length >= 8, JSON.stringify(Object.keys(kept)));
+    assert.ok(first.output().includes(secret), 'printed at the first start');
+  }
+  assert.ok(masterKey.length >= 24 && apiKey.length >= 24 && masterKey !== apiKey);
+  for (const key of [{ 'X-Platform-Master-Key': masterKey }, { 'X-Platform-API-Key': apiKey }] as Record<string, string>[])
+    assert.equal(
+      (await fetch(`${first.url}/platform/schemas`, { headers: { 'X-Platform-Application-Id': appId, ...key } })).status,
+      200,
+    );
+  assert.equal(await first.stop(), 0);
+  const second = await startBare({}, cwd);
+  for (const secret of [masterKey, apiKey]) assert.ok(!second.output().includes(secret), 'printed once only');
+  const headers = { 'X-Platform-Application-Id': appId, 'X-Platform-Master-Key': masterKey };
+  assert.equal((await fetch(`${second.url}/platform/schemas`, { headers })).status, 200);
+  assert.equal(await second.stop(), 0);
+});
+test('Running: two fresh starts generate different credentials', async () => {
+  const read = async () => {
+    const cwd = await temporary();
+    await (await startBare({}, cwd)).stop();
+    return readFile(join(cwd, 'credentials.json'), 'utf8');
+  };
+  assert.notEqual(await read(), await read());
+});

@@ -1,0 +1,82 @@
+/** Runs the program as an operator does: as a process of its own, with only the environment that is given. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+export interface Run {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** An empty directory that is removed after the tests of the file. */
+export async function temporary(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'rds-edge-'));
+  after(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+function launch(args: readonly string[], env: Record<string, string>, cwd: string): { child: ChildProcess; run: Run } {
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const run: Run = { code: null, stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => {
+    run.stdout += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    run.stderr += chunk.toString();
+  });
+  return { child, run };
+}
+
+/** Runs the program to its end; one that has not ended after 20 seconds is killed and answers a null code. */
+export async function runToEnd(args: readonly string[], env: Record<string, string>, cwd: string): Promise<Run> {
+  const { child, run } = launch(args, env, cwd);
+  const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  const [code] = (await once(child, 'close')) as [number | null];
+  clearTimeout(timer);
+  return { ...run, code };
+}
+
+/** Starts the service and answers its address and everything it printed once it listens, and a way to end it. */
+export async function startBare(env: Record<string, string>, cwd: string) {
+  const { child, run } = launch(['start'], { HOST: '127.0.0.1', PORT: '0', DATA_DIR: cwd, ...env }, cwd);
+  const closed = once(child, 'close');
+  const deadline = Date.now() + 30_000;
+  let url: string | undefined;
+  while (url === undefined) {
+    url = /listening on (http:\/\/\S+)/.exec(run.stdout + run.stderr)?.[1];
+    if (url === undefined && (child.exitCode !== null || Date.now() > deadline)) {
+      child.kill('SIGKILL');
+      throw new Error(`the service did not listen:\n${run.stdout}${run.stderr}`);
+    }
+    if (url === undefined) await wait(20);
+  }
+  return {
+    url,
+    child,
+    output: () => run.stdout + run.stderr,
+    async stop(signal: NodeJS.Signals = 'SIGTERM') {
+      child.kill(signal);
+      const [code] = (await closed) as [number | null];
+      return code;
+    },
+  };
+}
+
+/** Every file below a directory, with its bytes. */
+export async function filesBelow(directory: string): Promise<{ path: string; bytes: Buffer }[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return Promise.all(paths.map(async (path) => ({ path, bytes: await readFile(path) })));
+}
