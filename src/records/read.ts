@@ -17,7 +17,12 @@ const wholeRecords = new WeakMap<Grant, Selection>();
  * @returns JSON text of the record
  * @throws objectNotFound (101), invalidParameter (102), permissionDenied (119)
  */
-export function getRecord(context: RecordContext, className: string, objectId: string, parameters: Parameters): string | Promise<string> {
+export function getRecord(
+  context: RecordContext,
+  className: string,
+  objectId: string,
+  parameters: Parameters,
+): string | Promise<string> {
   const { store, principal } = context;
   refuseOutright(principal, 'get', className);
   const schema = store.schema();
@@ -30,7 +35,11 @@ export function getRecord(context: RecordContext, className: string, objectId: s
     if (parameters.size === 0) wholeRecords.set(grant, selection);
   }
   const found = store.reader.get(selection, objectId);
-  return typeof found === 'string' ? found : found === null ? fail('objectNotFound') : found.then((text) => text ?? fail('objectNotFound'));
+  return typeof found === 'string'
+    ? found
+    : found === null
+      ? fail('objectNotFound')
+      : found.then((text) => text ?? fail('objectNotFound'));
 }
 
 /**

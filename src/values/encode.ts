@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, isJsonObject, own } from '../kernel/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
 import { isoText } from '../kernel/time.ts';
 import type { Storage } from './type.ts';
 
@@ -32,65 +32,92 @@ export type RowWriter = (row: readonly unknown[], expansions?: ReadonlyArray<Exp
 const kind = { text: 0, number: 1, boolean: 2, date: 3, instant: 4, pointer: 5, json: 6, acl: 7, jsonPaths: 8 } as const;
 
 /**
- * Compiles a shape. Lists spend most of their time here: stored JSON is copied, never parsed, and each row costs one loop over small integers.
+ * Compiles a shape. Lists spend most of their time here: stored JSON is copied, never parsed; each row costs one loop over small integers;
+ * and Pointers and dates, which often repeat from row to row, are written anew only when they differ from the last.
  */
 export function rowWriter(shape: RowShape): RowWriter {
   const inRow = shape.columns.filter((column) => column.storage !== 'relation');
-  const keys = inRow.map((column) => `,${JSON.stringify(column.name)}:`);
-  const firstKeys = keys.map((key) => key.slice(1));
   const kinds = inRow.map((column) => (column.paths ? kind.jsonPaths : kind[column.storage as keyof typeof kind]));
-  const heads = inRow.map((column) => `{"__type":"Pointer","className":${JSON.stringify(column.targetClass ?? '')},"objectId":`);
   const keepNull = inRow.map((column) => column.keepNull === true);
-  const head = shape.expandedClass === undefined ? '{' : `{"__type":"Object","className":${JSON.stringify(shape.expandedClass)}`;
-  const relations = shape.columns
+  const start = shape.expandedClass === undefined ? '{' : `{"__type":"Object","className":${JSON.stringify(shape.expandedClass)}`;
+  // Where the first member is certain to come, the comma before it is left out; else a rare shape cuts it off afterwards.
+  const opened = start !== '{' || inRow[0]?.name === 'objectId' || keepNull[0] === true;
+  const keys = inRow.map(({ name }, index) => `${index === 0 && opened && start === '{' ? '' : ','}${JSON.stringify(name)}:`);
+  const heads = inRow.map((column, index) => keys[index] + opening(column));
+  const lastValues: unknown[] = inRow.map(() => undefined);
+  const lastTexts = inRow.map(() => '');
+  const end = `${shape.columns
     .filter((column) => column.storage === 'relation')
-    .map((column) => `${JSON.stringify(column.name)}:{"__type":"Relation","className":${JSON.stringify(column.targetClass)}}`);
+    .map(relationMember)
+    .join('')}}`;
   const count = kinds.length;
 
   return (row, expansions) => {
-    let out = head;
+    let out = start;
     for (let i = 0; i < count; i++) {
       const value = row[i];
-      if (value === null && kinds[i] !== kind.acl && !keepNull[i]) continue;
-      out += out === '{' ? firstKeys[i] : keys[i];
       if (value === null) {
-        out += kinds[i] === kind.acl ? '{}' : 'null';
+        if (kinds[i] === kind.acl) out += `${keys[i]}{}`;
+        else if (keepNull[i]) out += `${keys[i]}null`;
         continue;
       }
       const expanded = expansions?.[i]?.(value as string);
       if (expanded != null) {
-        out += expanded;
+        out += keys[i] + expanded;
         continue;
       }
       switch (kinds[i]) {
         case kind.text:
-          out += JSON.stringify(value);
-          break;
-        case kind.number:
-          out += value;
+          out += heads[i] + quote(value as string);
           break;
         case kind.boolean:
-          out += value ? 'true' : 'false';
+          out += heads[i] + (value ? 'true' : 'false');
           break;
         case kind.date:
-          out += `{"__type":"Date","iso":"${isoText(value as number)}"}`;
-          break;
         case kind.instant:
-          out += `"${isoText(value as number)}"`;
-          break;
         case kind.pointer:
-          out += `${heads[i]}${JSON.stringify(value)}}`;
+          if (value !== lastValues[i]) {
+            lastValues[i] = value;
+            lastTexts[i] = heads[i] + wrapped(kinds[i] as number, value);
+          }
+          out += lastTexts[i];
           break;
         case kind.jsonPaths:
-          out += JSON.stringify(project(JSON.parse(value as string), inRow[i]?.paths ?? []));
+          out += heads[i] + JSON.stringify(project(JSON.parse(value as string), inRow[i]?.paths ?? []));
           break;
         default:
-          out += value;
+          out += (heads[i] as string) + value;
       }
     }
-    for (const relation of relations) out += out === '{' ? relation : `,${relation}`;
-    return `${out}}`;
+    const text = out + end;
+    return !opened && text.startsWith('{,') ? `{${text.slice(2)}` : text;
   };
+}
+
+function opening({ storage, targetClass }: ColumnShape): string {
+  if (storage === 'date') return '{"__type":"Date","iso":"';
+  if (storage === 'pointer') return `{"__type":"Pointer","className":${JSON.stringify(targetClass ?? '')},"objectId":`;
+  return storage === 'instant' ? '"' : '';
+}
+
+/** What follows the opening of a Pointer or date. */
+function wrapped(how: number, value: unknown): string {
+  if (how === kind.pointer) return `${quote(value as string)}}`;
+  return isoText(value as number) + (how === kind.date ? '"}' : '"');
+}
+
+function relationMember({ name, targetClass }: ColumnShape): string {
+  return `,${JSON.stringify(name)}:{"__type":"Relation","className":${JSON.stringify(targetClass)}}`;
+}
+
+/** JSON text of a string: short plain ones, nearly all there are, cost a glance at each character. */
+function quote(text: string): string {
+  if (text.length > 200) return JSON.stringify(text);
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x20 || code === 0x22 || code === 0x5c) return JSON.stringify(text);
+  }
+  return `"${text}"`;
 }
 
 /** The value with only the given places in it. */

@@ -55,7 +55,11 @@ function chosenId(body: JsonObject, principal: Principal): string | undefined {
   return typeof objectId === 'string' && objectId !== '' ? objectId : fail('invalidObjectId');
 }
 
-function tableFor(schema: Schema, className: string, principal: Principal): { growing: GrowingTable; hidden: ReadonlySet<string> } {
+function tableFor(
+  schema: Schema,
+  className: string,
+  principal: Principal,
+): { growing: GrowingTable; hidden: ReadonlySet<string> } {
   const table = schema.tables.get(className);
   if (table) {
     const grant = authorize(principal, 'create', table);
@@ -79,5 +83,10 @@ function serverValues(growing: GrowingTable, objectId: string, at: number, actor
 
 /** The steps that change a record's Relations. */
 export function links(relations: readonly RelationChange[], ownerId: string): Mutation[] {
-  return relations.map(({ relation, op, memberIds }) => ({ kind: op === 'add' ? 'link' : 'unlink', relation, ownerId, memberIds }));
+  return relations.map(({ relation, op, memberIds }) => ({
+    kind: op === 'add' ? 'link' : 'unlink',
+    relation,
+    ownerId,
+    memberIds,
+  }));
 }

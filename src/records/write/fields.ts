@@ -3,7 +3,6 @@ import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { type Field, typeText } from '../../schema/model.ts';
 import { checkFieldName } from '../../schema/naming.ts';
 import type { Assignment } from '../../storage/port.ts';
-import type { JsonEdit } from '../../values/operators/edit.ts';
 import {
   applyEdits,
   checkKeys,
@@ -14,10 +13,11 @@ import {
   operatorType,
   parseOperator,
   type RelationStep,
-  storageOf,
   type StoredValue,
+  storageOf,
   valueTypes,
 } from '../../values/index.ts';
+import type { JsonEdit } from '../../values/operators/edit.ts';
 import type { GrowingTable } from './growth.ts';
 
 /** Members to add to, or remove from, a Relation. */
@@ -42,7 +42,12 @@ const serverSet: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'update
  * @param hidden fields that do not exist for the caller
  * @throws schemaMismatch (111) and the other errors of `values/`; invalidFieldName (105); permissionDenied for a new field (119)
  */
-export function planFields(growing: GrowingTable, body: JsonObject, mode: 'create' | 'update', hidden: ReadonlySet<string>): FieldPlan {
+export function planFields(
+  growing: GrowingTable,
+  body: JsonObject,
+  mode: 'create' | 'update',
+  hidden: ReadonlySet<string>,
+): FieldPlan {
   const planner = new FieldPlanner(growing, mode);
   for (const key of Object.keys(body)) {
     if (serverSet.has(key)) continue;

@@ -16,7 +16,12 @@ import { type RecordPlan, transact } from './transact.ts';
  * @returns JSON text of the answer: `{updatedAt, objectId}` and the new values of fields that operators changed
  * @throws objectNotFound (101) where there is none or the caller may not see it; captcha, permissionDenied (119); schemaMismatch (111)
  */
-export async function updateRecord(context: RecordContext, className: string, objectId: string, body: JsonObject): Promise<string> {
+export async function updateRecord(
+  context: RecordContext,
+  className: string,
+  objectId: string,
+  body: JsonObject,
+): Promise<string> {
   const { principal } = context;
   refuseOutright(principal, 'update', className);
   const { fields: sent, flags } = takeFlags(body, actsAsMaster(principal));

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { fail } from '../../errors/fail.ts';
 import type { SchemaChange } from '../../schema/change.ts';
 import type { Field, Schema, TableSchema } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
@@ -21,6 +22,7 @@ const columnTypes: Record<Storage, string> = {
  * Carries a schema change out in SQL, inside the caller's transaction.
  * @param before the schema without the change
  * @param after the schema with it (`applyChange`), which names the columns
+ * @throws schemaOperation (255) where a table to drop has records
  */
 export function applyDdl(db: DatabaseSync, change: SchemaChange, before: Schema, after: Schema): void {
   const table = after.tables.get(change.className) ?? before.tables.get(change.className);
@@ -30,6 +32,7 @@ export function applyDdl(db: DatabaseSync, change: SchemaChange, before: Schema,
       createTable(db, table);
       break;
     case 'dropTable':
+      refuseRecords(db, table);
       for (const field of table.fields.values()) if (field.type === 'Relation') dropColumn(db, table, field);
       dropTextIndex(db, table);
       db.exec(`DROP TABLE ${quote(table.sqlName)}`);
@@ -49,7 +52,9 @@ export function applyDdl(db: DatabaseSync, change: SchemaChange, before: Schema,
     }
     case 'setIndex': {
       dropIndex(db, table, change.index.name);
-      const keys = change.index.keys.map(([name, direction]) => `${quote(fieldOf(table, name).column)}${direction < 0 ? ' DESC' : ''}`);
+      const keys = change.index.keys.map(
+        ([name, direction]) => `${quote(fieldOf(table, name).column)}${direction < 0 ? ' DESC' : ''}`,
+      );
       // Equal values are ordered by objectId, so an index that ends in it serves a sorted page without a sort.
       if (!change.index.keys.some(([name]) => name === 'objectId')) keys.push('"objectId"');
       db.exec(`CREATE INDEX ${quote(userIndex(table, change.index.name))} ON ${quote(table.sqlName)} (${keys.join(', ')})`);
@@ -68,6 +73,12 @@ export function applyDdl(db: DatabaseSync, change: SchemaChange, before: Schema,
   }
 }
 
+/** Asked inside the transaction, so that no record can come in between. @throws schemaOperation (255) */
+function refuseRecords(db: DatabaseSync, table: TableSchema): void {
+  const count = Number(db.prepare(`SELECT count(*) AS records FROM ${quote(table.sqlName)}`).get()?.records);
+  if (count > 0) fail('schemaOperation', `Class ${table.className} is not empty, contains ${count} objects, cannot drop schema.`);
+}
+
 function fieldOf(table: TableSchema, name: string): Field {
   const field = table.fields.get(name);
   if (!field) throw new Error(`field ${table.className}.${name} is missing`);
@@ -77,24 +88,32 @@ function fieldOf(table: TableSchema, name: string): Field {
 function createTable(db: DatabaseSync, table: TableSchema): void {
   const columns = ['"_seq" INTEGER PRIMARY KEY'];
   for (const field of table.fields.values()) {
+    if (field.type === 'Relation') continue;
     const required = field.name === 'objectId' || field.name === 'createdAt' || field.name === 'updatedAt';
     columns.push(`${quote(field.column)} ${columnTypes[storageOf(field)]}${required ? ' NOT NULL' : ''}`);
   }
   db.exec(`CREATE TABLE ${quote(table.sqlName)} (${columns.join(', ')})`);
   db.exec(`CREATE UNIQUE INDEX ${quote(`u~${table.sqlName}`)} ON ${quote(table.sqlName)} ("objectId")`);
   db.exec(`CREATE INDEX ${quote(fieldIndex(table, fieldOf(table, 'createdAt')))} ON ${quote(table.sqlName)} ("createdAt")`);
-  for (const field of table.fields.values()) if (field.type === 'Pointer') createPointerIndex(db, table, field);
+  for (const field of table.fields.values()) {
+    if (field.type === 'Pointer') createPointerIndex(db, table, field);
+    if (field.type === 'Relation') createJoinTable(db, field);
+  }
 }
 
 function addColumn(db: DatabaseSync, table: TableSchema, field: Field): void {
   if (field.type === 'Relation') {
-    const join = quote(field.column);
-    db.exec(`CREATE TABLE ${join} (owner TEXT NOT NULL, member TEXT NOT NULL, PRIMARY KEY (owner, member)) WITHOUT ROWID`);
-    db.exec(`CREATE INDEX ${quote(`m~${field.column}`)} ON ${join} (member, owner)`);
+    createJoinTable(db, field);
     return;
   }
   db.exec(`ALTER TABLE ${quote(table.sqlName)} ADD COLUMN ${quote(field.column)} ${columnTypes[storageOf(field)]}`);
   if (field.type === 'Pointer') createPointerIndex(db, table, field);
+}
+
+function createJoinTable(db: DatabaseSync, relation: Field): void {
+  const join = quote(relation.column);
+  db.exec(`CREATE TABLE ${join} (owner TEXT NOT NULL, member TEXT NOT NULL, PRIMARY KEY (owner, member)) WITHOUT ROWID`);
+  db.exec(`CREATE INDEX ${quote(`m~${relation.column}`)} ON ${join} (member, owner)`);
 }
 
 /** The delete guard asks "who points here" of every Pointer column. */

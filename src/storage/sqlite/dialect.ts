@@ -53,6 +53,11 @@ export const sqliteDialect: Dialect = {
     out.add(`)) AND json_extract(e.value, '$.${right}')))`);
   },
   edit(out, field, edits) {
-    out.add('rds_edit(').name(field.column).add(', ').bind(JSON.stringify(edits)).add(`, '${field.type === 'Array' ? 'Array' : 'Object'}')`);
+    out
+      .add('rds_edit(')
+      .name(field.column)
+      .add(', ')
+      .bind(JSON.stringify(edits))
+      .add(`, '${field.type === 'Array' ? 'Array' : 'Object'}')`);
   },
 };

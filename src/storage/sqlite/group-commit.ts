@@ -7,21 +7,27 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+export interface CommitEvents {
+  /** A group of so many writes is durable. */
+  committed(writes: number): void;
+  /** A whole group failed: what its writes did in memory is to be forgotten. */
+  rolledBack(): void;
+}
+
 /**
  * One durable commit for all writes that arrive in one turn of the event loop (docs/adr/0003): each runs in a savepoint of its own, so
  * that it fails alone, and is answered after the commit.
  */
 export class GroupCommit {
   readonly #connection: Connection;
-  readonly #afterRollback: () => void;
+  readonly #events: CommitEvents;
   #waiting: Waiting[] = [];
   #scheduled = false;
   #closed = false;
 
-  /** @param afterRollback called when a whole group failed, to forget what its writes did in memory */
-  constructor(connection: Connection, afterRollback: () => void) {
+  constructor(connection: Connection, events: CommitEvents) {
     this.#connection = connection;
-    this.#afterRollback = afterRollback;
+    this.#events = events;
   }
 
   /**
@@ -41,6 +47,7 @@ export class GroupCommit {
   }
 
   #schedule(): void {
+    if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -60,11 +67,12 @@ export class GroupCommit {
       this.#exec('COMMIT');
     } catch (error) {
       this.#rollback();
-      this.#afterRollback();
+      this.#events.rolledBack();
       for (const write of group) write.reject(error);
       return;
     }
     for (const answer of done) answer();
+    this.#events.committed(group.length);
   }
 
   #attempt(write: Waiting): () => void {

@@ -80,4 +80,3 @@ function refusePointedAt(connection: Connection, table: TableSchema, objectId: s
     if (connection.first(statement)) fail('pointedAt', objectId, from.className, field.name);
   }
 }
-

@@ -2,9 +2,9 @@ import { availableParallelism } from 'node:os';
 import { serviceError } from '../../errors/fail.ts';
 import type { FindResult } from '../port.ts';
 import type { ResolveInclude } from './job.ts';
-import { ReaderThread } from './reader-thread.ts';
-import type { FindJobs } from './reader-protocol.ts';
 import { ReadTask } from './read-task.ts';
+import type { FindJobs } from './reader-protocol.ts';
+import { ReaderThread } from './reader-thread.ts';
 
 /** Threads are made when they are first needed. */
 const THREADS = Math.max(4, availableParallelism());
@@ -43,7 +43,13 @@ export class ReaderPool {
 
   /** Closes the threads' connections to a file. */
   async forget(path: string): Promise<void> {
-    await Promise.all([...this.#threads].map((thread) => thread.forget(path)));
+    await Promise.all([...this.#threads].map((thread) => thread.errand('forget', path)));
+  }
+
+  /** Moves a file's write-ahead log into it on a thread: on the event loop it would hold up requests for tens of milliseconds. */
+  async checkpoint(path: string): Promise<void> {
+    const thread = this.#closed ? undefined : (this.#idleThread() ?? [...this.#threads][0]);
+    await thread?.errand('checkpoint', path);
   }
 
   async close(): Promise<void> {

@@ -23,8 +23,15 @@ export type ToReader =
   /** One more piece may come. */
   | { readonly type: 'credit'; readonly task: number }
   | { readonly type: 'cancel'; readonly task: number }
-  /** Close the connection to a file. */
-  | { readonly type: 'forget'; readonly task: number; readonly path: string };
+  | Errand;
+
+/** Work on a file that answers nothing but its end; numbered below zero. */
+export interface Errand {
+  /** Close the connection to the file; or move the write-ahead log into it, off the event loop. */
+  readonly type: 'forget' | 'checkpoint';
+  readonly task: number;
+  readonly path: string;
+}
 
 export type FromReader =
   | { readonly type: 'count'; readonly task: number; readonly count: number }

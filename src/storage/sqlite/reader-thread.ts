@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { ServiceError, serviceError } from '../../errors/fail.ts';
 import type { ReadTask } from './read-task.ts';
 import type { ReportFault } from './reader-pool.ts';
-import { CREDITS, type FromReader, type ReaderSetup, type ToReader } from './reader-protocol.ts';
+import { CREDITS, type Errand, type FromReader, type ReaderSetup, type ToReader } from './reader-protocol.ts';
 
 /** A thread that is so much over a task's time limit does not hear (a pattern that never ends, a sort); it is ended itself. Milliseconds. */
 const GRACE = 1_000;
@@ -20,7 +20,8 @@ export class ReaderThread {
   readonly #worker: Worker;
   readonly #cancelled = new Int32Array(new SharedArrayBuffer(4));
   readonly #tasks = new Map<number, AtWork>();
-  readonly #forgetting = new Map<number, () => void>();
+  readonly #errands = new Map<number, () => void>();
+  #lastErrand = 0;
   readonly #report: ReportFault;
   readonly #events: { onIdle: () => void; onGone: () => void };
   #gone = false;
@@ -61,12 +62,13 @@ export class ReaderThread {
     this.#send({ type: 'find', task: task.number, path: task.path, jobs: task.jobs, budget: task.timeLimit });
   }
 
-  /** Closes the thread's connection to a file. */
-  forget(path: string): Promise<void> {
+  /** Sends the thread on an errand; resolves when it is done, or the thread is gone. */
+  errand(type: Errand['type'], path: string): Promise<void> {
+    if (this.#gone) return Promise.resolve();
     return new Promise((resolve) => {
-      const number = -1 - this.#forgetting.size;
-      this.#forgetting.set(number, resolve);
-      this.#send({ type: 'forget', task: number, path });
+      this.#lastErrand--;
+      this.#errands.set(this.#lastErrand, resolve);
+      this.#send({ type, task: this.#lastErrand, path });
     });
   }
 
@@ -80,8 +82,8 @@ export class ReaderThread {
 
   #receive(message: FromReader): void {
     if (message.task < 0) {
-      this.#forgetting.get(message.task)?.();
-      this.#forgetting.delete(message.task);
+      this.#errands.get(message.task)?.();
+      this.#errands.delete(message.task);
       return;
     }
     const atWork = this.#tasks.get(message.task);
@@ -151,7 +153,7 @@ export class ReaderThread {
       task.fail(error);
     }
     this.#tasks.clear();
-    for (const resolve of this.#forgetting.values()) resolve();
+    for (const resolve of this.#errands.values()) resolve();
     this.#events.onGone();
   }
 }

@@ -3,6 +3,7 @@
  * pages, and `rds_tick` inside the statement ends it at its time limit.
  */
 import { setPriority } from 'node:os';
+import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
@@ -125,6 +126,16 @@ async function sendPiece(task: Task, text: string): Promise<void> {
   post({ type: 'piece', task: task.id, bytes }, [bytes.buffer as ArrayBuffer]);
 }
 
+/** Copies what is committed from the write-ahead log into the file, as far as readers allow; writers go on meanwhile. */
+function checkpoint(path: string): void {
+  const db = new DatabaseSync(path);
+  try {
+    db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+  } finally {
+    db.close();
+  }
+}
+
 async function start(message: Extract<ToReader, { type: 'find' }>): Promise<void> {
   const task: Task = { id: message.task, credits: CREDITS, budget: message.budget, cancelled: false };
   tasks.set(task.id, task);
@@ -144,8 +155,9 @@ port.on('message', (message: ToReader) => {
     void start(message);
     return;
   }
-  if (message.type === 'forget') {
-    connections.delete(message.path);
+  if (message.type === 'forget' || message.type === 'checkpoint') {
+    if (message.type === 'forget') connections.delete(message.path);
+    else checkpoint(message.path);
     post({ type: 'end', task: message.task });
     return;
   }

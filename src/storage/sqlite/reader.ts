@@ -1,6 +1,6 @@
 import type { Aggregation } from '../../query/aggregate/model.ts';
 import type { Query, Selection } from '../../query/selection.ts';
-import { rowWriter, type RowWriter } from '../../values/encode.ts';
+import { type RowWriter, rowWriter } from '../../values/encode.ts';
 import type { FindResult, JsonText, Reader } from '../port.ts';
 import { compileAggregation } from '../sql/aggregate.ts';
 import { compileCount, compileGet, compileList, type Statement } from '../sql/select.ts';
@@ -75,7 +75,9 @@ export class SqliteReader implements Reader {
     const job = readJob(query, list);
     let records = '';
     if (job.includes.length === 0) records = query.limit === 0 ? '' : runWhole(this.#connection, job);
-    else for await (const text of runPaged(this.#connection, job, includeResolver(query))) records += records === '' ? text : `,${text}`;
+    else
+      for await (const text of runPaged(this.#connection, job, includeResolver(query)))
+        records += records === '' ? text : `,${text}`;
     const results = `[${records}]`;
     return query.count ? { results, count: this.#count(query) } : { results };
   }

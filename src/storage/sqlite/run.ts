@@ -1,5 +1,5 @@
-import { type JsonValue, isJsonObject } from '../../kernel/json.ts';
-import { type Expansion, rowWriter, type RowWriter } from '../../values/encode.ts';
+import { isJsonObject, type JsonValue } from '../../kernel/json.ts';
+import { type Expansion, type RowWriter, rowWriter } from '../../values/encode.ts';
 import type { Connection, Row } from './connection.ts';
 import type { IncludeJob, ReadJob, ResolveInclude } from './job.ts';
 

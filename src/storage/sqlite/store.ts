@@ -10,6 +10,9 @@ import { carryOut } from './mutate.ts';
 import { SqliteReader } from './reader.ts';
 import type { ReaderPool } from './reader-pool.ts';
 
+/** Writes between two checkpoints. */
+const CHECKPOINT_EVERY = 2_000;
+
 /** One system on one SQLite file: a connection that writes and answers the short reads, and reader threads for the rest. */
 export class SqliteStore implements Store {
   readonly capabilities = { manyProcesses: false };
@@ -19,6 +22,7 @@ export class SqliteStore implements Store {
   readonly #pool: ReaderPool;
   readonly #path: string;
   #schema: Schema;
+  #sinceCheckpoint = 0;
 
   /** Opens the file, making it where there is none. */
   constructor(path: string, pool: ReaderPool) {
@@ -27,8 +31,11 @@ export class SqliteStore implements Store {
     this.#connection = new Connection(path, 'write');
     createCatalog(this.#connection.db);
     this.#schema = loadSchema(this.#connection.db);
-    this.#commits = new GroupCommit(this.#connection, () => {
-      this.#schema = loadSchema(this.#connection.db);
+    this.#commits = new GroupCommit(this.#connection, {
+      committed: (writes) => this.#countWrites(writes),
+      rolledBack: () => {
+        this.#schema = loadSchema(this.#connection.db);
+      },
     });
     this.reader = new SqliteReader(path, this.#connection, pool);
   }
@@ -59,6 +66,13 @@ export class SqliteStore implements Store {
       this.#schema = before;
       throw error;
     }
+  }
+
+  #countWrites(writes: number): void {
+    this.#sinceCheckpoint += writes;
+    if (this.#sinceCheckpoint < CHECKPOINT_EVERY) return;
+    this.#sinceCheckpoint = 0;
+    void this.#pool.checkpoint(this.#path);
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { anonymous, invalid, master, type Principal } from '../access/index.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { Store } from '../storage/port.ts';
+import { SqliteEngine } from '../storage/sqlite/index.ts';
+import { provision } from '../systems/provision.ts';
+import type { RecordContext } from './context.ts';
+import { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
+import { createRecord } from './write/create.ts';
+
+describe('schema operations on the embedded engine', () => {
+  let directory = '';
+  let engine: SqliteEngine;
+  let store: Store;
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'rds-schemas-'));
+    engine = new SqliteEngine(directory, 30_000, (fault) => assert.fail(String(fault)));
+    store = await engine.open('app');
+    await provision(store);
+  });
+  after(async () => {
+    await store.close();
+    await engine.close();
+    await rm(directory, { recursive: true });
+  });
+  const as = (principal: Principal): RecordContext => ({ store, principal, observers: [], referer: null });
+  const read = async (className: string, withDictionary = false) =>
+    JSON.parse(await getSchema(as(master), className, withDictionary));
+  const type = (name: string) => ({ type: name });
+
+  test('a new system has its first tables and rows, and provisioning again changes nothing', async () => {
+    const tables = [...store.schema().tables.keys()];
+    for (const name of ['_User', '_Role', '_Session', '_Dictionary', 'Config', 'UserStatuses'])
+      assert.ok(tables.includes(name), name);
+    assert.deepEqual((await read('_User')).fields._failed_login_count, type('Number'));
+    assert.deepEqual((await read('_Role')).fields.users, { type: 'Relation', targetClass: '_User' });
+    const { version } = store.schema();
+    await provision(store);
+    assert.equal(store.schema().version, version);
+    const config = store.schema().tables.get('Config');
+    assert.ok(config);
+    const fields = [...config.fields.values()];
+    const query = { table: config, fields, filter: { kind: 'always' }, includes: [], order: [], skip: 0, limit: 9 } as const;
+    const { results } = await store.reader.find({ ...query, count: false, withScore: false });
+    const [row, ...others] = JSON.parse(results as string);
+    assert.deepEqual([row.Name, row.Value, others], ['AcceptWebLeads', { AcceptWebLeads: true }, []]);
+    assert.match(row.objectId, /^[0-9A-Za-z]{10}$/);
+    assert.equal(row.createdBy.objectId, 'master');
+  });
+
+  test('everything a body may define holds in the store', async () => {
+    const body = {
+      fields: { s: type('String'), S: type('String'), rank: type('String'), r: { type: 'Relation', targetClass: 'Full' } },
+      classLevelPermissions: { find: { '*': true } },
+      timeline: { displayFields: { s: true }, index: {} },
+      indexes: { one: { s: 1 }, two: { S: -1, createdAt: 1 } },
+      textIndex: ['s', 'S', 'rank'],
+    } satisfies JsonObject;
+    const answer = JSON.parse(await createSchema(as(master), undefined, { className: 'Full', ...body }));
+    assert.deepEqual({ ...answer, triggers: [] }, await read('Full'));
+    const link = { __op: 'AddRelation', objects: [{ __type: 'Pointer', className: 'Full', objectId: 'x' }] };
+    await createRecord(as(master), 'Full', { s: 'a', S: 'b', rank: 'c', r: link });
+    await updateSchema(as(master), 'Full', { fields: { s: { __op: 'Delete' }, r: { __op: 'Delete' } } });
+    const { fields, indexes } = await read('Full');
+    assert.deepEqual([Object.keys(fields).slice(6), indexes], [['S', 'rank'], { two: { S: -1, createdAt: 1 } }]);
+  });
+
+  test('a table is dropped only where it is empty, whatever comes in the same turn', async () => {
+    await createSchema(as(master), 'Goes', {});
+    await createSchema(as(master), 'Stays', {});
+    const [record, refused] = await Promise.allSettled([
+      createRecord(as(master), 'Stays', {}),
+      deleteSchema(as(master), 'Stays'),
+    ]);
+    assert.equal(record.status, 'fulfilled');
+    assert.equal(
+      refused.status === 'rejected' && refused.reason.message,
+      'Class Stays is not empty, contains 1 objects, cannot drop schema.',
+    );
+    const [dropped, later] = await Promise.allSettled([
+      deleteSchema(as(master), 'Goes'),
+      createRecord(as(master), 'Goes', { n: 1 }),
+    ]);
+    assert.deepEqual([dropped.status, later.status], ['fulfilled', 'fulfilled']);
+    assert.equal((await read('Goes')).fields.n.type, 'Number');
+    await assert.rejects(deleteSchema(as(master), 'Nowhere'), { key: 'classMissing' });
+    for (const name of ['_User', '_Nowhere', 'Config'])
+      await assert.rejects(deleteSchema(as(master), name), { key: 'systemTable' });
+  });
+
+  test('changes of one turn are planned against each other', async () => {
+    await createSchema(as(master), 'Race', {});
+    const add = (name: string) => updateSchema(as(master), 'Race', { fields: { same: type(name) } });
+    const [first, equal, other] = await Promise.allSettled([add('Number'), add('Number'), add('String')]);
+    assert.deepEqual([first.status, equal.status, other.status], ['fulfilled', 'fulfilled', 'rejected']);
+    const made = await Promise.allSettled([1, 2].map(() => createSchema(as(master), 'Once', {})));
+    assert.deepEqual(made.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  });
+
+  test('labels come from the rows of _Dictionary, the first of a field counting', async () => {
+    await createSchema(as(master), 'Labels', { fields: { a: type('String'), b: type('String') } });
+    for (const row of [
+      { tblName: 'Labels', field: 'a', value: 'first' },
+      { tblName: 'Labels', field: 'a', value: 'second' },
+      { tblName: 'Labels', field: 'constructor', value: 'none' },
+      { tblName: 'Others', field: 'b', value: 'wrong' },
+      { tblName: 'Labels', field: 'b' },
+    ])
+      await createRecord(as(master), '_Dictionary', row);
+    const { fields } = await read('Labels', true);
+    assert.deepEqual([fields.a.dictionary, 'dictionary' in fields.b], ['first', false]);
+    const { results } = JSON.parse(await listSchemas(as(master), true));
+    const listed = results.find((each: JsonObject) => each.className === 'Labels');
+    assert.equal(listed.fields.a.dictionary, 'first');
+    assert.ok(!('triggers' in listed));
+    assert.ok(!('dictionary' in (await read('Labels')).fields.a));
+  });
+
+  test('every operation needs a key', async () => {
+    for (const principal of [anonymous, invalid, { kind: 'user', userId: 'u', roles: ['Admin'] }] as Principal[])
+      for (const attempt of [
+        () => listSchemas(as(principal), false),
+        () => getSchema(as(principal), '_User', false),
+        () => createSchema(as(principal), 'New', {}),
+        () => updateSchema(as(principal), '_User', {}),
+        () => deleteSchema(as(principal), '_User'),
+      ])
+        await assert.rejects(attempt, { key: 'masterKeyRequired' });
+    assert.ok(!store.schema().tables.has('New'));
+  });
+});

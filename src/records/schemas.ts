@@ -1,0 +1,91 @@
+import { authorizeSchema } from '../access/index.ts';
+import { fail } from '../errors/fail.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import { applyChange, type SchemaChange } from '../schema/change.ts';
+import { definedClass, planTable, planTableChange } from '../schema/definition.ts';
+import { describeTable } from '../schema/describe.ts';
+import type { Schema, TableSchema } from '../schema/model.ts';
+import { isSystemTable } from '../schema/system-tables.ts';
+import type { Store } from '../storage/port.ts';
+import type { RecordContext } from './context.ts';
+import { readLabels } from './labels.ts';
+
+/**
+ * All tables' schema records. SPEC "Schemas".
+ * @param withDictionary whether fields carry their labels
+ * @returns JSON text `{results: [...]}`
+ * @throws masterKeyRequired (403)
+ */
+export async function listSchemas({ store, principal }: RecordContext, withDictionary: boolean): Promise<string> {
+  authorizeSchema(principal);
+  const labels = withDictionary ? await readLabels(store) : undefined;
+  const results = Array.from(store.schema().tables.values(), (table) => describeTable(table, labels?.get(table.className)));
+  return JSON.stringify({ results });
+}
+
+/**
+ * One table's schema record, with its triggers. SPEC "Schemas".
+ * @returns JSON text
+ * @throws masterKeyRequired (403), classMissing (103)
+ */
+export async function getSchema(
+  { store, principal }: RecordContext,
+  className: string,
+  withDictionary: boolean,
+): Promise<string> {
+  authorizeSchema(principal);
+  const table = store.schema().tables.get(className) ?? fail('classMissing', className);
+  const labels = withDictionary ? await readLabels(store, className) : undefined;
+  return JSON.stringify({ ...describeTable(table, labels?.get(className)), triggers: [] });
+}
+
+/**
+ * Makes a table. CONTRACT "Records", schemas.
+ * @param className the path's; the body's `className` counts where the path has none
+ * @returns JSON text of the schema record
+ * @throws masterKeyRequired (403), missingClassName (135), and the errors of `planTable`
+ */
+export async function createSchema(context: RecordContext, className: string | undefined, body: JsonObject): Promise<string> {
+  authorizeSchema(context.principal);
+  const name = definedClass(className, body);
+  return changeSchema(context.store, name, (schema) => planTable(schema, name, body));
+}
+
+/**
+ * Changes a table: adds and deletes fields, sets permissions, timeline and indexes. SPEC "Schemas: Add a field"; CONTRACT "Records", schemas.
+ * @returns JSON text of the schema record after the change
+ * @throws masterKeyRequired (403), and the errors of `planTableChange`
+ */
+export async function updateSchema(context: RecordContext, className: string, body: JsonObject): Promise<string> {
+  authorizeSchema(context.principal);
+  const name = definedClass(className, body);
+  return changeSchema(context.store, name, (schema) => planTableChange(schema, name, body));
+}
+
+/**
+ * Drops an empty table. CONTRACT "Records", schemas.
+ * @throws masterKeyRequired (403), systemTable (119), classMissing (103), schemaOperation (255) where the table has records
+ */
+export async function deleteSchema({ store, principal }: RecordContext, className: string): Promise<void> {
+  authorizeSchema(principal);
+  if (isSystemTable(className)) fail('systemTable');
+  await store.write({
+    plan(schema) {
+      if (!schema.tables.has(className)) fail('classMissing', className);
+      return { changes: [{ kind: 'dropTable', className }], mutations: [] };
+    },
+  });
+}
+
+/** @param plan pure; called again where the schema changes before the write's turn comes */
+async function changeSchema(store: Store, className: string, plan: (schema: Schema) => SchemaChange[]): Promise<string> {
+  let table: TableSchema | undefined;
+  await store.write({
+    plan(schema) {
+      const changes = plan(schema);
+      table = changes.reduce(applyChange, schema).tables.get(className);
+      return { changes, mutations: [] };
+    },
+  });
+  return JSON.stringify(describeTable(table as unknown as TableSchema));
+}

@@ -1,0 +1,45 @@
+/** A system as the registry knows it. */
+export interface SystemEntry {
+  /** Never used twice, unlike the application id, which is free again once its system is removed. */
+  readonly id: string;
+  readonly appId: string;
+  readonly name: string;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  readonly masterKeyHash: string;
+}
+
+/** An API key of a system. Its name is what revokes it (SPEC "Authentication" rule 2). */
+export interface KeyEntry {
+  readonly appId: string;
+  readonly name: string;
+  readonly hash: string;
+  readonly createdAt: number;
+}
+
+export interface RegistryContent {
+  readonly systems: readonly SystemEntry[];
+  readonly keys: readonly KeyEntry[];
+}
+
+/** The systems of a service and their keys. Other processes may change it at any time. */
+export interface Registry {
+  /** Random text of this installation, for the hashes of its keys. */
+  readonly salt: string;
+  /** Cheap; another number once anybody has changed the content. */
+  version(): number;
+  read(): RegistryContent;
+  /**
+   * Adds a system with its keys, unless its application id is taken in whatever case of letters.
+   * @param prepare makes the system's store; where it fails, or the process ends within, nothing is added
+   * @returns whether it was added
+   */
+  addSystem(system: SystemEntry, keys: readonly KeyEntry[], prepare: () => Promise<void>): Promise<boolean>;
+  /** @returns whether there was one */
+  removeSystem(appId: string): Promise<boolean>;
+  /** @returns whether the name was free and the system is there */
+  addKey(key: KeyEntry): Promise<boolean>;
+  /** @returns whether there was one */
+  removeKey(appId: string, name: string): Promise<boolean>;
+  close(): void;
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { master } from '../../access/index.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { createRecord, findRecords, getRecord, updateRecord } from '../../records/index.ts';
+import { ReaderPool } from './reader-pool.ts';
+import { SqliteStore } from './store.ts';
+
+describe('SQLite store', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'rds-store-'));
+  const faults: string[] = [];
+  let pool: ReaderPool;
+  let store: SqliteStore;
+  const context = () => ({ store, principal: master, observers: [], referer: null });
+  const create = (table: string, body: JsonObject) => createRecord(context(), table, body);
+  const find = async (table: string, parameters: Record<string, string>) => {
+    const { results, count } = await findRecords(context(), table, new Map(Object.entries(parameters)));
+    let text = '';
+    if (typeof results === 'string') text = results;
+    else for await (const piece of results) text += typeof piece === 'string' ? piece : Buffer.from(piece).toString();
+    return { records: JSON.parse(text) as JsonObject[], count, streamed: typeof results !== 'string' };
+  };
+
+  before(() => {
+    pool = new ReaderPool(1_000, (fault) => faults.push(fault));
+    store = new SqliteStore(join(directory, 'records.sqlite'), pool);
+  });
+  after(async () => {
+    await store.close();
+    await pool.close();
+    rmSync(directory, { recursive: true });
+    assert.deepEqual(faults, []);
+  });
+
+  test('a write that fails undoes itself alone, its new columns too', async () => {
+    await create('Alone', { a: 1 });
+    const outcomes = await Promise.allSettled([
+      create('Alone', { objectId: 'first', a: 2, b: 'new' }),
+      create('Alone', { objectId: 'first', a: 3, c: 'never' }),
+      create('Alone', { a: 4, b: 'old' }),
+    ]);
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    );
+    assert.deepEqual([...(store.schema().tables.get('Alone')?.fields.keys() ?? [])].slice(6), ['a', 'b']);
+    assert.equal((await find('Alone', {})).records.length, 3);
+  });
+
+  test('a schema read back from the file is the schema in memory', async () => {
+    await create('Kept', { Name: 'x', name: 'y', When: { __type: 'Date', iso: '2026-01-01T00:00:00.000Z' } });
+    const again = new SqliteStore(join(directory, 'records.sqlite'), pool);
+    assert.deepEqual(again.schema().tables, store.schema().tables);
+    assert.deepEqual([...again.schema().referencesTo.keys()].sort(), [...store.schema().referencesTo.keys()].sort());
+  });
+
+  test('long answers stream, and hold every record once', async () => {
+    await Promise.all(Array.from({ length: 3_000 }, (_, n) => create('Many', { n, text: 'some text of a record' })));
+    const { records, streamed } = await find('Many', { limit: '5000', order: '-n' });
+    assert.equal(streamed, true);
+    assert.deepEqual(
+      records.map(({ n }) => n),
+      Array.from({ length: 3_000 }, (_, n) => 2_999 - n),
+    );
+  });
+
+  test('an answer that nobody reads on is let go', async () => {
+    const { results } = await findRecords(context(), 'Many', new Map([['limit', '5000']]));
+    assert.notEqual(typeof results, 'string');
+    for await (const _ of results as AsyncIterable<Uint8Array>) break;
+    assert.equal((await find('Many', { limit: '0', count: '1' })).count, 3_000);
+  });
+
+  test('a pattern that never ends is ended, and other reads go on', async () => {
+    await create('Slow', { text: `${'a'.repeat(40)}!` });
+    const endless = find('Slow', { where: JSON.stringify({ text: { $regex: '^(?=a)(a+)+$' } }) });
+    assert.equal((await find('Many', { limit: '0', count: '1' })).count, 3_000);
+    await assert.rejects(endless, { code: 124, status: 503 });
+    assert.equal((await find('Many', { limit: '0', count: '1' })).count, 3_000);
+  });
+
+  test('a scan ends at its time limit', async () => {
+    const short = new ReaderPool(1, (fault) => faults.push(fault));
+    const other = new SqliteStore(join(directory, 'records.sqlite'), short);
+    const where = JSON.stringify({ text: { $regex: '(s|o|m|e| )*x$' } });
+    await assert.rejects(findRecords({ ...context(), store: other }, 'Many', new Map([['where', where]])), { code: 124 });
+    await other.close();
+    await short.close();
+  });
+
+  test('updates of one turn see each other', async () => {
+    const { objectId } = await create('Count', { n: 0 });
+    await Promise.all(
+      Array.from({ length: 200 }, () => updateRecord(context(), 'Count', objectId, { n: { __op: 'Increment', amount: 1 } })),
+    );
+    assert.equal(JSON.parse(await getRecord(context(), 'Count', objectId, new Map())).n, 200);
+  });
+});

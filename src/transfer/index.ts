@@ -1,0 +1,1 @@
+export { type ImportResult, importRecords, type RejectedLine } from './import.ts';
