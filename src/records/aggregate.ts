@@ -1,7 +1,7 @@
 import { authorize, refuseOutright } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
-import { parseAggregation } from '../query/aggregate/index.ts';
+import { checkAggregationParameters, parseAggregation } from '../query/aggregate/index.ts';
 import type { JsonText } from '../storage/port.ts';
 import type { RecordContext } from './context.ts';
 
@@ -20,7 +20,10 @@ export async function aggregateRecords(
   if (principal.kind === 'anonymous') fail('permissionDenied', 'find', className);
   const schema = store.schema();
   const table = schema.tables.get(className);
-  if (!table) return '[]';
+  if (!table) {
+    checkAggregationParameters(parameters);
+    return '[]';
+  }
   const grant = authorize(principal, 'find', table);
   return store.reader.aggregate(parseAggregation(parameters, grant, { schema, principal }));
 }

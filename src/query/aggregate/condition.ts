@@ -35,7 +35,8 @@ export function parseCondition(match: JsonObject, pipeline: PipelineBuilder, dep
 }
 
 function logical(name: '$and' | '$or' | '$nor', value: JsonValue, pipeline: PipelineBuilder, depth: number): Condition {
-  if (!Array.isArray(value) || !value.every(isJsonObject) || value.length === 0) fail('badQuery', `Bad ${name} format - use an array value.`);
+  if (!Array.isArray(value) || !value.every(isJsonObject) || value.length === 0)
+    fail('badQuery', `Bad ${name} format - use an array value.`);
   const items = value.map((branch) => parseCondition(branch, pipeline, depth + 1));
   if (name === '$nor') return not({ kind: 'or', items });
   return { kind: name === '$and' ? 'and' : 'or', items };

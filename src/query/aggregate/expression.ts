@@ -7,7 +7,16 @@ import { callOf, isOperator, maxItems } from './operators.ts';
 import type { PipelineBuilder } from './pipeline.ts';
 
 const maxDepth = 50;
-const dateParts: ReadonlySet<string> = new Set(['$year', '$month', '$dayOfMonth', '$hour', '$week', '$dayOfWeek', '$minute', '$second']);
+const dateParts: ReadonlySet<string> = new Set([
+  '$year',
+  '$month',
+  '$dayOfMonth',
+  '$hour',
+  '$week',
+  '$dayOfWeek',
+  '$minute',
+  '$second',
+]);
 
 /**
  * An expression over the row as it is: `$field`, a literal, an operator, or an object or array of expressions.
@@ -48,7 +57,7 @@ function objectOf(value: JsonObject, pipeline: PipelineBuilder, depth: number): 
     if (name !== '_id') outputName(name);
     return [name, parseExpression(item, pipeline, depth + 1)] as const;
   });
-  return { form: 'object', kind: 'json', members };
+  return { form: 'object', kind: 'json', members, compact: false };
 }
 
 function operandsOf(operator: string, operand: JsonValue): JsonValue[] {
@@ -57,14 +66,24 @@ function operandsOf(operator: string, operand: JsonValue): JsonValue[] {
   if (operator === '$cond') return memberValues(operator, operand, ['if', 'then', 'else']);
   if (dateParts.has(operator) && Object.hasOwn(operand, 'date')) {
     const zone = own(operand, 'timezone');
-    if (zone !== undefined && zone !== 'UTC' && zone !== 'GMT') fail('badQuery', 'Date parts are in UTC; timezone is not supported.');
+    if (zone !== undefined && zone !== 'UTC' && zone !== 'GMT')
+      fail('badQuery', 'Date parts are in UTC; timezone is not supported.');
     return memberValues(operator, operand, ['date'], ['timezone']);
   }
   return [operand];
 }
 
-function memberValues(operator: string, operand: JsonObject, names: readonly string[], more: readonly string[] = []): JsonValue[] {
+function memberValues(
+  operator: string,
+  operand: JsonObject,
+  names: readonly string[],
+  more: readonly string[] = [],
+): JsonValue[] {
   const unknown = Object.keys(operand).find((key) => !names.includes(key) && !more.includes(key));
   if (unknown !== undefined) fail('badQuery', `Unrecognized parameter to ${operator}: ${unknown.slice(0, 50)}`);
-  return names.map((name) => own(operand, name) ?? (Object.hasOwn(operand, name) ? null : fail('badQuery', `Missing '${name}' parameter to ${operator}.`)));
+  return names.map(
+    (name) =>
+      own(operand, name) ??
+      (Object.hasOwn(operand, name) ? null : fail('badQuery', `Missing '${name}' parameter to ${operator}.`)),
+  );
 }

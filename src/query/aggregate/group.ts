@@ -44,7 +44,12 @@ export function parseGroup(spec: JsonValue, pipeline: PipelineBuilder): void {
     return argument ? { column, operator, argument: results.next().value as Column } : { column, operator };
   });
   pipeline.add({ kind: 'group', keys, accumulators: made });
-  const [objectId] = pipeline.columnsOf([rebuilt(key, keys.map(([column]) => column))]);
+  const [objectId] = pipeline.columnsOf([
+    rebuilt(
+      key,
+      keys.map(([column]) => column),
+    ),
+  ]);
   pipeline.setRow(new Map([['objectId', objectId as Column], ...row]));
 }
 
@@ -67,10 +72,12 @@ function parseAccumulator(name: string, value: JsonValue, pipeline: PipelineBuil
   const operand = (value as JsonObject)[text[0] as string] as JsonValue;
   const [operator, kindOf] = known;
   if (operator === 'count') {
-    if (!isJsonObject(operand) || Object.keys(operand).length > 0) fail('badQuery', '$count takes no arguments, write {$count: {}}.');
+    if (!isJsonObject(operand) || Object.keys(operand).length > 0)
+      fail('badQuery', '$count takes no arguments, write {$count: {}}.');
     return { name: output, operator, kind: number(), argument: undefined };
   }
-  if (operator === 'sum' && operand === 1) return { name: output, operator: 'count' as const, kind: number(), argument: undefined };
+  if (operator === 'sum' && operand === 1)
+    return { name: output, operator: 'count' as const, kind: number(), argument: undefined };
   const argument = parseExpression(operand, pipeline);
   return { name: output, operator, kind: kindOf(argument), argument };
 }

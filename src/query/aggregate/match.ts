@@ -19,7 +19,8 @@ export function whereOfMatch(match: JsonObject, table: TableSchema): JsonObject 
     return [name, field && (field.type === 'Date' || field.type === 'Pointer') ? constraintOn(field, value) : value];
   });
   // One field may come under two of its names.
-  if (new Set(entries.map(([name]) => name)).size < entries.length) return { $and: entries.map((entry) => Object.fromEntries([entry])) };
+  if (new Set(entries.map(([name]) => name)).size < entries.length)
+    return { $and: entries.map((entry) => Object.fromEntries([entry])) };
   return Object.fromEntries(entries);
 }
 
@@ -29,14 +30,21 @@ function constraintOn(field: Field, value: JsonValue): JsonValue {
   if (!isJsonObject(value)) return inFull(field, value);
   if (!Object.keys(value).some((key) => key.startsWith('$'))) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([operator, operand]) => [operator, operator === '$regex' ? operand : constraintOn(field, operand)]),
+    Object.entries(value).map(([operator, operand]) => [
+      operator,
+      operator === '$regex' ? operand : constraintOn(field, operand),
+    ]),
   );
 }
 
 function inFull(field: Field, value: JsonValue): JsonValue {
   if (typeof value !== 'string') return value;
-  const literal = literalFor(literalOf(value), { kind: field.type === 'Date' ? 'date' : 'pointer', targetClass: field.targetClass ?? '' });
+  const literal = literalFor(literalOf(value), {
+    kind: field.type === 'Date' ? 'date' : 'pointer',
+    targetClass: field.targetClass ?? '',
+  });
   if (literal.kind === 'date') return { __type: 'Date', iso: isoText(literal.value as number) };
-  if (literal.kind === 'pointer') return { __type: 'Pointer', className: field.targetClass ?? '', objectId: literal.value as string };
+  if (literal.kind === 'pointer')
+    return { __type: 'Pointer', className: field.targetClass ?? '', objectId: literal.value as string };
   return value;
 }

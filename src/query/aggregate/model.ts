@@ -56,7 +56,12 @@ export type Expression = ValueKind &
     | { readonly form: 'place'; readonly column: Column; readonly path: readonly string[] }
     | { readonly form: 'literal'; readonly value: StoredValue }
     | { readonly form: 'call'; readonly operator: Operator; readonly items: readonly Expression[] }
-    | { readonly form: 'object'; readonly members: ReadonlyArray<readonly [name: string, value: Expression]> }
+    | {
+        readonly form: 'object';
+        readonly members: ReadonlyArray<readonly [name: string, value: Expression]>;
+        /** Absent members are left out, and an object without any is absent, as in a record. */
+        readonly compact: boolean;
+      }
     | { readonly form: 'array'; readonly items: readonly Expression[] }
     /** A json column with the value at a place put in, or taken out. */
     | { readonly form: 'edited'; readonly column: Column; readonly path: readonly string[]; readonly value: Column | null }
@@ -71,7 +76,12 @@ export type Condition =
   | { readonly kind: 'not'; readonly item: Condition }
   | { readonly kind: 'exists'; readonly column: Column }
   /** The operand is of the column's kind; of any, where the column is json: an element of an array there counts for `eq`. */
-  | { readonly kind: 'compare'; readonly column: Column; readonly op: 'eq' | 'lt' | 'lte' | 'gt' | 'gte'; readonly operand: Literal }
+  | {
+      readonly kind: 'compare';
+      readonly column: Column;
+      readonly op: 'eq' | 'lt' | 'lte' | 'gt' | 'gte';
+      readonly operand: Literal;
+    }
   /** Not for json columns. */
   | { readonly kind: 'in'; readonly column: Column; readonly values: readonly StoredValue[] }
   /** text and json columns. */

@@ -42,7 +42,10 @@ export const isOperator = (name: string): boolean => rules.has(name);
 export function callOf(name: string, items: readonly Expression[]): Expression {
   const rule = rules.get(name) as OperatorRule;
   if (items.length < rule.least || items.length > rule.most)
-    fail('badQuery', `Expression ${name} takes ${rule.least === rule.most ? rule.least : `${rule.least} to ${rule.most}`} arguments.`);
+    fail(
+      'badQuery',
+      `Expression ${name} takes ${rule.least === rule.most ? rule.least : `${rule.least} to ${rule.most}`} arguments.`,
+    );
   if (rule.operator === 'round') checkPlaces(items[1]);
   const compares = rule.least === 2 && rule.kind(items).kind === 'boolean';
   return { form: 'call', operator: rule.operator, items: compares ? alignedLiterals(items) : items, ...rule.kind(items) };

@@ -6,7 +6,6 @@ import { parseRequestJson } from '../../values/index.ts';
 import type { Filter } from '../filter.ts';
 import type { QueryParameters, QueryScope } from '../scope.ts';
 import { allOf, guardedFilter, parseWhere } from '../where/index.ts';
-import { whereOfMatch } from './match.ts';
 import type { Aggregation } from './model.ts';
 import { PipelineBuilder } from './pipeline.ts';
 import { parseStage } from './stages.ts';
@@ -26,7 +25,7 @@ export function parseAggregation(parameters: QueryParameters, grant: Grant, scop
   checkAggregationParameters(parameters);
   const filters: Filter[] = [];
   const where = parameters.get('where');
-  if (where !== undefined) filters.push(parseWhere(whereValue(where, grant), grant, scope));
+  if (where !== undefined) filters.push(parseWhere(whereValue(where), grant, scope));
   const pipeline = new PipelineBuilder(grant, scope);
   for (const [name, spec] of stagesOf(parameters)) parseStage(name, spec, pipeline, filters);
   const { table } = grant;
@@ -45,15 +44,13 @@ export function checkAggregationParameters(parameters: QueryParameters): void {
       fail('invalidParameter', name.slice(0, limits.nameLength));
 }
 
-function whereValue(value: JsonValue, grant: Grant): JsonValue {
-  let where = value;
-  if (typeof value === 'string')
-    try {
-      where = JSON.parse(value) as JsonValue;
-    } catch {
-      fail('invalidWhere', 'is not valid JSON');
-    }
-  return isJsonObject(where) ? whereOfMatch(where, grant.table) : where;
+function whereValue(value: JsonValue): JsonValue {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value) as JsonValue;
+  } catch {
+    return fail('invalidWhere', 'is not valid JSON');
+  }
 }
 
 function stagesOf(parameters: QueryParameters): (readonly [name: string, spec: JsonValue])[] {
@@ -83,6 +80,7 @@ function stageOf(stage: JsonValue): readonly [name: string, spec: JsonValue] {
 function specOf(name: string, text: string): JsonValue {
   const bare = name === 'count' || (name === 'unwind' && !text.startsWith('{'));
   if (bare && !text.startsWith('"')) return text;
-  if ((name === 'skip' || name === 'limit') && !/^\d{1,15}$/.test(text)) fail('badParameterValue', name, 'should be a whole number, 0 or more');
+  if ((name === 'skip' || name === 'limit') && !/^\d{1,15}$/.test(text))
+    fail('badParameterValue', name, 'should be a whole number, 0 or more');
   return parseRequestJson(text);
 }

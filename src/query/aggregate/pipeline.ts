@@ -22,6 +22,8 @@ export class PipelineBuilder {
   /** Whether the rows are still records, whole and all of them, so that a `$match` may yet go into the scan. */
   atRecords = true;
   row = new Map<string, Column>();
+  readonly #places = new Map<string, Column>();
+  #pending: (readonly [Column, Expression])[] = [];
   #columns = 0;
   #parts = 0;
 
@@ -49,12 +51,14 @@ export class PipelineBuilder {
   }
 
   add(stage: Stage): void {
+    this.#computePending();
     if (stage.kind !== 'sort') this.atRecords = false;
     this.stages.push(stage);
   }
 
   /** Replaces what the rows are made of. @throws badQuery (102) for too many columns */
   setRow(row: Map<string, Column>): void {
+    this.#computePending();
     if (row.size > maxColumns) fail('badQuery', `An aggregation makes at most ${maxColumns} fields.`);
     this.row = row;
     this.atRecords = false;
@@ -62,15 +66,13 @@ export class PipelineBuilder {
 
   /** Columns that hold the values of expressions over the row; new ones are computed before the next stage. */
   columnsOf(expressions: readonly Expression[]): Column[] {
-    const computed: (readonly [Column, Expression])[] = [];
-    const columns = expressions.map((expression) => {
+    return expressions.map((expression) => {
       if (expression.form === 'column') return expression.column;
-      const column = this.column(expression, expression.form !== 'place' && expression.form !== 'edited');
-      computed.push([column, expression]);
-      return column;
+      if (expression.form === 'place') return this.#placeColumn(expression);
+      // What is computed may speak of a column that is still to be computed.
+      if (expression.form === 'edited') this.#computePending();
+      return this.#compute(expression);
     });
-    if (computed.length > 0) this.stages.push({ kind: 'compute', columns: computed });
-    return columns;
   }
 
   /**
@@ -101,6 +103,30 @@ export class PipelineBuilder {
     this.#parts += parts;
     if (this.#parts > maxParts) fail('badQuery', `A pipeline has at most ${maxParts} parts.`);
   }
+
+  /** A `where` may ask for one place many times. */
+  #placeColumn(place: Extract<Expression, { form: 'place' }>): Column {
+    const key = `${place.column.id} ${JSON.stringify(place.path)}`;
+    const column = this.#places.get(key) ?? this.#compute(place);
+    this.#places.set(key, column);
+    return column;
+  }
+
+  #compute(expression: Expression): Column {
+    const column = this.column(expression, !mayBeAbsent(expression));
+    this.#pending.push([column, expression]);
+    return column;
+  }
+
+  #computePending(): void {
+    if (this.#pending.length > 0) this.stages.push({ kind: 'compute', columns: this.#pending });
+    this.#pending = [];
+  }
+}
+
+/** Whether a value that is not there is left out of the results, as a field is; other values come out as null. */
+function mayBeAbsent(expression: Expression): boolean {
+  return expression.form === 'place' || expression.form === 'edited' || (expression.form === 'object' && expression.compact);
 }
 
 function kindOf({ kind, targetClass }: ValueKind): ValueKind {

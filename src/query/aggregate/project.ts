@@ -17,7 +17,7 @@ export function parseAddFields(spec: JsonValue, pipeline: PipelineBuilder): void
   const names = entries.map(([name]) => outputName(name));
   const columns = pipeline.columnsOf(entries.map(([, value]) => parseExpression(value, pipeline)));
   const row = new Map(pipeline.row);
-  names.forEach((name, at) => row.set(name, columns[at] as Column));
+  for (const [at, name] of names.entries()) row.set(name, columns[at] as Column);
   pipeline.setRow(row);
 }
 
@@ -30,12 +30,17 @@ export function parseProject(spec: JsonValue, pipeline: PipelineBuilder): void {
   const withoutId = entries.some(([name, value]) => name === 'objectId' && isOff(value));
   const others = entries.filter(([name]) => name !== 'objectId');
   const excluding = others.length > 0 ? others.every(([, value]) => isOff(value)) : withoutId;
-  if (!excluding && others.some(([, value]) => isOff(value))) fail('badQuery', 'A projection cannot both include and exclude fields.');
+  if (!excluding && others.some(([, value]) => isOff(value)))
+    fail('badQuery', 'A projection cannot both include and exclude fields.');
   if (excluding) exclude(withoutId ? ['objectId'] : [], others, pipeline);
   else include(withoutId ? others : entries, withoutId, pipeline);
 }
 
-function exclude(dropped: readonly string[], entries: ReadonlyArray<readonly [string, JsonValue]>, pipeline: PipelineBuilder): void {
+function exclude(
+  dropped: readonly string[],
+  entries: ReadonlyArray<readonly [string, JsonValue]>,
+  pipeline: PipelineBuilder,
+): void {
   const row = new Map(pipeline.row);
   for (const name of dropped) row.delete(name);
   for (const [given] of entries) {
@@ -81,10 +86,16 @@ function plant(tree: Tree, path: readonly string[], value: Expression, name: str
 
 function expressionOf(node: Expression | Tree): Expression {
   if (!(node instanceof Map)) return node;
-  return { form: 'object', kind: 'json', members: [...node].map(([name, value]) => [name, expressionOf(value)] as const) };
+  return {
+    form: 'object',
+    kind: 'json',
+    members: [...node].map(([name, value]) => [name, expressionOf(value)] as const),
+    compact: true,
+  };
 }
 
 function entriesOf(stage: string, spec: JsonValue): [string, JsonValue][] {
-  if (!isJsonObject(spec) || Object.keys(spec).length === 0) fail('badQuery', `The ${stage} stage takes an object of at least one field.`);
+  if (!isJsonObject(spec) || Object.keys(spec).length === 0)
+    fail('badQuery', `The ${stage} stage takes an object of at least one field.`);
   return Object.entries(spec as JsonObject);
 }

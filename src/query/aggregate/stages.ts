@@ -43,7 +43,8 @@ function parseMatch(spec: JsonValue, pipeline: PipelineBuilder, filters: Filter[
 }
 
 function parseSort(spec: JsonValue, pipeline: PipelineBuilder): void {
-  if (!isJsonObject(spec) || Object.keys(spec).length === 0) fail('badQuery', 'The $sort stage takes an object of at least one field.');
+  if (!isJsonObject(spec) || Object.keys(spec).length === 0)
+    fail('badQuery', 'The $sort stage takes an object of at least one field.');
   const terms = Object.entries(spec).flatMap(([name, direction]): { place: Expression; descending: boolean }[] => {
     if (direction !== 1 && direction !== -1) fail('badQuery', '$sort takes 1 for ascending and -1 for descending.');
     pipeline.spend(1);

@@ -25,7 +25,9 @@ export function parseUnwind(spec: JsonValue, pipeline: PipelineBuilder): void {
   const row = new Map(pipeline.row);
   if (place.form === 'column') row.set(pipeline.keyOf(name), element);
   if (place.form === 'place') {
-    const [edited] = pipeline.columnsOf([{ form: 'edited', kind: 'json', column: place.column, path: place.path, value: element }]);
+    const [edited] = pipeline.columnsOf([
+      { form: 'edited', kind: 'json', column: place.column, path: place.path, value: element },
+    ]);
     row.set(pipeline.keyOf(name), edited as Column);
   }
   if (index !== undefined) {
@@ -40,7 +42,8 @@ function optionsOf(spec: JsonValue): { path: string; index: string | undefined; 
   const unknown = Object.keys(given).find((key) => !options.has(key));
   if (unknown !== undefined) fail('badQuery', `Unrecognized option to $unwind stage: ${unknown.slice(0, 50)}`);
   const path = own(given, 'path');
-  if (typeof path !== 'string' || !/^\$[^$]/.test(path)) fail('badQuery', "The path of $unwind is a field name with '$' before it.");
+  if (typeof path !== 'string' || !/^\$[^$]/.test(path))
+    fail('badQuery', "The path of $unwind is a field name with '$' before it.");
   const index = own(given, 'includeArrayIndex');
   if (index !== undefined && typeof index !== 'string') fail('badQuery', 'includeArrayIndex of $unwind is the name of a field.');
   const preserve = own(given, 'preserveNullAndEmptyArrays') ?? false;

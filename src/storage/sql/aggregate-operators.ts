@@ -25,7 +25,7 @@ const order =
 
 const truth =
   (operator: ' AND ' | ' OR '): Write =>
-  (context, items) =>
+  (_context, items) =>
     items.length === 0
       ? [operator === ' AND ' ? 'true' : 'false']
       : balanced(

@@ -35,14 +35,17 @@ export function compileAggregation(
   return { ...out.statement(), columns: aggregation.output.map(([name, column]) => shapeOf(name, column)) };
 }
 
-/** createdAt and updatedAt are bare ISO text wherever they come under their own names (docs/decisions.md). */
+/**
+ * createdAt and updatedAt are bare ISO text wherever they come under their own names (docs/decisions.md). The objectId, a group's key
+ * too, is always there.
+ */
 function shapeOf(name: string, { kind, targetClass, keepNull }: Column): ColumnShape {
   const bare = kind === 'date' && (name === 'createdAt' || name === 'updatedAt');
   return {
     name,
     storage: bare ? 'instant' : kind,
     ...(targetClass === undefined ? {} : { targetClass }),
-    ...(keepNull ? { keepNull } : {}),
+    ...(keepNull || name === 'objectId' ? { keepNull: true } : {}),
   };
 }
 
@@ -135,7 +138,7 @@ class Compiler {
       const kept = this.#columns.map((column) => sql`${columnName(column)}`);
       this.#source(sql`SELECT ${joined([...kept, ...group.ranks], ', ')} FROM ${this.#from()}`);
     }
-    const columns = group.columns.length > 0 ? joined(group.columns, ', ') : 'NULL AS "none"';
+    const columns = group.columns.length > 0 ? joined(group.columns, ', ') : 'count(*) AS "none"';
     this.#source(sql`SELECT ${columns} FROM ${this.#from()}${group.tail}`);
     this.#columns = [...stage.keys.map(([key]) => key), ...stage.accumulators.map(({ column }) => column)];
     this.#weights.clear();
