@@ -87,7 +87,7 @@ export function run(node, args, env = {}) {
  * @param {import('node:child_process').ChildProcess} child
  */
 function endWithNpm(child) {
-  if (!process.env.npm_lifecycle_script?.includes('scripts/launch.mjs')) return;
+  if (!/scripts\/launch\.mjs|record-service/.test(process.env.npm_lifecycle_script ?? '')) return;
   const parent = process.ppid;
   setInterval(() => {
     if (process.ppid !== parent) child.kill('SIGTERM');

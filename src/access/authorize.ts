@@ -17,7 +17,7 @@ export function authorize(principal: Principal, action: ClpAction, table: TableS
   if (!allowed) refuse(principal, action, table);
   const right = writes.has(action) ? 'write' : 'read';
   const rows: RowGuard | null = action === 'create' ? null : { kind: 'acl', right, identities: identitiesOf(principal) };
-  return { table, rows, hiddenFields: neverShown(table), mayAddField: allows(principal, table.permissions.addField) };
+  return { table, rows, hiddenFields: hiddenFrom(principal, table), mayAddField: allows(principal, table.permissions.addField) };
 }
 
 /**
@@ -47,6 +47,19 @@ const secretUserFields: ReadonlySet<string> = new Set(['password']);
 /** SPEC "`_User`": the password is never returned, not even with the master key; nobody writes it as a plain field either. */
 function neverShown(table: TableSchema): ReadonlySet<string> {
   return table.className === '_User' ? secretUserFields : none;
+}
+
+/** `protectedFields`: of all lists that speak of the caller, only what each of them hides is hidden (as in Parse). */
+function hiddenFrom(principal: Principal, table: TableSchema): ReadonlySet<string> {
+  const lists = table.permissions.protectedFields ?? {};
+  const entities = identitiesOf(principal);
+  if (principal.kind === 'user') entities.push('authenticated');
+  const applying = entities.filter((entity) => Object.hasOwn(lists, entity)).map((entity) => lists[entity] as readonly string[]);
+  const hidden = applying.reduce<readonly string[] | undefined>(
+    (kept, list) => (kept ? kept.filter((name) => list.includes(name)) : list),
+    undefined,
+  );
+  return hidden ? new Set([...neverShown(table), ...hidden]) : neverShown(table);
 }
 
 /** Schema reads and changes need a key (SPEC "Schemas"). @throws masterKeyRequired */

@@ -23,13 +23,30 @@ export type Filter =
   | { readonly kind: 'guard'; readonly guard: RowGuard; readonly table: TableSchema }
   | { readonly kind: 'exists'; readonly ref: FieldRef }
   /** Plain column (path empty, not json): `column <op> value`; false where the value is absent. */
-  | { readonly kind: 'compare'; readonly field: Field; readonly op: 'eq' | 'lt' | 'lte' | 'gt' | 'gte'; readonly value: StoredValue }
+  | {
+      readonly kind: 'compare';
+      readonly field: Field;
+      readonly op: 'eq' | 'lt' | 'lte' | 'gt' | 'gte';
+      readonly value: StoredValue;
+    }
   /** Plain column: the value is one of the list; false where absent. */
   | { readonly kind: 'in'; readonly field: Field; readonly values: readonly StoredValue[] }
   /** Inside json, at the place itself: comparison with a JSON operand of the same JSON type. */
-  | { readonly kind: 'jsonCompare'; readonly ref: FieldRef; readonly op: 'eq' | 'lt' | 'lte' | 'gt' | 'gte'; readonly operand: JsonOperand }
+  | {
+      readonly kind: 'jsonCompare';
+      readonly ref: FieldRef;
+      readonly op: 'eq' | 'lt' | 'lte' | 'gt' | 'gte';
+      readonly operand: JsonOperand;
+    }
   /** The array at the place has an element that matches one of the operands (scalar constraint on an Array, `$in` on an Array). */
   | { readonly kind: 'hasAny'; readonly ref: FieldRef; readonly operands: readonly JsonOperand[] }
+  /** The array at the place has an element of the operand's type that stands in this order to it (`$gt` and the like on an Array). */
+  | {
+      readonly kind: 'hasOrdered';
+      readonly ref: FieldRef;
+      readonly op: 'lt' | 'lte' | 'gt' | 'gte';
+      readonly operand: Extract<JsonOperand, { kind: 'string' | 'number' | 'date' }>;
+    }
   /** The array at the place has an element for each of the operands (`$all`). */
   | { readonly kind: 'hasAll'; readonly ref: FieldRef; readonly operands: readonly (JsonOperand | Regex)[] }
   /** The array at the place is there and has only elements that match one of the operands (`$containedBy`). */

@@ -16,13 +16,14 @@ const synonyms: ReadonlyMap<string, string> = new Map([
 
 /**
  * `order`: a comma list of names, `-` before one for descending, `$score` for the relevance of `$text` (SPEC "Query").
- * Unknown fields are passed over. What is left ends in objectId, so that pages are stable; nothing left means order of creation.
+ * Unknown fields are passed over: all records are alike in them. An order ends in objectId, so that pages are stable.
  * @param ranked whether the query has a relevance; `$score` is passed over otherwise
  * @throws invalidFieldName (105), fieldDenied, badParameterValue
  */
 export function parseOrder(value: JsonValue | undefined, grant: Grant, ranked: boolean): OrderKey[] {
   const keys = new Map<string, OrderKey>();
-  for (const item of splitNames('order', value)) {
+  const names = splitNames('order', value);
+  for (const item of names) {
     const descending = item.startsWith('-');
     const written = descending ? item.slice(1) : item;
     const name = synonyms.get(written) ?? written;
@@ -36,7 +37,7 @@ export function parseOrder(value: JsonValue | undefined, grant: Grant, ranked: b
   }
   if (keys.size > maxKeys) fail('badParameterValue', 'order', `more than ${maxKeys} keys`);
   const objectId = grant.table.fields.get('objectId');
-  if (keys.size > 0 && !keys.has('objectId') && objectId)
+  if (names.length > 0 && !keys.has('objectId') && objectId)
     keys.set('objectId', { kind: 'field', ref: { field: objectId, path: [] }, descending: false });
   return [...keys.values()];
 }

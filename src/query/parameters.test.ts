@@ -75,12 +75,12 @@ const orders: ReadonlyArray<readonly [order: string, keys: string]> = [
   ['Name', '+Name +objectId'],
   ['-Name, Total', '-Name +Total +objectId'],
   ['-objectId,Name', '-objectId +Name'],
-  ['Nope', ''],
+  ['Nope', '+objectId'],
   ['Nope,Name,-Name', '+Name +objectId'],
   ['-_created_at', '-createdAt +objectId'],
   ['extra.a.b', '+extra.a.b +objectId'],
-  ['products,ACL', ''],
-  ['$score', ''],
+  ['products,ACL', '+objectId'],
+  ['$score', '+objectId'],
 ];
 for (const [order, expected] of orders)
   test(`order: ${order}`, () => {

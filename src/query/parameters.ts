@@ -11,8 +11,20 @@ import type { QueryParameters, QueryScope } from './scope.ts';
 import type { Query, Selection } from './selection.ts';
 import { always, guardedFilter, parseWhere } from './where/index.ts';
 
-const ofQueries: ReadonlySet<string> = new Set(['where', 'limit', 'skip', 'order', 'keys', 'excludeKeys', 'include', 'count']);
-const ofReads: ReadonlySet<string> = new Set(['keys', 'excludeKeys', 'include']);
+/** Each level of a `where` takes up to two of JSON, and its values theirs: too deep a `where` should hear of it by its own error. */
+const WHERE_DEPTH = 2 * limits.whereDepth + limits.jsonDepth;
+const ofQueries: ReadonlySet<string> = new Set([
+  'where',
+  'limit',
+  'skip',
+  'order',
+  'keys',
+  'excludeKeys',
+  'include',
+  'includeAll',
+  'count',
+]);
+const ofReads: ReadonlySet<string> = new Set(['keys', 'excludeKeys', 'include', 'includeAll']);
 
 /**
  * A query from its parameters (SPEC "Query"; docs/decisions.md "Queries"). Unknown parameters are reported before all else.
@@ -52,7 +64,7 @@ function whereValue(value: JsonValue | undefined): JsonValue {
   if (value === undefined) return {};
   if (typeof value !== 'string') return value;
   try {
-    return parseRequestJson(value);
+    return parseRequestJson(value, WHERE_DEPTH);
   } catch (error) {
     if (isJson(value)) throw error;
     return fail('invalidWhere', 'is not valid JSON');
@@ -74,7 +86,10 @@ function shapeOf(parameters: QueryParameters): Shape {
   return {
     keys: asked.length > 0 ? keys : null,
     excludeKeys: splitNames('excludeKeys', parameters.get('excludeKeys')),
-    include: splitNames('include', parameters.get('include')),
+    include: [
+      ...splitNames('include', parameters.get('include')),
+      ...(yesOrNo('includeAll', parameters.get('includeAll')) ? ['*'] : []),
+    ],
   };
 }
 

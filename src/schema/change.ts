@@ -10,11 +10,21 @@ import type {
   TimelineSettings,
 } from './model.ts';
 
+/** A field to add. */
+export type NewField = Pick<Field, 'name' | 'type' | 'targetClass'>;
+
 /** One step from a schema to the next. Engines carry each out in SQL; `applyChange` carries it out in memory. */
 export type SchemaChange =
-  | { readonly kind: 'createTable'; readonly className: string }
+  /** `fields`: beside the default ones; many fields made with the table cost one statement. */
+  | { readonly kind: 'createTable'; readonly className: string; readonly fields?: readonly NewField[] }
   | { readonly kind: 'dropTable'; readonly className: string }
-  | { readonly kind: 'addField'; readonly className: string; readonly name: string; readonly type: FieldType; readonly targetClass?: string }
+  | {
+      readonly kind: 'addField';
+      readonly className: string;
+      readonly name: string;
+      readonly type: FieldType;
+      readonly targetClass?: string;
+    }
   | { readonly kind: 'dropField'; readonly className: string; readonly name: string }
   | { readonly kind: 'setPermissions'; readonly className: string; readonly permissions: ClassLevelPermissions }
   | { readonly kind: 'setTimeline'; readonly className: string; readonly timeline: TimelineSettings | null }
@@ -32,7 +42,8 @@ export function applyChange(schema: Schema, change: SchemaChange): Schema {
   const tables = new Map(schema.tables);
   if (change.kind === 'createTable') {
     if (tables.has(change.className)) throw new Error(`table ${change.className} exists`);
-    tables.set(change.className, newTable(change.className, freeName(`t_${change.className}`, sqlNamesOf(tables))));
+    const table = newTable(change.className, freeName(`t_${change.className}`, sqlNamesOf(tables)));
+    tables.set(change.className, (change.fields ?? []).reduce(withField, table));
   } else if (change.kind === 'dropTable') {
     tables.delete(change.className);
   } else {
@@ -48,7 +59,7 @@ type TableChange = Exclude<SchemaChange, { kind: 'createTable' | 'dropTable' }>;
 function changeTable(table: TableSchema, change: TableChange): TableSchema {
   switch (change.kind) {
     case 'addField':
-      return { ...table, fields: withField(table, change) };
+      return withField(table, change);
     case 'dropField': {
       const fields = new Map(table.fields);
       fields.delete(change.name);
@@ -73,17 +84,16 @@ function changeTable(table: TableSchema, change: TableChange): TableSchema {
   }
 }
 
-function withField(table: TableSchema, change: Extract<SchemaChange, { kind: 'addField' }>): ReadonlyMap<string, Field> {
-  if (table.fields.has(change.name)) throw new Error(`field ${change.className}.${change.name} exists`);
-  const wanted = change.type === 'Relation' ? `j_${table.className}~${change.name}` : change.name;
-  const taken = new Set([...table.fields.values()].map((field) => field.column.toLowerCase()));
-  const field: Field = {
-    name: change.name,
-    type: change.type,
-    column: freeName(wanted, taken),
-    ...(change.targetClass === undefined ? {} : { targetClass: change.targetClass }),
-  };
-  return new Map(table.fields).set(field.name, field);
+/** Names that a full-text table keeps for itself (https://sqlite.org/fts5.html, "reserved fts5 column name"). */
+const reservedColumns = ['rank', 'rowid'];
+
+function withField(table: TableSchema, { name, type, targetClass }: NewField): TableSchema {
+  if (table.fields.has(name)) throw new Error(`field ${table.className}.${name} exists`);
+  // From the SQL name, in which tables that differ by case differ: `t_Team` has join tables `j_Team~…`.
+  const wanted = type === 'Relation' ? `j${table.sqlName.slice(1)}~${name}` : name;
+  const taken = new Set([...reservedColumns, ...Array.from(table.fields.values(), (field) => field.column.toLowerCase())]);
+  const field: Field = { name, type, column: freeName(wanted, taken), ...(targetClass === undefined ? {} : { targetClass }) };
+  return { ...table, fields: new Map(table.fields).set(name, field) };
 }
 
 const sqlNamesOf = (tables: ReadonlyMap<string, TableSchema>) =>

@@ -1,10 +1,10 @@
-import type { Aggregation } from '../query/aggregate/model.ts';
 import type { RowGuard } from '../access/index.ts';
+import type { Aggregation } from '../query/aggregate/model.ts';
 import type { Query, Selection } from '../query/selection.ts';
 import type { SchemaChange } from '../schema/change.ts';
 import type { Field, Schema, TableSchema } from '../schema/model.ts';
-import type { StoredValue } from '../values/type.ts';
 import type { JsonEdit } from '../values/operators/edit.ts';
+import type { StoredValue } from '../values/type.ts';
 
 /** What distinguishes engines, for those who tune or test; behaviour on the wire does not differ. */
 export interface Capabilities {

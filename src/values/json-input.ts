@@ -8,23 +8,24 @@ const scanFrom = 16_384;
 /** Escapes that can make NUL or half of a surrogate pair. */
 const suspicious = /\\u(?:0000|[dD][89a-fA-F])/;
 
-const tooDeep = (): never => fail('invalidJson', `nested deeper than ${limits.jsonDepth} levels`);
+const tooDeep = (): never => fail('invalidJson', 'nested too deep');
 
 /**
  * The value of a JSON text that came from outside: a body, a `where`, a pipeline. Keys are not judged here, since what they
  * may be depends on where they stand: field names by schema/naming.ts, keys inside values by `checkKeys`.
  * @param text as decoded from UTF-8, so that half of a surrogate pair can only stand in it as an escape
+ * @param levels of nesting that are taken
  * @throws invalidJson (107) for malformed text, too many levels, NUL or lone surrogates in strings and keys, numbers that are not finite
  */
-export function parseRequestJson(text: string): JsonValue {
-  if (text.length >= scanFrom) scanDepth(text);
+export function parseRequestJson(text: string, levels: number = limits.jsonDepth): JsonValue {
+  if (text.length >= scanFrom) scanDepth(text, levels);
   let value: JsonValue;
   try {
     value = JSON.parse(text);
   } catch {
     return fail('invalidJson', 'the text is not JSON');
   }
-  check(value, 0, text.includes('\\u') && suspicious.test(text));
+  check(value, levels, text.includes('\\u') && suspicious.test(text));
   return value;
 }
 
@@ -32,7 +33,7 @@ const QUOTE = 34;
 const BACKSLASH = 92;
 
 /** Counts brackets outside strings. Malformed text is left to JSON.parse. */
-function scanDepth(text: string): void {
+function scanDepth(text: string, levels: number): void {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -41,7 +42,7 @@ function scanDepth(text: string): void {
       if (at < 0) return;
     } else if ((code | 32) === 123) {
       // [ and {
-      if (++depth > limits.jsonDepth) tooDeep();
+      if (++depth > levels) tooDeep();
     } else if ((code | 32) === 125) depth--;
   }
 }
@@ -56,19 +57,19 @@ function endOfString(text: string, start: number): number {
   return -1;
 }
 
-function check(value: JsonValue, depth: number, strings: boolean): void {
+function check(value: JsonValue, levels: number, strings: boolean): void {
   if (typeof value === 'number') {
     if (value - value !== 0) fail('invalidJson', 'a number is too large');
   } else if (typeof value === 'string') {
     if (strings) checkText(value);
   } else if (typeof value === 'object' && value !== null) {
-    if (depth >= limits.jsonDepth) tooDeep();
+    if (levels === 0) tooDeep();
     if (Array.isArray(value)) {
-      for (let at = 0; at < value.length; at++) check(value[at] as JsonValue, depth + 1, strings);
+      for (let at = 0; at < value.length; at++) check(value[at] as JsonValue, levels - 1, strings);
     } else {
       for (const key in value) {
         if (strings) checkText(key);
-        check(value[key] as JsonValue, depth + 1, strings);
+        check(value[key] as JsonValue, levels - 1, strings);
       }
     }
   }

@@ -20,7 +20,6 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are asserted on, field by field
   body: any;
 }
 

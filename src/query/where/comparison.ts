@@ -50,7 +50,7 @@ export const exists: FieldOperator = (ref, value) => {
   return value ? present(ref) : negate(present(ref));
 };
 
-/** `$lt`, `$lte`, `$gt`, `$gte`: values of the field's own type only; whole Arrays and Objects have no order. */
+/** `$lt`, `$lte`, `$gt`, `$gte`: values of the field's own type only; on an Array an element matches; Objects have no order. */
 export function inequality(op: Inequality): FieldOperator {
   return (ref, value, context) => {
     if (isRelativeTime(value)) return relative(ref, op, value as JsonObject, context);
@@ -60,10 +60,17 @@ export function inequality(op: Inequality): FieldOperator {
       return operand.kind === 'pointer' || operand.kind === 'json' ? never : { kind: 'jsonCompare', ref, op, operand };
     }
     if (ref.field.type === 'Pointer') return never;
+    if (ref.field.type === 'Array') {
+      const operand = jsonOperand(value);
+      return hasOrder(operand) ? { kind: 'hasOrdered', ref, op, operand } : never;
+    }
     const stored = columnValue(ref.field, value);
     return stored === undefined ? never : { kind: 'compare', field: ref.field, op, value: stored };
   };
 }
+
+type Ordered = Extract<JsonOperand, { kind: 'string' | 'number' | 'date' }>;
+const hasOrder = (operand: JsonOperand): operand is Ordered => ['string', 'number', 'date'].includes(operand.kind);
 
 function relative(ref: FieldRef | null, op: Inequality, value: JsonObject, context: WhereContext): Filter {
   if (ref !== null && ref.field.type !== 'Date') refuseRelativeTime(value);

@@ -92,7 +92,7 @@ const cases: ReadonlyArray<readonly [name: string, where: JsonValue, filter: Fil
     { kind: 'hasAny', ref: of('tags'), operands: [text('a'), { kind: 'number', value: 1 }] },
   ],
   ['Array $nin', { tags: { $nin: ['a'] } }, not({ kind: 'hasAny', ref: of('tags'), operands: [text('a')] })],
-  ['Array $gt', { tags: { $gt: 1 } }, never],
+  ['Array $gt', { tags: { $gt: 1 } }, { kind: 'hasOrdered', ref: of('tags'), op: 'gt', operand: { kind: 'number', value: 1 } }],
   ['$all', { tags: { $all: ['a', 'b'] } }, { kind: 'hasAll', ref: of('tags'), operands: [text('a'), text('b')] }],
   ['$all of nothing', { tags: { $all: [] } }, never],
   ['$all on a String', { Name: { $all: ['a'] } }, never],

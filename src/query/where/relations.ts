@@ -2,6 +2,7 @@ import { authorize } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { Field } from '../../schema/model.ts';
+import { checkFieldName } from '../../schema/naming.ts';
 import type { Filter } from '../filter.ts';
 import { resolveName } from '../names.ts';
 import { guardedFilter, never } from './combine.ts';
@@ -22,6 +23,7 @@ export function relatedTo(value: JsonValue, context: WhereContext): Filter {
   const owner = isJsonObject(value) ? pointerOf(own(value, 'object') ?? null) : undefined;
   const key = isJsonObject(value) ? own(value, 'key') : undefined;
   if (!owner || typeof key !== 'string') fail('badQuery', 'improper usage of $relatedTo');
+  checkFieldName(key);
   const table = context.scope.schema.tables.get(owner.className);
   if (!table) return never;
   const grant = authorize(context.scope.principal, 'get', table);

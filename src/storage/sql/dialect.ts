@@ -56,6 +56,8 @@ export interface Dialect {
   ): void;
   /** Whether the array at the place holds a Pointer to the class, its id among the rows of the sub-query that `ids` writes. */
   jsonPointsInto(out: SqlOut, alias: string, ref: FieldRef, className: string, ids: () => void): void;
+  /** Whether the array at the place has an element in this order to an operand of its type. */
+  jsonHasOrdered(out: SqlOut, alias: string, ref: FieldRef, op: Comparison, operand: JsonOperand): void;
   /** Whether the text at the place, or a text in the array there, matches. */
   jsonMatches(out: SqlOut, alias: string, ref: FieldRef, regex: Regex): void;
   /** What a place is sorted by. */

@@ -46,6 +46,9 @@ export function writeFilter(out: SqlWriter, filter: Filter, alias: string): void
     case 'hasAny':
       out.dialect.jsonHas(out, alias, filter.ref, 'any', filter.operands);
       break;
+    case 'hasOrdered':
+      out.dialect.jsonHasOrdered(out, alias, filter.ref, filter.op, filter.operand);
+      break;
     case 'hasAll':
       out.dialect.jsonHas(out, alias, filter.ref, 'all', filter.operands);
       break;

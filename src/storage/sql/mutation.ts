@@ -87,7 +87,12 @@ export function compileLink(mutation: Link, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect);
   const members = JSON.stringify(mutation.memberIds);
   if (mutation.kind === 'link') {
-    out.add('INSERT INTO ').name(mutation.relation.column).add(' (owner, member) SELECT ').bind(mutation.ownerId).add(', value FROM ');
+    out
+      .add('INSERT INTO ')
+      .name(mutation.relation.column)
+      .add(' (owner, member) SELECT ')
+      .bind(mutation.ownerId)
+      .add(', value FROM ');
     out.dialect.listRows(out, members);
     return out.add(' WHERE true ON CONFLICT DO NOTHING').statement();
   }
@@ -108,4 +113,3 @@ function writeWhere(out: SqlWriter, objectId: string, guard: RowGuard | null, ta
   out.add(' AND ');
   writeGuard(out, guard, table, 't');
 }
-

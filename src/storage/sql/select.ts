@@ -39,6 +39,17 @@ export function compileCount(query: Query, dialect: Dialect, interruptible: bool
   return out.statement();
 }
 
+/** The number of records of a query, or `atMost` + 1 where there are more: a count that stops. */
+export function compileCountUpTo(query: Query, atMost: number, dialect: Dialect): Statement {
+  const out = new SqlWriter(dialect).add('SELECT count(*) FROM (SELECT 1');
+  writeFrom(out, query);
+  return out
+    .add(' LIMIT ')
+    .bind(atMost + 1)
+    .add(')')
+    .statement();
+}
+
 /** One record; the objectId is the first parameter, before those of the filter. */
 export function compileGet(selection: Selection, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect);

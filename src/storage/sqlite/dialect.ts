@@ -1,6 +1,6 @@
 import { storageOf } from '../../values/index.ts';
 import type { Dialect } from '../sql/dialect.ts';
-import { writeJsonHas, writeJsonPointsInto } from './elements.ts';
+import { writeJsonHas, writeJsonHasOrdered, writeJsonPointsInto } from './elements.ts';
 import { writeJsonCompare, writeJsonExists, writeJsonMatches, writeJsonOrder } from './json.ts';
 import { writeTextMatch } from './regex.ts';
 import { writeSearch, writeSearchScore } from './text.ts';
@@ -30,6 +30,7 @@ export const sqliteDialect: Dialect = {
   jsonExists: writeJsonExists,
   jsonCompare: writeJsonCompare,
   jsonHas: writeJsonHas,
+  jsonHasOrdered: writeJsonHasOrdered,
   jsonPointsInto: writeJsonPointsInto,
   jsonMatches: writeJsonMatches,
   jsonOrder: writeJsonOrder,

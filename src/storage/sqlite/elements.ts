@@ -1,6 +1,6 @@
 import type { FieldRef, JsonOperand, Regex } from '../../query/filter.ts';
-import type { SqlOut } from '../sql/dialect.ts';
-import { writePlace } from './json.ts';
+import type { Comparison, SqlOut } from '../sql/dialect.ts';
+import { operators, writePlace } from './json.ts';
 import { writeTextMatch } from './regex.ts';
 
 /**
@@ -67,6 +67,21 @@ function writeMention(out: SqlOut, alias: string, ref: FieldRef, operand: JsonOp
   if (text !== undefined) {
     out.add('instr(').column(alias, ref.field.column).add(', ').bind(JSON.stringify(text)).add(') > 0 AND ');
   }
+}
+
+/** Whether the array at a place has an element of the operand's type in this order to it. */
+export function writeJsonHasOrdered(out: SqlOut, alias: string, ref: FieldRef, op: Comparison, operand: JsonOperand): void {
+  writeIsArray(out.add('('), alias, ref);
+  writeElements(out.add(' AND EXISTS (SELECT 1 FROM '), alias, ref);
+  out.add(' WHERE ');
+  const [sort] = sorted([operand]);
+  if (sort)
+    out
+      .add(sort.key)
+      .add(operators[op])
+      .bind([...sort.values][0] ?? null);
+  else out.add('false');
+  out.add('))');
 }
 
 /** Whether the array at a place holds a Pointer to a class, its id among those that `ids` selects. */

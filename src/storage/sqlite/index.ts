@@ -1,1 +1,3 @@
 export { SqliteEngine } from './engine.ts';
+export { ProcessLock } from './lock.ts';
+export { SqliteRegistry } from './registry.ts';

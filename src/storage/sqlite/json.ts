@@ -2,7 +2,8 @@ import type { FieldRef, JsonOperand, Regex } from '../../query/filter.ts';
 import type { Comparison, SqlOut } from '../sql/dialect.ts';
 import { writeTextMatch } from './regex.ts';
 
-const operators: Readonly<Record<Comparison, string>> = { eq: ' = ', lt: ' < ', lte: ' <= ', gt: ' > ', gte: ' >= ' };
+/** Comparison operators as SQL writes them. */
+export const operators: Readonly<Record<Comparison, string>> = { eq: ' = ', lt: ' < ', lte: ' <= ', gt: ' > ', gte: ' >= ' };
 const positional = /^\d+$/;
 
 /** A path in SQLite's notation; labels are JSON strings, so no key can mean anything else. */

@@ -1,22 +1,40 @@
 import type { Filter } from '../../query/filter.ts';
 import type { Query } from '../../query/selection.ts';
-import type { Statement } from '../sql/select.ts';
+import { compileCount, compileCountUpTo, type Statement } from '../sql/select.ts';
 import type { Connection } from './connection.ts';
+import { sqliteDialect } from './dialect.ts';
 
 /** Tables of at most so many records are scanned on the event loop: faster than a hop to a thread. */
 const SMALL_TABLE = 1_000;
 /** Records that the event loop reads and writes out for one answer. */
 const SHORT_ANSWER = 200;
 
+/** Records that the event loop counts in an index for one answer. */
+const SHORT_COUNT = 4_000;
+
 /**
- * Whether a query is short for certain, so that the event loop may run it: it reads few rows, whatever the data. All else goes to a
+ * Whether a list is short for certain, so that the event loop may run it: it reads few rows, whatever the data. All else goes to a
  * reader thread, where a time limit ends it.
  */
-export function isShort(connection: Connection, query: Query, list: Statement): boolean {
-  if (scansText(query.filter)) return false;
-  if (query.skip + query.limit > SHORT_ANSWER) return false;
-  if (rowsAtMost(connection, query) <= SMALL_TABLE) return true;
-  return !query.count && isBounded(connection, query, list);
+export function isShortList(connection: Connection, query: Query, list: Statement): boolean {
+  if (query.limit === 0) return true;
+  if (scansText(query.filter) || query.skip + query.limit > SHORT_ANSWER) return false;
+  return rowsAtMost(connection, query) <= SMALL_TABLE || isBounded(connection, query, list);
+}
+
+/** The number of records of a query where it takes little time to tell: few records, or few in an index. `null` else. */
+export function shortCount(connection: Connection, query: Query): number | null {
+  if (scansText(query.filter)) return null;
+  const count = compileCount(query, sqliteDialect, false);
+  if (rowsAtMost(connection, query) <= SMALL_TABLE) return counted(connection, count);
+  if (!isBounded(connection, query, count)) return null;
+  const found = counted(connection, compileCountUpTo(query, SHORT_COUNT, sqliteDialect));
+  return found > SHORT_COUNT ? null : found;
+}
+
+function counted(connection: Connection, count: Statement): number {
+  const [found] = connection.first(count) as [number];
+  return found;
 }
 
 /** An upper bound of a table's records, read off the end of its row ids. */

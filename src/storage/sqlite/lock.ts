@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { OperatorError } from '../../kernel/operator-error.ts';
 
 /**
  * Holds a directory's lock for this process, so that no second service keeps a schema of the same files in memory. The operating system
@@ -7,14 +8,14 @@ import { DatabaseSync } from 'node:sqlite';
 export class ProcessLock {
   readonly #db: DatabaseSync;
 
-  /** @throws Error where another process holds it */
+  /** @throws OperatorError where another process holds it */
   constructor(path: string) {
     this.#db = new DatabaseSync(path);
     try {
-      this.#db.exec('BEGIN EXCLUSIVE');
+      this.#db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     } catch {
       this.#db.close();
-      throw new Error(`another process holds ${path}`);
+      throw new OperatorError(`another process serves this data directory (it holds ${path})`);
     }
   }
 

@@ -7,7 +7,7 @@ import { compileCount, compileGet, compileList, type Statement } from '../sql/se
 import type { Connection } from './connection.ts';
 import { sqliteDialect as dialect } from './dialect.ts';
 import { includeResolver, type ReadJob, readJob } from './job.ts';
-import { isShort } from './lane.ts';
+import { isShortList, shortCount } from './lane.ts';
 import type { ReaderPool } from './reader-pool.ts';
 import { runPaged, runWhole } from './run.ts';
 
@@ -40,7 +40,10 @@ export class SqliteReader implements Reader {
 
   async find(query: Query): Promise<FindResult> {
     const list = compileList(query, dialect, false);
-    if (isShort(this.#connection, query, list)) return this.#findHere(query, list);
+    if (isShortList(this.#connection, query, list)) {
+      const count = query.count ? shortCount(this.#connection, query) : undefined;
+      if (count !== null) return this.#findHere(query, list, count);
+    }
     const jobs = {
       list: query.limit === 0 ? null : readJob(query, compileList(query, dialect, true)),
       count: query.count ? compileCount(query, dialect, true) : null,
@@ -71,7 +74,7 @@ export class SqliteReader implements Reader {
     return null;
   }
 
-  async #findHere(query: Query, list: Statement): Promise<FindResult> {
+  async #findHere(query: Query, list: Statement, count: number | undefined): Promise<FindResult> {
     const job = readJob(query, list);
     let records = '';
     if (job.includes.length === 0) records = query.limit === 0 ? '' : runWhole(this.#connection, job);
@@ -79,11 +82,6 @@ export class SqliteReader implements Reader {
       for await (const text of runPaged(this.#connection, job, includeResolver(query)))
         records += records === '' ? text : `,${text}`;
     const results = `[${records}]`;
-    return query.count ? { results, count: this.#count(query) } : { results };
-  }
-
-  #count(query: Query): number {
-    const row = this.#connection.first(compileCount(query, dialect, false)) as [number];
-    return row[0];
+    return count === undefined ? { results } : { results, count };
   }
 }

@@ -53,6 +53,7 @@ export class SqliteStore implements Store {
   #carryOut(plan: WritePlan): WriteOutcome {
     const before = this.#schema;
     try {
+      if (plan.changes.length > 0) this.#connection.forgetPlans();
       for (const change of plan.changes) {
         const after = applyChange(this.#schema, change);
         applyDdl(this.#connection.db, change, this.#schema, after);

@@ -1,0 +1,88 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from './config/index.ts';
+import { HttpServer } from './http/index.ts';
+import { createLog, type Logger } from './observe/index.ts';
+import type { Engine } from './storage/port.ts';
+import type { Registry } from './storage/registry.ts';
+import { ProcessLock, SqliteEngine, SqliteRegistry } from './storage/sqlite/index.ts';
+import { Administration, Systems } from './systems/index.ts';
+
+/** How long requests in flight may take after the service was told to end, in milliseconds. */
+const DRAIN_BOUND = 30_000;
+
+/** The service as a whole. */
+export interface App {
+  readonly administration: Administration;
+  /** Starts to listen. @returns the address */
+  listen(): Promise<string>;
+  /** Finishes the requests in flight and closes every store. */
+  close(): Promise<void>;
+}
+
+/** What is kept in DATA_DIR, opened for an operator's command: another process may serve it at the same time. */
+export interface Workshop {
+  readonly administration: Administration;
+  close(): Promise<void>;
+}
+
+interface Stores extends Workshop {
+  readonly registry: Registry;
+  readonly engine: Engine;
+}
+
+/**
+ * Puts the service together; the only place, beside `openWorkshop`, where adapters are constructed.
+ * @throws OperatorError where another process serves DATA_DIR, and errors of the operating system where it cannot be used
+ */
+export async function createApp(config: Config): Promise<App> {
+  const log = createLog(config.logLevel);
+  makeDataDirectory(config);
+  const lock = new ProcessLock(join(config.dataDir, 'service.lock'));
+  const stores = openStores(config, log);
+  const systems = new Systems(stores.registry, stores.engine, config.systemIdle, (error) =>
+    log.error({ err: error }, 'a system was not closed well'),
+  );
+  let baseUrl = config.baseUrl ?? '';
+  const http = await HttpServer.create({ systems, observers: [], log, baseUrl: () => baseUrl }, config);
+  return {
+    administration: stores.administration,
+    async listen() {
+      const address = await http.listen();
+      baseUrl = config.baseUrl ?? address;
+      return address;
+    },
+    async close() {
+      await http.close(DRAIN_BOUND);
+      await systems.close();
+      await stores.close();
+      lock.release();
+    },
+  };
+}
+
+/** Opens the stores for an operator's command. @throws errors of the operating system where DATA_DIR cannot be used */
+export function openWorkshop(config: Config): Workshop {
+  makeDataDirectory(config);
+  return openStores(config, createLog(config.logLevel));
+}
+
+function openStores({ dataDir, queryTimeout }: Config, log: Logger): Stores {
+  const registry = new SqliteRegistry(join(dataDir, 'registry.sqlite'));
+  const engine = new SqliteEngine(join(dataDir, 'systems'), queryTimeout, (fault) => log.error({ fault }, 'a reader thread failed'));
+  return {
+    registry,
+    engine,
+    administration: new Administration(registry, engine),
+    async close() {
+      await engine.close();
+      registry.close();
+    },
+  };
+}
+
+/** Everything in it is for the service's own user alone. */
+function makeDataDirectory({ dataDir }: Config): void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  chmodSync(dataDir, 0o700);
+}

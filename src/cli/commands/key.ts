@@ -1,0 +1,45 @@
+import type { Command } from 'commander';
+import { isoText } from '../../kernel/time.ts';
+import type { Actions, Print } from '../program.ts';
+
+interface Of {
+  system: string;
+}
+interface Named extends Of {
+  name: string;
+}
+interface AddOptions extends Named {
+  key?: string;
+}
+
+/** `key add|list|revoke`. */
+export function addKeyCommands(program: Command, { withAdministration }: Actions, print: Print): void {
+  const key = program.command('key').description('the API keys of a system');
+  key
+    .command('add')
+    .description('add an API key; prints it, once')
+    .requiredOption('--system <app-id>', 'the system it is for')
+    .requiredOption('--name <name>', 'what revokes it later')
+    .option('--key <key>', 'the key (default: a new one)')
+    .action(async (options: AddOptions) => {
+      const made = await withAdministration((administration) => administration.addKey(options.system, options.name, options.key));
+      print(`API key: ${made}`);
+    });
+  key
+    .command('list')
+    .description('list the API keys: name, time of creation')
+    .requiredOption('--system <app-id>', 'the system they are of')
+    .action(async (options: Of) => {
+      const keys = await withAdministration((administration) => administration.keys(options.system));
+      for (const { name, createdAt } of keys) print(`${name}\t${isoText(createdAt)}`);
+    });
+  key
+    .command('revoke')
+    .description('revoke an API key, at once')
+    .requiredOption('--system <app-id>', 'the system it is of')
+    .requiredOption('--name <name>', 'its name')
+    .action(async (options: Named) => {
+      await withAdministration((administration) => administration.revokeKey(options.system, options.name));
+      print(`Revoked ${options.name}`);
+    });
+}

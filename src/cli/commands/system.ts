@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import { isoText } from '../../kernel/time.ts';
+import type { Actions, Print } from '../program.ts';
+
+interface AddOptions {
+  appId?: string;
+  name?: string;
+  masterKey?: string;
+}
+
+/** `system add|list|remove`. */
+export function addSystemCommands(program: Command, { withAdministration }: Actions, print: Print): void {
+  const system = program.command('system').description('the systems that the service serves');
+  system
+    .command('add')
+    .description('add a system; prints its credentials, once')
+    .option('--app-id <id>', 'its application id (default: a new one)')
+    .option('--name <name>', 'a name for people (default: the application id)')
+    .option('--master-key <key>', 'its master key (default: a new one)')
+    .action(async (options: AddOptions) => {
+      const made = await withAdministration((administration) => administration.addSystem(options));
+      print(`Application id: ${made.appId}`);
+      print(`Master key: ${made.masterKey}`);
+      print(`API key: ${made.apiKey}`);
+    });
+  system
+    .command('list')
+    .description('list the systems: application id, time of creation, name')
+    .action(async () => {
+      const systems = await withAdministration((administration) => administration.systems());
+      for (const { appId, createdAt, name } of systems) print(`${appId}\t${isoText(createdAt)}\t${name}`);
+    });
+  system
+    .command('remove <app-id>')
+    .description('remove a system with all its data')
+    .action(async (appId: string) => {
+      await withAdministration((administration) => administration.removeSystem(appId));
+      print(`Removed ${appId}`);
+    });
+}

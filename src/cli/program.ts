@@ -1,0 +1,38 @@
+import { Command, CommanderError } from 'commander';
+import type { Administration } from '../systems/index.ts';
+import { addKeyCommands } from './commands/key.ts';
+import { addSystemCommands } from './commands/system.ts';
+
+/** What the sub-commands do; the program only parses and prints. */
+export interface Actions {
+  /** Serves until the process is told to end. */
+  start(): Promise<void>;
+  /** Opens what is kept in DATA_DIR for the time of some work. */
+  withAdministration<T>(work: (administration: Administration) => T | Promise<T>): Promise<T>;
+}
+
+/** Where a sub-command's result goes: stdout, one line each. */
+export type Print = (line: string) => void;
+
+/**
+ * Runs `record-service` (CONTRACT "Running").
+ * @param args the arguments after the program's name
+ * @returns the exit code for wrong usage and for help; what an action throws is passed on
+ */
+export async function runProgram(args: readonly string[], actions: Actions, print: Print): Promise<number> {
+  const program = new Command('record-service').description('A table-oriented record store, served over REST.');
+  program.exitOverride().showHelpAfterError(false).helpCommand('help [command]', 'show what a command does');
+  program
+    .command('start')
+    .description('serve until told to end')
+    .action(() => actions.start());
+  addSystemCommands(program, actions, print);
+  addKeyCommands(program, actions, print);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode;
+    throw error;
+  }
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseSettings } from './config.ts';
+import { mergeEnvironment } from './env.ts';
+import { ConfigError } from './error.ts';
+
+test('defaults', () => {
+  const { config, secrets } = parseSettings({}, '/srv');
+  assert.deepEqual([config.host, config.port, config.dataDir], ['127.0.0.1', 8080, '/srv/data']);
+  assert.equal(secrets.masterKey, undefined);
+  assert.ok(Object.isFrozen(config));
+});
+
+for (const [environment, line] of [
+  [{ PORT: '65536' }, 'PORT: must be a whole number from 0 to 65535'],
+  [{ PORT: '1e3' }, /^PORT:/],
+  [{ HOST: 'a b' }, /^HOST:/],
+  [{ BASE_URL: 'file:///x' }, /^BASE_URL:/],
+  [{ APP_ID: 'a/b' }, /^APP_ID:/],
+  [{ MASTER_KEY: 'ключ' }, /^MASTER_KEY:/],
+  [{ MASTER_KEY: 'same-key', API_KEY: 'same-key' }, /^API_KEY: must differ/],
+  [{ TRUST_PROXY: '10.0.0.0/33' }, /^TRUST_PROXY:/],
+  [{ TRUST_PROXY: '2' }, /^TRUST_PROXY:/],
+  [{ DATABASE_URL: 'postgres://u:secret@h/d' }, /^DATABASE_URL: .*not available in this version$/],
+  [{ PORT: 'x', LOG_LEVEL: 'loud' }, /^PORT: .*; LOG_LEVEL: /],
+] as const)
+  test(`a malformed setting is named in one line without its value: ${JSON.stringify(environment)}`, () => {
+    assert.throws(
+      () => parseSettings(environment, '/srv'),
+      (error) => {
+        assert.ok(error instanceof ConfigError);
+        if (typeof line === 'string') assert.equal(error.message, line);
+        else assert.match(error.message, line);
+        assert.doesNotMatch(error.message, /\n|secret|same-key/);
+        return true;
+      },
+    );
+  });
+
+for (const [text, value] of [
+  ['off', false],
+  ['on', true],
+  ['10.0.0.0/8, loopback', ['10.0.0.0/8', 'loopback']],
+] as const)
+  test(`TRUST_PROXY=${text}`, () => assert.deepEqual(parseSettings({ TRUST_PROXY: text }, '/').config.trustProxy, value));
+
+test('the environment wins over the file, and empty values count as not set', () => {
+  assert.deepEqual(mergeEnvironment({ PORT: '1', HOST: '' }, { PORT: '2', HOST: 'h', AWS_REGION: 'r' }), { PORT: '1', HOST: 'h' });
+});
+
+for (const name of ['PROT', 'port', '__proto__', 'constructor'])
+  test(`an unknown name in the file: ${name}`, () => {
+    const file = Object.fromEntries([[name, '1']]);
+    assert.throws(() => mergeEnvironment({}, file), new ConfigError(`.env: unknown setting ${name}`));
+  });

@@ -1,0 +1,96 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { type Environment, readEnvironment } from './env.ts';
+import { ConfigError } from './error.ts';
+import { type SettingName, settings } from './settings.ts';
+
+/** The settings of CONTRACT "Running" that are no secrets. Immutable. */
+export interface Config {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** The service's address as clients see it; `undefined`: where it listens. No slash at the end. */
+  readonly baseUrl: string | undefined;
+  readonly staticUrl: string | undefined;
+  readonly siteAssetsUrl: string | undefined;
+  /** Absolute. */
+  readonly dataDir: string;
+  readonly filesUrl: string | undefined;
+  readonly mailFrom: string | undefined;
+  /** Absolute. */
+  readonly functionsDir: string;
+  readonly trustProxy: boolean | string[];
+  readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+  readonly sessionDays: number;
+  /** Milliseconds. */
+  readonly queryTimeout: number;
+  /** Milliseconds after which a system that nobody uses is closed. */
+  readonly systemIdle: number;
+}
+
+/** Settings that must never be shown. The credentials are those of the first system. */
+export interface Secrets {
+  readonly appId: string | undefined;
+  readonly masterKey: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly adminEmail: string | undefined;
+  readonly adminPassword: string | undefined;
+  readonly smtpUrl: string | undefined;
+}
+
+export interface Settings {
+  readonly config: Config;
+  readonly secrets: Secrets;
+}
+
+const shape = z.object(Object.fromEntries(Object.entries(settings).map(([name, { read }]) => [name, read])) as Shape);
+type Shape = { [Name in SettingName]: (typeof settings)[Name]['read'] };
+
+/**
+ * Reads the settings from the environment and the `.env` file of a directory.
+ * @throws ConfigError with one line that names each setting at fault
+ */
+export function loadSettings(directory: string): Settings {
+  return parseSettings(readEnvironment(directory), directory);
+}
+
+/** The settings that texts mean. @param directory what relative paths start from @throws ConfigError */
+export function parseSettings(environment: Environment, directory: string): Settings {
+  const parsed = shape.safeParse(environment);
+  if (!parsed.success) throw new ConfigError(describe(parsed.error));
+  const read = parsed.data;
+  if (read.DATABASE_URL !== undefined) throw new ConfigError('DATABASE_URL: PostgreSQL is not available in this version');
+  if (read.MASTER_KEY !== undefined && read.MASTER_KEY === read.API_KEY)
+    throw new ConfigError('API_KEY: must differ from MASTER_KEY');
+  return {
+    config: Object.freeze({
+      host: read.HOST,
+      port: read.PORT,
+      baseUrl: read.BASE_URL,
+      staticUrl: read.STATIC_URL,
+      siteAssetsUrl: read.SITE_ASSETS_URL,
+      dataDir: resolve(directory, read.DATA_DIR),
+      filesUrl: read.FILES_URL,
+      mailFrom: read.MAIL_FROM,
+      functionsDir: resolve(directory, read.FUNCTIONS_DIR),
+      trustProxy: read.TRUST_PROXY,
+      logLevel: read.LOG_LEVEL,
+      sessionDays: read.SESSION_DAYS,
+      queryTimeout: read.QUERY_TIMEOUT_MS,
+      systemIdle: read.SYSTEM_IDLE_MS,
+    }),
+    secrets: Object.freeze({
+      appId: read.APP_ID,
+      masterKey: read.MASTER_KEY,
+      apiKey: read.API_KEY,
+      adminEmail: read.ADMIN_EMAIL,
+      adminPassword: read.ADMIN_PASSWORD,
+      smtpUrl: read.SMTP_URL,
+    }),
+  };
+}
+
+function describe(error: z.ZodError): string {
+  const names = new Set(error.issues.map((issue) => issue.path[0] as SettingName));
+  return [...names].map((name) => `${name}: must be ${settings[name].is}`).join('; ');
+}

@@ -1,0 +1,43 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { ConfigError } from './error.ts';
+import { type SettingName, settingNames } from './settings.ts';
+
+/** Settings as text. An empty one counts as not set. */
+export type Environment = Readonly<Partial<Record<SettingName, string>>>;
+
+/** Variables of others that may stand in our `.env` file: the keys of an S3-compatible store (CONTRACT "Running", FILES_URL). */
+const foreign = /^AWS_[A-Z_]+$/;
+
+/**
+ * The settings of the process environment and, where that has none, of the `.env` file in a directory.
+ * @throws ConfigError for a `.env` file that cannot be read or names an unknown setting
+ */
+export function readEnvironment(directory: string): Environment {
+  return mergeEnvironment(process.env, readFileVariables(join(directory, '.env')));
+}
+
+/** The known settings of both; the first wins. @throws ConfigError for an unknown name in the second */
+export function mergeEnvironment(
+  variables: Readonly<Record<string, string | undefined>>,
+  file: Readonly<Record<string, string | undefined>>,
+): Environment {
+  for (const name of Object.keys(file))
+    if (!settingNames.has(name) && !foreign.test(name)) throw new ConfigError(`.env: unknown setting ${name}`);
+  const found: Partial<Record<SettingName, string>> = {};
+  for (const name of settingNames as ReadonlySet<SettingName>) {
+    const value = variables[name] || (Object.hasOwn(file, name) ? file[name] : undefined);
+    if (value) found[name] = value;
+  }
+  return found;
+}
+
+function readFileVariables(path: string): Readonly<Record<string, string | undefined>> {
+  if (!existsSync(path)) return {};
+  try {
+    return parseEnv(readFileSync(path, 'utf8'));
+  } catch {
+    throw new ConfigError('.env: cannot be read');
+  }
+}

@@ -1,0 +1,74 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most);
+
+const urlOf = (...protocols: string[]) => z.string().refine((text) => protocols.includes(URL.parse(text)?.protocol ?? ''));
+
+/** The address of a host and perhaps a path, without a slash at its end. */
+const baseUrl = urlOf('http:', 'https:').transform((text) => text.replace(/\/+$/, ''));
+
+/** Keys travel in headers. */
+const key = z
+  .string()
+  .regex(/^[\x21-\x7e][\x20-\x7e]{6,254}[\x21-\x7e]$/);
+
+const off = new Set(['false', 'off', 'no', '0']);
+const on = new Set(['true', 'on', 'yes']);
+const namedNetworks = new Set(['loopback', 'linklocal', 'uniquelocal']);
+
+/** Whose `X-Forwarded-*` headers count: nobody's, everybody's, or those of proxies at these addresses and networks. */
+const trustProxy = z.string().transform((text, context): boolean | string[] => {
+  if (off.has(text)) return false;
+  if (on.has(text)) return true;
+  const addresses = text.split(',').map((address) => address.trim());
+  if (addresses.every(isNetwork)) return addresses;
+  context.addIssue({ code: 'custom' });
+  return z.NEVER;
+});
+
+function isNetwork(text: string): boolean {
+  if (namedNetworks.has(text)) return true;
+  const [address = '', bits, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
+
+const milliseconds = wholeNumber(1, 2_147_483_647);
+
+/** Every setting: how it is read, and what it has to be, for the line that refuses it (CONTRACT "Running"). */
+export const settings = {
+  HOST: { is: 'a host name or an address', read: z.string().regex(/^[A-Za-z0-9.:_-]+$/).default('127.0.0.1') },
+  PORT: { is: 'a whole number from 0 to 65535', read: wholeNumber(0, 65_535).default(8080) },
+  BASE_URL: { is: 'an http or https address', read: baseUrl.optional() },
+  STATIC_URL: { is: 'an http or https address', read: baseUrl.optional() },
+  SITE_ASSETS_URL: { is: 'an http or https address', read: baseUrl.optional() },
+  DATA_DIR: { is: 'a directory', read: z.string().default('./data') },
+  DATABASE_URL: { is: 'a postgres:// address', read: urlOf('postgres:', 'postgresql:').optional() },
+  FILES_URL: { is: 'an s3:// address', read: urlOf('s3:').optional() },
+  SMTP_URL: { is: 'an smtp:// or smtps:// address', read: urlOf('smtp:', 'smtps:').optional() },
+  MAIL_FROM: { is: 'an e-mail address', read: z.string().regex(/^[^\r\n]*\S@\S+[^\r\n]*$/).optional() },
+  APP_ID: { is: '1 to 64 letters, digits, - or _', read: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/).optional() },
+  MASTER_KEY: { is: '8 to 256 printable ASCII characters', read: key.optional() },
+  API_KEY: { is: '8 to 256 printable ASCII characters', read: key.optional() },
+  ADMIN_EMAIL: { is: 'an e-mail address', read: z.string().regex(/^\S+@\S+$/).optional() },
+  ADMIN_PASSWORD: { is: 'a text', read: z.string().optional() },
+  FUNCTIONS_DIR: { is: 'a directory', read: z.string().default('./functions') },
+  TRUST_PROXY: { is: 'on, off, or the addresses of the proxies', read: trustProxy.default(false) },
+  LOG_LEVEL: {
+    is: 'one of fatal, error, warn, info, debug, trace, silent',
+    read: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  },
+  SESSION_DAYS: { is: 'a whole number of days from 1 to 36500', read: wholeNumber(1, 36_500).default(365) },
+  QUERY_TIMEOUT_MS: { is: 'a whole number of milliseconds, 1 or more', read: milliseconds.default(30_000) },
+  SYSTEM_IDLE_MS: { is: 'a whole number of milliseconds, 1 or more', read: milliseconds.default(600_000) },
+} as const;
+
+export type SettingName = keyof typeof settings;
+export const settingNames: ReadonlySet<string> = new Set(Object.keys(settings));

@@ -1,0 +1,34 @@
+import type { Principal } from '../access/index.ts';
+import type { JsonValue } from '../kernel/json.ts';
+import type { RecordContext } from '../records/index.ts';
+import type { System } from '../systems/index.ts';
+
+/** A request below the prefix, its system and caller known. The same for a request of its own and for an item of a batch. */
+export interface ApiRequest {
+  readonly system: System;
+  readonly principal: Principal;
+  /** For the operations of `records/`. */
+  readonly context: RecordContext;
+  /** Decoded path parameters. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Query parameters; those of a body sent with `_method: GET` are JSON values. */
+  readonly query: ReadonlyMap<string, string | JsonValue>;
+  /** The JSON body without credentials; `undefined` where none was sent. */
+  readonly body: JsonValue | undefined;
+}
+
+export interface ApiReply {
+  readonly status: number;
+  /** JSON text, or its pieces for long answers. */
+  readonly json: string | AsyncIterable<string | Uint8Array>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** One operation of the data endpoints: a literal that says where it is and what it does. */
+export interface Endpoint {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Below the prefix, e.g. `/classes/:className/:objectId`. */
+  readonly path: string;
+  /** May throw any ServiceError. */
+  readonly handle: (request: ApiRequest) => ApiReply | Promise<ApiReply>;
+}

@@ -1,0 +1,69 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { fail } from '../errors/fail.ts';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
+import type { Credentials } from '../systems/index.ts';
+import { parseRequestJson } from '../values/index.ts';
+
+/** What a request brings besides its address, credentials told apart from content. */
+export interface Envelope {
+  /** `undefined` where none was sent; a body may bring any value. */
+  readonly appId: unknown;
+  readonly credentials: Credentials;
+  /** CONTRACT "Requests": the method that a POST stands for. */
+  readonly method: unknown;
+  /** Without the keys that were consumed. */
+  readonly body: JsonValue | undefined;
+}
+
+/** Keys of a JSON body that are about the request: consumed, never stored (CONTRACT "Requests"; Parse's clients send them). */
+const consumed: ReadonlySet<string> = new Set([
+  '_ApplicationId',
+  '_MasterKey',
+  '_apiKey',
+  '_SessionToken',
+  '_InstallationId',
+  '_ClientVersion',
+  '_JavaScriptKey',
+  '_RevocableSession',
+  '_context',
+  '_noBody',
+  '_method',
+]);
+const UNDERSCORE = 95;
+
+/**
+ * Reads headers and body. A header wins over the body.
+ * @param text the body; `undefined` or empty where there is none
+ * @throws invalidJson (107)
+ */
+export function openEnvelope(headers: IncomingHttpHeaders, text: string | undefined): Envelope {
+  const sent = text === undefined || text === '' ? undefined : parseRequestJson(text);
+  const body = stripConsumed(sent);
+  // Nothing was consumed, so nothing of the body is about the request.
+  const about = body === sent ? undefined : (sent as JsonObject);
+  return {
+    appId: headers['x-platform-application-id'] || (about && own(about, '_ApplicationId')),
+    credentials: {
+      masterKey: headers['x-platform-master-key'] || (about && own(about, '_MasterKey')),
+      apiKey: headers['x-platform-api-key'] || (about && own(about, '_apiKey')),
+      sessionToken: headers['x-platform-session-token'] || (about && own(about, '_SessionToken')),
+    },
+    method: about && own(about, '_method'),
+    body,
+  };
+}
+
+/** The body without the keys that are about the request; the same value where it has none. */
+export function stripConsumed(body: JsonValue | undefined): JsonValue | undefined {
+  if (!isJsonObject(body)) return body;
+  for (const key in body)
+    if (key.charCodeAt(0) === UNDERSCORE && consumed.has(key))
+      return Object.fromEntries(Object.entries(body).filter(([name]) => !consumed.has(name)));
+  return body;
+}
+
+/** The fields of a write; a missing body counts as one without fields. @throws invalidJson (107) for anything else that is no object */
+export function fieldsOf(body: JsonValue | undefined): JsonObject {
+  if (body === undefined) return {};
+  return isJsonObject(body) ? body : fail('invalidJson', 'the body should be an object');
+}

@@ -1,0 +1,2 @@
+export type { HttpOptions } from './server.ts';
+export { HttpServer } from './server.ts';

@@ -1,0 +1,58 @@
+/** Text or bytes of an answer that is sent while it is made. */
+export type Piece = string | Uint8Array;
+
+/**
+ * Pieces with a text before and after them. Unlike a generator it hands `return` on even where nothing was read yet, so that what stands
+ * behind the pieces is let go of when the client has left.
+ */
+export class FramedPieces implements AsyncIterableIterator<Piece> {
+  readonly #pieces: AsyncIterator<Piece>;
+  readonly #suffix: string;
+  readonly #ended: () => void;
+  #prefix: string;
+  #state: 'pieces' | 'over' = 'pieces';
+
+  /** @param ended called once, when the pieces have come to their end or are no longer wanted */
+  constructor(prefix: string, pieces: AsyncIterable<Piece>, suffix: string, ended: () => void = () => {}) {
+    this.#prefix = prefix;
+    this.#pieces = pieces[Symbol.asyncIterator]();
+    this.#suffix = suffix;
+    this.#ended = ended;
+  }
+
+  async next(): Promise<IteratorResult<Piece>> {
+    if (this.#state === 'over') return { done: true, value: undefined };
+    if (this.#prefix !== '') {
+      const value = this.#prefix;
+      this.#prefix = '';
+      return { done: false, value };
+    }
+    try {
+      const piece = await this.#pieces.next();
+      if (!piece.done) return piece;
+    } catch (error) {
+      this.#end();
+      throw error;
+    }
+    this.#end();
+    return this.#suffix === '' ? { done: true, value: undefined } : { done: false, value: this.#suffix };
+  }
+
+  async return(): Promise<IteratorResult<Piece>> {
+    if (this.#state !== 'over') {
+      this.#end();
+      await this.#pieces.return?.();
+    }
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #end(): void {
+    if (this.#state === 'over') return;
+    this.#state = 'over';
+    this.#ended();
+  }
+}

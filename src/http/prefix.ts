@@ -1,0 +1,2 @@
+/** SPEC "Conventions": where the data endpoints are. */
+export const prefix = '/platform';

@@ -1,0 +1,14 @@
+import { aggregateRecords } from '../../records/index.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { resultsReply } from './classes.ts';
+
+/** SPEC "Aggregation". */
+export const aggregateEndpoints: readonly Endpoint[] = [
+  {
+    method: 'GET',
+    path: '/classes-aggregate/:className',
+    async handle({ context, params: { className = '' }, query }) {
+      return resultsReply({ results: await aggregateRecords(context, className, query) });
+    },
+  },
+];

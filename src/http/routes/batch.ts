@@ -1,0 +1,80 @@
+import findMyWay from 'find-my-way';
+import { ServiceError, fail } from '../../errors/fail.ts';
+import { renderError } from '../../errors/render.ts';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import type { ApiReply, ApiRequest, Endpoint } from '../endpoint.ts';
+import { stripConsumed } from '../envelope.ts';
+import { prefix } from '../prefix.ts';
+
+/** An item of a batch, and who answers it. */
+interface Routed {
+  readonly endpoint: Endpoint;
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: JsonValue | undefined;
+}
+
+type Method = Endpoint['method'];
+const methods: ReadonlySet<unknown> = new Set<Method>(['POST', 'PUT', 'DELETE', 'GET']);
+const noQuery: ReadonlyMap<string, string> = new Map();
+
+/** Finds the endpoint of an item's path. */
+type Route = (item: JsonValue) => Routed;
+
+/**
+ * SPEC "Batch": many writes in one request, each with its own outcome, in one commit where the engine can.
+ * @param endpoints what items may address
+ * @param reportFault told of faults of ours, which the item's answer does not show
+ */
+export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (error: unknown) => void): Endpoint {
+  const route = batchRouter(endpoints);
+  return {
+    method: 'POST',
+    path: '/batch',
+    async handle(request) {
+      const requests = isJsonObject(request.body) ? own(request.body, 'requests') : notAnObject(request.body);
+      if (!Array.isArray(requests)) return fail('batchNoArray');
+      const items = requests.map(route);
+      const answers = await Promise.all(items.map((item) => answer(request, item, reportFault)));
+      return { status: 200, json: `[${answers.join(',')}]` };
+    },
+  };
+}
+
+function notAnObject(body: JsonValue | undefined): undefined {
+  if (body !== undefined) fail('invalidJson', 'the body should be an object');
+}
+
+/** A router for the paths of items. @returns throws batchPath, batchRoute (107), which refuse the whole request */
+function batchRouter(endpoints: readonly Endpoint[]): Route {
+  const router = findMyWay({ maxParamLength: 20_000 });
+  for (const endpoint of endpoints) router.on(endpoint.method, prefix + endpoint.path, () => {}, endpoint);
+  return (item) => {
+    const { method, path } = isJsonObject(item) ? { method: own(item, 'method'), path: own(item, 'path') } : {};
+    if (typeof path !== 'string' || !path.startsWith(`${prefix}/`)) return fail('batchPath', shown(path));
+    const found = methods.has(method) ? router.find(method as Method, path) : null;
+    if (!found?.store || Object.values(found.params).includes('')) return fail('batchRoute', shown(method), shown(path));
+    return { endpoint: found.store, params: found.params as Record<string, string>, body: own(item as JsonObject, 'body') };
+  };
+}
+
+function shown(value: JsonValue | undefined): string {
+  return String(typeof value === 'object' ? null : value).slice(0, 500);
+}
+
+/** The outcome of one item as JSON text. Starts the item's work at once, so that the writes of all items share a commit. */
+async function answer(request: ApiRequest, { endpoint, params, body }: Routed, reportFault: (error: unknown) => void): Promise<string> {
+  try {
+    if (endpoint.method === 'GET') fail('batchItemBody');
+    if ((body === undefined || body === null) && endpoint.method !== 'DELETE') fail('batchItemBody');
+    const { json } = await endpoint.handle({ ...request, params, query: noQuery, body: stripConsumed(body ?? undefined) });
+    return `{"success":${wholeText(json)}}`;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) reportFault(error);
+    return `{"error":${renderError(error).json}}`;
+  }
+}
+
+function wholeText(json: ApiReply['json']): string {
+  if (typeof json === 'string') return json;
+  throw new Error('the answer of a write is no text');
+}

@@ -1,0 +1,98 @@
+import type { AddressInfo } from 'node:net';
+import { type FastifyInstance, fastify } from 'fastify';
+import { limits } from '../kernel/limits.ts';
+import { registerDataEndpoints } from './data.ts';
+import type { Edge } from './edge.ts';
+import { registerBodyReader } from './plugins/body.ts';
+import { registerCors } from './plugins/cors.ts';
+import { answerBadAddress, answerBadRequest, registerErrors } from './plugins/errors.ts';
+import { registerHealth } from './plugins/health.ts';
+import { registerRequestId, requestId } from './plugins/request-id.ts';
+import { registerRequestLog } from './plugins/request-log.ts';
+import { parseQueryString } from './query-string.ts';
+import { dataEndpoints } from './routes/index.ts';
+
+/** Milliseconds for a client to send a whole request, and to send its headers. */
+const REQUEST_TIMEOUT = 120_000;
+const HEADERS_TIMEOUT = 20_000;
+/** Queries travel in the address, and a long list of ids in one should pass. */
+const HEADER_BYTES = 64 * 1024;
+/** Longer than the usual balancer keeps its idle connections, so that it is the balancer who closes them. */
+const KEEP_ALIVE_TIMEOUT = 72_000;
+
+export interface HttpOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Whose `X-Forwarded-*` headers count. */
+  readonly trustProxy: boolean | string[];
+  /** Milliseconds that a query may take, during which its connection is quiet. */
+  readonly queryTimeout: number;
+}
+
+/** The service's HTTP server. */
+export class HttpServer {
+  readonly #server: FastifyInstance;
+  readonly #options: HttpOptions;
+  #draining = false;
+
+  private constructor(server: FastifyInstance, options: HttpOptions) {
+    this.#server = server;
+    this.#options = options;
+  }
+
+  static async create(edge: Edge, options: HttpOptions): Promise<HttpServer> {
+    const server = fastify({
+      logger: false,
+      genReqId: requestId,
+      bodyLimit: limits.bodyBytes,
+      trustProxy: options.trustProxy,
+      exposeHeadRoutes: false,
+      // Who reached us before the end is answered; the connection is closed then.
+      return503OnClosing: false,
+      forceCloseConnections: 'idle',
+      connectionTimeout: options.queryTimeout + REQUEST_TIMEOUT,
+      requestTimeout: REQUEST_TIMEOUT,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
+      http: { headersTimeout: HEADERS_TIMEOUT, maxHeaderSize: HEADER_BYTES },
+      frameworkErrors: answerBadAddress,
+      clientErrorHandler: answerBadRequest,
+      routerOptions: {
+        // Names too long are the endpoints' to refuse; Node bounds the address itself.
+        maxParamLength: 20_000,
+        querystringParser: parseQueryString as unknown as (text: string) => Record<string, unknown>,
+      },
+    });
+    const http = new HttpServer(server, options);
+    registerRequestId(server);
+    await registerCors(server);
+    registerBodyReader(server);
+    registerErrors(server, edge);
+    registerRequestLog(server, edge.log);
+    registerHealth(server, () => http.#draining);
+    registerDataEndpoints(server, edge, dataEndpoints((error) => edge.log.error({ err: error }, 'a batch item failed')));
+    server.addHook('onSend', (_request, reply, _payload, done) => {
+      if (http.#draining) reply.header('connection', 'close');
+      done();
+    });
+    return http;
+  }
+
+  /** Starts to listen. @returns the address, with the port that was picked where 0 was asked for */
+  async listen(): Promise<string> {
+    const { host, port } = this.#options;
+    await this.#server.listen({ host, port });
+    const { port: picked } = this.#server.server.address() as AddressInfo;
+    return `http://${host.includes(':') ? `[${host}]` : host}:${picked}`;
+  }
+
+  /** Takes no more connections and ends when the requests in flight are answered. @param bound milliseconds after which they are cut off */
+  async close(bound: number): Promise<void> {
+    this.#draining = true;
+    const timer = setTimeout(() => this.#server.server.closeAllConnections(), bound);
+    try {
+      await this.#server.close();
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import { fail } from '../errors/fail.ts';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
+import type { NewField, SchemaChange } from './change.ts';
+import { newTable } from './defaults.ts';
+import { defineFields } from './definition-fields.ts';
+import { defineIndexes, defineTextIndex } from './definition-indexes.ts';
+import type { Schema, TableSchema, TimelineSettings } from './model.ts';
+import { checkClassName, checkFieldName, forbiddenKeys } from './naming.ts';
+import { readPermissions } from './permissions.ts';
+
+const bodyKeys: ReadonlySet<string> = new Set([
+  'className',
+  'fields',
+  'classLevelPermissions',
+  'timeline',
+  'textIndex',
+  'indexes',
+]);
+
+/**
+ * The class that a schema request speaks of: the path's, or the body's where the path has none.
+ * @throws missingClassName (135), classNameMismatch (103), badSchema (107)
+ */
+export function definedClass(inPath: string | undefined, body: JsonObject): string {
+  const inBody = own(body, 'className') ?? inPath;
+  if (inBody === undefined || inBody === '') return fail('missingClassName');
+  if (typeof inBody !== 'string') return fail('badSchema', 'className must be a string');
+  if (inPath !== undefined && inBody !== inPath) fail('classNameMismatch', inBody, inPath);
+  return inBody;
+}
+
+/**
+ * The steps that make a table as a body defines it. CONTRACT "Records", schemas. Pure.
+ * @param checkName the naming rule of new fields; the service's own tables have a wider one
+ * @throws invalidClassName, classExists (103), and what the parts of the body throw: badSchema (107), invalidFieldName (105),
+ *   invalidFieldType (111), missingClassName (135), fieldCannotBeAdded (136), invalidClp (107), schemaOperation (255)
+ */
+export function planTable(schema: Schema, className: string, body: JsonObject, checkName = checkFieldName): SchemaChange[] {
+  checkClassName(className);
+  if (schema.tables.has(className)) fail('classExists', className);
+  const { fields, settings } = readDefinition(newTable(className, ''), body, checkName);
+  return [{ kind: 'createTable', className, fields: fields.added }, ...settings];
+}
+
+/**
+ * The steps that change a table as a body asks. Pure. Parts that the body leaves out stay as they are.
+ * @throws classMissing (103), fieldCannotBeChanged (136), and the errors of `planTable`
+ */
+export function planTableChange(schema: Schema, className: string, body: JsonObject): SchemaChange[] {
+  const table = schema.tables.get(className) ?? fail('classMissing', className);
+  const { droppedIndexes, fields, settings } = readDefinition(table, body, checkFieldName);
+  return [
+    ...droppedIndexes,
+    ...Array.from(fields.deleted, (name): SchemaChange => ({ kind: 'dropField', className, name })),
+    ...fields.added.map((field): SchemaChange => ({ kind: 'addField', className, ...field })),
+    ...settings,
+  ];
+}
+
+function readDefinition(table: TableSchema, body: JsonObject, checkName: (name: string) => void) {
+  for (const key of Object.keys(body)) if (!bodyKeys.has(key)) fail('badSchema', `${key} is not a key of a schema`);
+  const { className } = table;
+  const fields = defineFields(className, table.fields, own(body, 'fields'), checkName);
+  const indexes = defineIndexes(className, table.indexes, own(body, 'indexes'), fields.after, fields.deleted);
+  const settings: SchemaChange[] = [
+    ...definePermissions(className, own(body, 'classLevelPermissions'), fields.after),
+    ...defineTimeline(className, own(body, 'timeline')),
+    ...indexes.made,
+    ...defineTextIndex(className, own(body, 'textIndex'), fields.after),
+  ];
+  return { droppedIndexes: indexes.dropped, fields, settings };
+}
+
+function definePermissions(
+  className: string,
+  body: JsonValue | undefined,
+  fields: ReadonlyMap<string, NewField>,
+): SchemaChange[] {
+  return body === undefined ? [] : [{ kind: 'setPermissions', className, permissions: readPermissions(body, fields) }];
+}
+
+/** SPEC "Schema record": `{displayFields: map, index: map}`; `null` turns the timeline off. */
+function defineTimeline(className: string, body: JsonValue | undefined): SchemaChange[] {
+  if (body === undefined) return [];
+  return [{ kind: 'setTimeline', className, timeline: body === null ? null : readTimeline(body) }];
+}
+
+function readTimeline(body: JsonValue): TimelineSettings {
+  if (!isJsonObject(body)) return fail('badSchema', 'timeline must be an object or null');
+  for (const key of Object.keys(body))
+    if (key !== 'displayFields' && key !== 'index') fail('badSchema', `${key} is not a key of timeline`);
+  return { displayFields: readMap(body, 'displayFields'), index: readMap(body, 'index') };
+}
+
+function readMap(body: JsonObject, key: string): JsonObject {
+  const map = own(body, key) ?? {};
+  if (!isJsonObject(map)) return fail('badSchema', `timeline.${key} must be an object`);
+  for (const name of Object.keys(map)) if (forbiddenKeys.has(name)) fail('invalidFieldName', name);
+  return map;
+}

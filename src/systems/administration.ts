@@ -1,0 +1,126 @@
+import { newObjectId, newSecret } from '../kernel/ids.ts';
+import { OperatorError } from '../kernel/operator-error.ts';
+import type { Engine } from '../storage/port.ts';
+import type { KeyEntry, Registry, SystemEntry } from '../storage/registry.ts';
+import { provision } from './provision.ts';
+import { hashKey, hashPrefix } from './secrets.ts';
+
+/** Why an action of the operator was refused, in one line. */
+export class AdministrationError extends OperatorError {}
+
+/** What to add a system with; what is left out is made up. */
+export interface NewSystem {
+  readonly appId?: string | undefined;
+  readonly name?: string | undefined;
+  readonly masterKey?: string | undefined;
+  readonly apiKey?: string | undefined;
+}
+
+/** The credentials of a new system. The keys are nowhere else. */
+export interface SystemCredentials {
+  readonly appId: string;
+  readonly masterKey: string;
+  readonly apiKey: string;
+}
+
+/** The name of the API key that a new system has. */
+const firstKeyName = 'default';
+
+/** What an operator does with systems and keys. Takes effect at once in every process of the service. */
+export class Administration {
+  readonly #registry: Registry;
+  readonly #engine: Engine;
+
+  constructor(registry: Registry, engine: Engine) {
+    this.#registry = registry;
+    this.#engine = engine;
+  }
+
+  systems(): readonly SystemEntry[] {
+    return this.#registry.read().systems;
+  }
+
+  /**
+   * Adds a system with its first tables, a master key and one API key.
+   * @param beforeCommit called with the credentials when all is made but not yet in force
+   * @throws AdministrationError where a value is not fit or the application id is taken
+   */
+  async addSystem(wanted: NewSystem, beforeCommit?: (credentials: SystemCredentials) => Promise<void>): Promise<SystemCredentials> {
+    const appId = wanted.appId ?? newObjectId();
+    if (!/^[A-Za-z0-9_-]{1,64}$/.test(appId)) refuse('an application id has 1 to 64 letters, digits, - or _');
+    const name = checkName(wanted.name ?? appId);
+    const credentials = { appId, masterKey: checkKey(wanted.masterKey ?? newSecret()), apiKey: checkKey(wanted.apiKey ?? newSecret()) };
+    const at = Date.now();
+    const entry = { id: newObjectId(), appId, name, createdAt: at, masterKeyHash: this.#hash(appId, 'master', credentials.masterKey) };
+    const key = { appId, name: firstKeyName, hash: this.#hash(appId, 'apiKey', credentials.apiKey), createdAt: at };
+    const added = await this.#registry.addSystem(entry, [key], async () => {
+      // Of an addition that was cut off.
+      await this.#engine.remove(appId);
+      const store = await this.#engine.open(appId);
+      try {
+        await provision(store);
+      } finally {
+        await store.close();
+      }
+      await beforeCommit?.(credentials);
+    });
+    if (!added) refuse(`the application id ${appId} is taken`);
+    return credentials;
+  }
+
+  /** Removes a system and all its data. @throws AdministrationError where there is none */
+  async removeSystem(appId: string): Promise<void> {
+    if (!(await this.#registry.removeSystem(appId))) refuse(`there is no system ${printable(appId)}`);
+    await this.#engine.remove(appId);
+  }
+
+  /** The API keys of a system. @throws AdministrationError where there is no such system */
+  keys(appId: string): readonly KeyEntry[] {
+    const { systems, keys } = this.#registry.read();
+    if (!systems.some((system) => system.appId === appId)) refuse(`there is no system ${printable(appId)}`);
+    return keys.filter((key) => key.appId === appId);
+  }
+
+  /**
+   * Adds an API key.
+   * @param given a new one is made where it is left out
+   * @returns the key
+   * @throws AdministrationError where there is no such system, or the name or the key is in use
+   */
+  async addKey(appId: string, name: string, given?: string): Promise<string> {
+    const key = checkKey(given ?? newSecret());
+    const hash = this.#hash(appId, 'apiKey', key);
+    const present = this.keys(appId);
+    if (present.some((one) => one.hash === hash)) refuse('this key is in use under another name');
+    const added = await this.#registry.addKey({ appId, name: checkName(name), hash, createdAt: Date.now() });
+    if (!added) refuse(`there is a key named ${name} already`);
+    return key;
+  }
+
+  /** Revokes an API key. @throws AdministrationError where there is no such system or key */
+  async revokeKey(appId: string, name: string): Promise<void> {
+    this.keys(appId);
+    if (!(await this.#registry.removeKey(appId, name))) refuse(`there is no key named ${printable(name)}`);
+  }
+
+  #hash(appId: string, kind: 'master' | 'apiKey', key: string): string {
+    return hashKey(hashPrefix(this.#registry.salt, appId, kind), key);
+  }
+}
+
+function refuse(why: string): never {
+  throw new AdministrationError(why);
+}
+
+/** Names are printed in lists, one a line. */
+function checkName(name: string): string {
+  return /^[^\p{C}]{1,100}$/u.test(name) ? name : refuse('a name has 1 to 100 characters, none of them a control character');
+}
+
+function checkKey(key: string): string {
+  return /^[\x21-\x7e][\x20-\x7e]{6,254}[\x21-\x7e]$/.test(key) ? key : refuse('a key has 8 to 256 printable ASCII characters');
+}
+
+function printable(text: string): string {
+  return text.slice(0, 100).replace(/\p{C}/gu, '?');
+}

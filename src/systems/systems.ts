@@ -1,0 +1,112 @@
+import type { Engine } from '../storage/port.ts';
+import type { KeyEntry, Registry } from '../storage/registry.ts';
+import { Registration, System } from './system.ts';
+
+/** The systems of this process: found by application id, opened when they are first asked for, closed when they are idle. */
+export class Systems {
+  readonly #registry: Registry;
+  readonly #engine: Engine;
+  readonly #reportFault: (error: unknown) => void;
+  readonly #open = new Map<string, System | Promise<void>>();
+  readonly #closing = new Map<string, Promise<void>>();
+  readonly #sweeper: NodeJS.Timeout;
+  #registrations: ReadonlyMap<string, Registration> = new Map();
+  #version = Number.NaN;
+
+  /**
+   * @param idleTime milliseconds; a system is closed after one to two of them without a request
+   * @param reportFault told what went wrong while a system was closed
+   */
+  constructor(registry: Registry, engine: Engine, idleTime: number, reportFault: (error: unknown) => void) {
+    this.#registry = registry;
+    this.#engine = engine;
+    this.#reportFault = reportFault;
+    this.#sweeper = setInterval(() => this.#closeIdle(), idleTime);
+    this.#sweeper.unref();
+  }
+
+  /**
+   * The system of an application id as the registry has it now, held for the caller, who has to release it; `undefined` where there is
+   * none. At once where the system is open.
+   */
+  acquire(appId: string): System | undefined | Promise<System | undefined> {
+    if (this.#registry.version() !== this.#version) this.#reload();
+    const open = this.#open.get(appId);
+    if (open instanceof System) {
+      open.hold();
+      return open;
+    }
+    if (open) return open.then(() => this.acquire(appId));
+    const registration = this.#registrations.get(appId);
+    return registration && this.#openSystem(registration).then(() => this.acquire(appId));
+  }
+
+  async #openSystem(registration: Registration): Promise<void> {
+    const { appId, id } = registration.entry;
+    const opening = (async () => {
+      await this.#closing.get(appId);
+      const store = await this.#engine.open(appId);
+      const now = this.#registrations.get(appId);
+      const system = new System(now ?? registration, store);
+      if (now?.entry.id === id) this.#open.set(appId, system);
+      else await system.close();
+    })();
+    this.#open.set(appId, opening);
+    try {
+      await opening;
+    } finally {
+      if (this.#open.get(appId) === opening) this.#open.delete(appId);
+    }
+  }
+
+  #reload(): void {
+    // Before reading: a change meanwhile is then seen at the next request.
+    this.#version = this.#registry.version();
+    const { systems, keys } = this.#registry.read();
+    const keysOf = Map.groupBy(keys, (key: KeyEntry) => key.appId);
+    const registrations = new Map<string, Registration>();
+    for (const entry of systems)
+      registrations.set(entry.appId, new Registration(entry, keysOf.get(entry.appId) ?? [], this.#registry.salt));
+    for (const [appId, open] of this.#open) this.#follow(appId, open, registrations.get(appId));
+    this.#registrations = registrations;
+  }
+
+  /** Gives an open system its new keys, or lets go of it where it was removed, or removed and added anew. One that is opening looks itself. */
+  #follow(appId: string, open: System | Promise<void>, now: Registration | undefined): void {
+    const id = this.#registrations.get(appId)?.entry.id;
+    if (now && now.entry.id === id) {
+      if (open instanceof System) open.registration = now;
+      return;
+    }
+    if (!(open instanceof System)) return;
+    this.#open.delete(appId);
+    this.#close(open);
+  }
+
+  #closeIdle(): void {
+    for (const [appId, system] of this.#open)
+      if (system instanceof System && system.wasIdle()) {
+        this.#open.delete(appId);
+        this.#close(system);
+      }
+  }
+
+  #close(system: System): void {
+    const closed = system
+      .close()
+      .catch(this.#reportFault)
+      .then(() => {
+        if (this.#closing.get(system.appId) === closed) this.#closing.delete(system.appId);
+      });
+    this.#closing.set(system.appId, closed);
+  }
+
+  /** Closes every system, each once nobody holds it. */
+  async close(): Promise<void> {
+    clearInterval(this.#sweeper);
+    await Promise.allSettled([...this.#open.values()].filter((open) => open instanceof Promise));
+    for (const open of this.#open.values()) if (open instanceof System) this.#close(open);
+    this.#open.clear();
+    await Promise.all(this.#closing.values());
+  }
+}
