@@ -50,6 +50,7 @@ export async function createApp(config: Config): Promise<App> {
     async listen() {
       const address = await http.listen();
       baseUrl = config.baseUrl ?? address;
+      stores.engine.warmUp();
       return address;
     },
     async close() {
@@ -69,7 +70,9 @@ export function openWorkshop(config: Config): Workshop {
 
 function openStores({ dataDir, queryTimeout }: Config, log: Logger): Stores {
   const registry = new SqliteRegistry(join(dataDir, 'registry.sqlite'));
-  const engine = new SqliteEngine(join(dataDir, 'systems'), queryTimeout, (fault) => log.error({ fault }, 'a reader thread failed'));
+  const engine = new SqliteEngine(join(dataDir, 'systems'), queryTimeout, (fault) =>
+    log.error({ fault }, 'a reader thread failed'),
+  );
   return {
     registry,
     engine,
@@ -81,8 +84,9 @@ function openStores({ dataDir, queryTimeout }: Config, log: Logger): Stores {
   };
 }
 
-/** Everything in it is for the service's own user alone. */
+/** Whatever the process writes is for its own user alone. */
 function makeDataDirectory({ dataDir }: Config): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  process.umask(0o077);
+  mkdirSync(dataDir, { recursive: true });
   chmodSync(dataDir, 0o700);
 }

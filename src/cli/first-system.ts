@@ -8,7 +8,12 @@ import type { Print } from './program.ts';
  * Makes the first system where there is none (CONTRACT "Running"). Credentials that were not given are made, kept in a file that only
  * the service's user may read, and printed once.
  */
-export async function addFirstSystem(administration: Administration, given: Secrets, dataDir: string, print: Print): Promise<void> {
+export async function addFirstSystem(
+  administration: Administration,
+  given: Secrets,
+  dataDir: string,
+  print: Print,
+): Promise<void> {
   if (administration.systems().length > 0) return;
   const { appId, masterKey, apiKey } = given;
   const isComplete = appId !== undefined && masterKey !== undefined && apiKey !== undefined;

@@ -1,2 +1,2 @@
 export { addFirstSystem } from './first-system.ts';
-export { type Actions, type Print, runProgram } from './program.ts';
+export { type Actions, runProgram } from './program.ts';

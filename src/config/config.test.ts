@@ -45,7 +45,10 @@ for (const [text, value] of [
   test(`TRUST_PROXY=${text}`, () => assert.deepEqual(parseSettings({ TRUST_PROXY: text }, '/').config.trustProxy, value));
 
 test('the environment wins over the file, and empty values count as not set', () => {
-  assert.deepEqual(mergeEnvironment({ PORT: '1', HOST: '' }, { PORT: '2', HOST: 'h', AWS_REGION: 'r' }), { PORT: '1', HOST: 'h' });
+  assert.deepEqual(mergeEnvironment({ PORT: '1', HOST: '' }, { PORT: '2', HOST: 'h', AWS_REGION: 'r' }), {
+    PORT: '1',
+    HOST: 'h',
+  });
 });
 
 for (const name of ['PROT', 'port', '__proto__', 'constructor'])

@@ -1,2 +1,1 @@
-export { type Config, loadSettings, parseSettings, type Secrets, type Settings } from './config.ts';
-export { ConfigError } from './error.ts';
+export { type Config, loadSettings, type Secrets } from './config.ts';

@@ -14,9 +14,7 @@ const urlOf = (...protocols: string[]) => z.string().refine((text) => protocols.
 const baseUrl = urlOf('http:', 'https:').transform((text) => text.replace(/\/+$/, ''));
 
 /** Keys travel in headers. */
-const key = z
-  .string()
-  .regex(/^[\x21-\x7e][\x20-\x7e]{6,254}[\x21-\x7e]$/);
+const key = z.string().regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,254}[\x21-\x7e])?$/);
 
 const off = new Set(['false', 'off', 'no', '0']);
 const on = new Set(['true', 'on', 'yes']);
@@ -44,7 +42,13 @@ const milliseconds = wholeNumber(1, 2_147_483_647);
 
 /** Every setting: how it is read, and what it has to be, for the line that refuses it (CONTRACT "Running"). */
 export const settings = {
-  HOST: { is: 'a host name or an address', read: z.string().regex(/^[A-Za-z0-9.:_-]+$/).default('127.0.0.1') },
+  HOST: {
+    is: 'a host name or an address',
+    read: z
+      .string()
+      .regex(/^[A-Za-z0-9.:_-]+$/)
+      .default('127.0.0.1'),
+  },
   PORT: { is: 'a whole number from 0 to 65535', read: wholeNumber(0, 65_535).default(8080) },
   BASE_URL: { is: 'an http or https address', read: baseUrl.optional() },
   STATIC_URL: { is: 'an http or https address', read: baseUrl.optional() },
@@ -53,11 +57,29 @@ export const settings = {
   DATABASE_URL: { is: 'a postgres:// address', read: urlOf('postgres:', 'postgresql:').optional() },
   FILES_URL: { is: 'an s3:// address', read: urlOf('s3:').optional() },
   SMTP_URL: { is: 'an smtp:// or smtps:// address', read: urlOf('smtp:', 'smtps:').optional() },
-  MAIL_FROM: { is: 'an e-mail address', read: z.string().regex(/^[^\r\n]*\S@\S+[^\r\n]*$/).optional() },
-  APP_ID: { is: '1 to 64 letters, digits, - or _', read: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/).optional() },
-  MASTER_KEY: { is: '8 to 256 printable ASCII characters', read: key.optional() },
-  API_KEY: { is: '8 to 256 printable ASCII characters', read: key.optional() },
-  ADMIN_EMAIL: { is: 'an e-mail address', read: z.string().regex(/^\S+@\S+$/).optional() },
+  MAIL_FROM: {
+    is: 'an e-mail address',
+    read: z
+      .string()
+      .regex(/^[^\r\n]*\S@\S+[^\r\n]*$/)
+      .optional(),
+  },
+  APP_ID: {
+    is: '1 to 64 letters, digits, - or _',
+    read: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,64}$/)
+      .optional(),
+  },
+  MASTER_KEY: { is: '1 to 256 printable ASCII characters', read: key.optional() },
+  API_KEY: { is: '1 to 256 printable ASCII characters', read: key.optional() },
+  ADMIN_EMAIL: {
+    is: 'an e-mail address',
+    read: z
+      .string()
+      .regex(/^\S+@\S+$/)
+      .optional(),
+  },
   ADMIN_PASSWORD: { is: 'a text', read: z.string().optional() },
   FUNCTIONS_DIR: { is: 'a directory', read: z.string().default('./functions') },
   TRUST_PROXY: { is: 'on, off, or the addresses of the proxies', read: trustProxy.default(false) },

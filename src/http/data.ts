@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { fail, serviceError } from '../errors/fail.ts';
+import { fail } from '../errors/fail.ts';
 import { isJsonObject, type JsonValue } from '../kernel/json.ts';
 import type { System } from '../systems/index.ts';
 import { sendError, sendReply } from './answer.ts';
 import type { Edge } from './edge.ts';
-import type { ApiReply, Endpoint } from './endpoint.ts';
+import type { ApiReply, ApiRequest, Endpoint } from './endpoint.ts';
 import { type Envelope, openEnvelope } from './envelope.ts';
 import { FramedPieces } from './pieces.ts';
 import { prefix } from './prefix.ts';
@@ -12,90 +12,95 @@ import { prefix } from './prefix.ts';
 type Query = ReadonlyMap<string, string | JsonValue>;
 type Params = Readonly<Record<string, string>>;
 
+/** One request on its way to its answer. */
+interface Exchange {
+  readonly edge: Edge;
+  readonly endpoint: Endpoint;
+  readonly envelope: Envelope;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
 /** Registers the data endpoints below the prefix. */
 export function registerDataEndpoints(server: FastifyInstance, edge: Edge, endpoints: readonly Endpoint[]): void {
   for (const [path, ofPath] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
     const byMethod = new Map<unknown, Endpoint>(ofPath.map((endpoint) => [endpoint.method, endpoint]));
     // A POST may stand for any of the others, so each path takes one.
-    for (const method of new Set([...ofPath.map((endpoint) => endpoint.method), 'POST' as const])) {
-      const plain = byMethod.get(method);
-      server.route({
-        method,
-        url: prefix + path,
-        handler: (request, reply) => handle(edge, method === 'POST' ? byMethod : undefined, plain, request, reply),
-      });
+    for (const method of new Set([...byMethod.keys(), 'POST']) as Set<Endpoint['method']>) {
+      const choose = method === 'POST' ? chooserOf(byMethod) : fixed(byMethod.get(method));
+      server.route({ method, url: prefix + path, handler: (request, reply) => handle(edge, choose, request, reply) });
     }
   }
 }
 
-/**
- * Answers one request: body, then application id, then caller, then the endpoint.
- * @param overrides the endpoints that a `_method` in the body may choose
- */
-function handle(
-  edge: Edge,
-  overrides: ReadonlyMap<unknown, Endpoint> | undefined,
-  plain: Endpoint | undefined,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
+/** The endpoint for a request's `_method`; `undefined` where the path has none. */
+type Choose = (method: unknown) => Endpoint | undefined;
+
+const fixed =
+  (endpoint: Endpoint | undefined): Choose =>
+  () =>
+    endpoint;
+
+/** CONTRACT "Requests": `_method` gives GET, PUT and DELETE over POST. */
+function chooserOf(byMethod: ReadonlyMap<unknown, Endpoint>): Choose {
+  return (method) => {
+    if (method === undefined || method === null) return byMethod.get('POST');
+    if (method === 'GET' || method === 'POST' || method === 'PUT' || method === 'DELETE') return byMethod.get(method);
+    return fail('invalidJson', '_method should be GET, PUT or DELETE');
+  };
+}
+
+/** Answers one request: body, then application id, then caller, then the endpoint. */
+function handle(edge: Edge, choose: Choose, request: FastifyRequest, reply: FastifyReply): void {
   try {
     const params = request.params as Params;
     for (const name in params) if (params[name] === '') fail('notFound');
     const envelope = openEnvelope(request.headers, request.body as string | undefined);
-    const overridden = overrides && envelope.method !== undefined && envelope.method !== null;
-    const endpoint = overridden ? overrides.get(checkMethod(envelope.method)) : plain;
-    if (!endpoint) return fail('notFound');
-    const found = typeof envelope.appId === 'string' ? edge.systems.acquire(envelope.appId) : undefined;
+    const endpoint = choose(envelope.method) ?? fail('notFound');
+    const exchange = { edge, endpoint, envelope, request, reply };
+    const { appId } = envelope;
+    const found = typeof appId === 'string' ? edge.systems.acquire(appId) : undefined;
     if (found instanceof Promise) {
-      found.then(
-        (system) => ask(edge, endpoint, system, envelope, request, reply),
-        (error) => sendError(edge, reply, error),
-      );
-    } else ask(edge, endpoint, found, envelope, request, reply);
+      const refuse = (error: unknown) => sendError(edge, reply, error);
+      found.then((system) => ask(exchange, system)).catch(refuse);
+    } else ask(exchange, found);
   } catch (error) {
     sendError(edge, reply, error);
   }
 }
 
-function checkMethod(method: unknown): unknown {
-  if (method === 'GET' || method === 'POST' || method === 'PUT' || method === 'DELETE') return method;
-  return fail('invalidJson', '_method should be GET, PUT or DELETE');
-}
-
-/** Asks the endpoint, and lets go of the system when the answer no longer needs it. */
-function ask(
-  edge: Edge,
-  endpoint: Endpoint,
-  system: System | undefined,
-  envelope: Envelope,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): void {
-  if (!system) return sendError(edge, reply, serviceError('unauthorized'));
+/** Asks the endpoint, and lets go of the system when the answer no longer needs it. @throws unauthorized (403) */
+function ask(exchange: Exchange, system: System | undefined): void {
+  if (!system) fail('unauthorized');
   const refuse = (error: unknown) => {
     system.release();
-    sendError(edge, reply, error);
+    sendError(exchange.edge, exchange.reply, error);
   };
+  let asked: ApiReply | Promise<ApiReply>;
   try {
-    const principal = system.registration.principalFor(envelope.credentials);
-    const { headers } = request;
-    const asked = endpoint.handle({
-      system,
-      principal,
-      context: { store: system.store, principal, observers: edge.observers, referer: headers.referer ?? null },
-      params: request.params as Params,
-      query: queryOf(endpoint, envelope, request),
-      body: envelope.body,
-    });
-    if (asked instanceof Promise) asked.then((answer) => deliver(edge, system, reply, answer)).catch(refuse);
-    else deliver(edge, system, reply, asked);
+    asked = exchange.endpoint.handle(apiRequest(exchange, system));
   } catch (error) {
     refuse(error);
+    return;
   }
+  if (asked instanceof Promise) asked.then((answer) => deliver(exchange, system, answer), refuse);
+  else deliver(exchange, system, asked);
 }
 
-function deliver(edge: Edge, system: System, reply: FastifyReply, answer: ApiReply): void {
+/** @throws invalidSession (209) */
+function apiRequest({ edge, endpoint, envelope, request }: Exchange, system: System): ApiRequest {
+  const principal = system.registration.principalFor(envelope.credentials);
+  return {
+    system,
+    principal,
+    context: { store: system.store, principal, observers: edge.observers, referer: request.headers.referer ?? null },
+    params: request.params as Params,
+    query: queryOf(endpoint, envelope, request),
+    body: envelope.body,
+  };
+}
+
+function deliver({ edge, reply }: Exchange, system: System, answer: ApiReply): void {
   if (typeof answer.json === 'string') {
     system.release();
     sendReply(edge, reply, answer);

@@ -20,7 +20,7 @@ export interface ApiRequest {
 export interface ApiReply {
   readonly status: number;
   /** JSON text, or its pieces for long answers. */
-  readonly json: string | AsyncIterable<string | Uint8Array>;
+  readonly json: string | AsyncIterable<string>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -1,2 +1,1 @@
-export type { HttpOptions } from './server.ts';
 export { HttpServer } from './server.ts';

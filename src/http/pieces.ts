@@ -1,26 +1,23 @@
-/** Text or bytes of an answer that is sent while it is made. */
-export type Piece = string | Uint8Array;
-
 /**
  * Pieces with a text before and after them. Unlike a generator it hands `return` on even where nothing was read yet, so that what stands
  * behind the pieces is let go of when the client has left.
  */
-export class FramedPieces implements AsyncIterableIterator<Piece> {
-  readonly #pieces: AsyncIterator<Piece>;
+export class FramedPieces implements AsyncIterableIterator<string> {
+  readonly #pieces: AsyncIterator<string>;
   readonly #suffix: string;
   readonly #ended: () => void;
   #prefix: string;
   #state: 'pieces' | 'over' = 'pieces';
 
   /** @param ended called once, when the pieces have come to their end or are no longer wanted */
-  constructor(prefix: string, pieces: AsyncIterable<Piece>, suffix: string, ended: () => void = () => {}) {
+  constructor(prefix: string, pieces: AsyncIterable<string>, suffix: string, ended: () => void = () => {}) {
     this.#prefix = prefix;
     this.#pieces = pieces[Symbol.asyncIterator]();
     this.#suffix = suffix;
     this.#ended = ended;
   }
 
-  async next(): Promise<IteratorResult<Piece>> {
+  async next(): Promise<IteratorResult<string>> {
     if (this.#state === 'over') return { done: true, value: undefined };
     if (this.#prefix !== '') {
       const value = this.#prefix;
@@ -38,7 +35,7 @@ export class FramedPieces implements AsyncIterableIterator<Piece> {
     return this.#suffix === '' ? { done: true, value: undefined } : { done: false, value: this.#suffix };
   }
 
-  async return(): Promise<IteratorResult<Piece>> {
+  async return(): Promise<IteratorResult<string>> {
     if (this.#state !== 'over') {
       this.#end();
       await this.#pieces.return?.();

@@ -69,7 +69,11 @@ export class HttpServer {
     registerErrors(server, edge);
     registerRequestLog(server, edge.log);
     registerHealth(server, () => http.#draining);
-    registerDataEndpoints(server, edge, dataEndpoints((error) => edge.log.error({ err: error }, 'a batch item failed')));
+    registerDataEndpoints(
+      server,
+      edge,
+      dataEndpoints((error) => edge.log.error({ err: error }, 'a batch item failed')),
+    );
     server.addHook('onSend', (_request, reply, _payload, done) => {
       if (http.#draining) reply.header('connection', 'close');
       done();

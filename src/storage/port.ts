@@ -13,7 +13,7 @@ export interface Capabilities {
 }
 
 /** Text of a JSON array, whole or piece by piece. A stream that fails breaks off; one that is no longer read must be returned. */
-export type JsonText = string | AsyncIterable<string | Uint8Array>;
+export type JsonText = string | AsyncIterable<string>;
 
 export interface FindResult {
   /** JSON array of the records. */
@@ -95,6 +95,8 @@ export interface Store {
 
 /** Opens and removes stores; one for each kind of database. */
 export interface Engine {
+  /** Makes ready what the first long read would else wait for. */
+  warmUp(): void;
   open(appId: string): Promise<Store>;
   /** Removes all data of a system. */
   remove(appId: string): Promise<void>;

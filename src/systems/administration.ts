@@ -45,13 +45,26 @@ export class Administration {
    * @param beforeCommit called with the credentials when all is made but not yet in force
    * @throws AdministrationError where a value is not fit or the application id is taken
    */
-  async addSystem(wanted: NewSystem, beforeCommit?: (credentials: SystemCredentials) => Promise<void>): Promise<SystemCredentials> {
+  async addSystem(
+    wanted: NewSystem,
+    beforeCommit?: (credentials: SystemCredentials) => Promise<void>,
+  ): Promise<SystemCredentials> {
     const appId = wanted.appId ?? newObjectId();
     if (!/^[A-Za-z0-9_-]{1,64}$/.test(appId)) refuse('an application id has 1 to 64 letters, digits, - or _');
     const name = checkName(wanted.name ?? appId);
-    const credentials = { appId, masterKey: checkKey(wanted.masterKey ?? newSecret()), apiKey: checkKey(wanted.apiKey ?? newSecret()) };
+    const credentials = {
+      appId,
+      masterKey: checkKey(wanted.masterKey ?? newSecret()),
+      apiKey: checkKey(wanted.apiKey ?? newSecret()),
+    };
     const at = Date.now();
-    const entry = { id: newObjectId(), appId, name, createdAt: at, masterKeyHash: this.#hash(appId, 'master', credentials.masterKey) };
+    const entry = {
+      id: newObjectId(),
+      appId,
+      name,
+      createdAt: at,
+      masterKeyHash: this.#hash(appId, 'master', credentials.masterKey),
+    };
     const key = { appId, name: firstKeyName, hash: this.#hash(appId, 'apiKey', credentials.apiKey), createdAt: at };
     const added = await this.#registry.addSystem(entry, [key], async () => {
       // Of an addition that was cut off.
@@ -118,7 +131,9 @@ function checkName(name: string): string {
 }
 
 function checkKey(key: string): string {
-  return /^[\x21-\x7e][\x20-\x7e]{6,254}[\x21-\x7e]$/.test(key) ? key : refuse('a key has 8 to 256 printable ASCII characters');
+  return /^[\x21-\x7e](?:[\x20-\x7e]{0,254}[\x21-\x7e])?$/.test(key)
+    ? key
+    : refuse('a key has 1 to 256 printable ASCII characters');
 }
 
 function printable(text: string): string {

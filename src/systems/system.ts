@@ -1,7 +1,7 @@
 import { anonymous, invalid, master, type Principal } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
-import type { KeyEntry, SystemEntry } from '../storage/registry.ts';
 import type { Store } from '../storage/port.ts';
+import type { KeyEntry, SystemEntry } from '../storage/registry.ts';
 import { hashKey, hashPrefix } from './secrets.ts';
 
 /** The credentials of a request. Values that are no strings may come in a body; they are nobody's. */

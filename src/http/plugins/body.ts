@@ -7,5 +7,7 @@ import { limits } from '../../kernel/limits.ts';
  */
 export function registerBodyReader(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', { parseAs: 'string', bodyLimit: limits.bodyBytes }, (_request, text, done) => done(null, text));
+  server.addContentTypeParser('*', { parseAs: 'string', bodyLimit: limits.bodyBytes }, (_request, text, done) =>
+    done(null, text),
+  );
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError, serviceError } from '../../errors/fail.ts';
@@ -7,15 +7,38 @@ import { jsonType, sendError } from '../answer.ts';
 import type { Edge } from '../edge.ts';
 import { newRequestId, requestIdHeader } from './request-id.ts';
 
+/** How long the rest of a body that is too large may take, in milliseconds. */
+const DROP_TIME = 30_000;
+
 /** Answers for errors that are raised before an endpoint is asked, and for paths that have none. */
 export function registerErrors(server: FastifyInstance, edge: Edge): void {
   server.setErrorHandler((error, _request, reply) => {
     const shown = translate(error);
-    // The rest of a body that is too large is read and dropped: a connection that closes on unread data loses the answer too.
-    if (shown instanceof ServiceError && shown.key === 'tooLarge') reply.removeHeader('connection');
-    sendError(edge, reply, shown);
+    if (shown instanceof ServiceError && shown.key === 'tooLarge') answerTooLarge(reply, shown);
+    else sendError(edge, reply, shown);
   });
   server.setNotFoundHandler((_request, reply) => sendError(edge, reply, serviceError('notFound')));
+}
+
+/**
+ * Answers at once and closes only when the client has sent its whole body, which is read and dropped: a connection that is closed on
+ * unread data takes the answer with it.
+ */
+function answerTooLarge(reply: FastifyReply, error: ServiceError): void {
+  const { status, json } = renderError(error);
+  const { raw } = reply.request;
+  reply.removeHeader('connection');
+  reply.hijack();
+  const headers = reply.getHeaders() as OutgoingHttpHeaders;
+  reply.raw.writeHead(status, { ...headers, 'content-type': jsonType, 'content-length': Buffer.byteLength(json) });
+  reply.raw.write(json);
+  const end = () => {
+    clearTimeout(timer);
+    reply.raw.end();
+  };
+  const timer = setTimeout(() => raw.destroy(), DROP_TIME);
+  if (raw.readableEnded || raw.destroyed) end();
+  else raw.once('end', end).once('close', end).resume();
 }
 
 /** The catalogue's entry for an error of the framework; anything else as it is. */
@@ -23,7 +46,8 @@ function translate(error: unknown): unknown {
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
   if (error instanceof ServiceError) return error;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return serviceError('tooLarge');
-  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) return serviceError('invalidJson', 'the body cannot be read');
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500)
+    return serviceError('invalidJson', 'the body cannot be read');
   return error;
 }
 
@@ -41,7 +65,10 @@ const statusOf: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /** Something that is no HTTP request: answered by hand, since there is no request object. */
-export function answerBadRequest(error: Error & { code?: unknown }, socket: Socket & { _httpMessage?: ServerResponse<IncomingMessage> }): void {
+export function answerBadRequest(
+  error: Error & { code?: unknown },
+  socket: Socket & { _httpMessage?: ServerResponse<IncomingMessage> },
+): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   // An answer that has begun cannot be mended.
   if (!socket.writable || socket._httpMessage?.headersSent) {

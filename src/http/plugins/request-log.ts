@@ -6,7 +6,10 @@ export function registerRequestLog(server: FastifyInstance, log: Logger): void {
   if (!log.isLevelEnabled('debug')) return;
   server.addHook('onResponse', (request, reply, done) => {
     const { method, id, routeOptions } = request;
-    log.debug({ request: id, method, route: routeOptions.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'request');
+    log.debug(
+      { request: id, method, route: routeOptions.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      'request',
+    );
     done();
   });
 }

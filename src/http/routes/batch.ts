@@ -1,5 +1,5 @@
 import findMyWay from 'find-my-way';
-import { ServiceError, fail } from '../../errors/fail.ts';
+import { fail, ServiceError } from '../../errors/fail.ts';
 import { renderError } from '../../errors/render.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { ApiReply, ApiRequest, Endpoint } from '../endpoint.ts';
@@ -62,7 +62,11 @@ function shown(value: JsonValue | undefined): string {
 }
 
 /** The outcome of one item as JSON text. Starts the item's work at once, so that the writes of all items share a commit. */
-async function answer(request: ApiRequest, { endpoint, params, body }: Routed, reportFault: (error: unknown) => void): Promise<string> {
+async function answer(
+  request: ApiRequest,
+  { endpoint, params, body }: Routed,
+  reportFault: (error: unknown) => void,
+): Promise<string> {
   try {
     if (endpoint.method === 'GET') fail('batchItemBody');
     if ((body === undefined || body === null) && endpoint.method !== 'DELETE') fail('batchItemBody');

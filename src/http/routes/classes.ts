@@ -17,7 +17,9 @@ export const classEndpoints: readonly Endpoint[] = [
       return {
         status: 201,
         json: `{"objectId":${JSON.stringify(objectId)},"createdAt":"${createdAt}"}`,
-        headers: { location: `/platform/classes/${encodeURIComponent(className)}/${encodeURIComponent(objectId.toWellFormed())}` },
+        headers: {
+          location: `/platform/classes/${encodeURIComponent(className)}/${encodeURIComponent(objectId.toWellFormed())}`,
+        },
       };
     },
   },

@@ -24,6 +24,10 @@ export class SqliteEngine implements Engine {
     return new SqliteStore(join(folder, 'records.sqlite'), this.#pool);
   }
 
+  warmUp(): void {
+    this.#pool.warmUp();
+  }
+
   async remove(appId: string): Promise<void> {
     await rm(join(this.#directory, appId), { recursive: true, force: true });
   }

@@ -1,6 +1,6 @@
 import type { Filter } from '../../query/filter.ts';
 import type { Query } from '../../query/selection.ts';
-import { compileCount, compileCountUpTo, type Statement } from '../sql/select.ts';
+import { compileCountUpTo, type Statement } from '../sql/select.ts';
 import type { Connection } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
 
@@ -17,30 +17,23 @@ const SHORT_COUNT = 4_000;
  * reader thread, where a time limit ends it.
  */
 export function isShortList(connection: Connection, query: Query, list: Statement): boolean {
-  if (query.limit === 0) return true;
-  if (scansText(query.filter) || query.skip + query.limit > SHORT_ANSWER) return false;
-  return rowsAtMost(connection, query) <= SMALL_TABLE || isBounded(connection, query, list);
+  if (query.skip + query.limit > SHORT_ANSWER) return false;
+  return isBounded(connection, query, list) || isSmall(connection, query);
 }
 
 /** The number of records of a query where it takes little time to tell: few records, or few in an index. `null` else. */
 export function shortCount(connection: Connection, query: Query): number | null {
-  if (scansText(query.filter)) return null;
-  const count = compileCount(query, sqliteDialect, false);
-  if (rowsAtMost(connection, query) <= SMALL_TABLE) return counted(connection, count);
-  if (!isBounded(connection, query, count)) return null;
-  const found = counted(connection, compileCountUpTo(query, SHORT_COUNT, sqliteDialect));
+  const count = compileCountUpTo(query, SHORT_COUNT, sqliteDialect);
+  if (!isBounded(connection, query, count) && !isSmall(connection, query)) return null;
+  const [found] = connection.first(count) as [number];
   return found > SHORT_COUNT ? null : found;
 }
 
-function counted(connection: Connection, count: Statement): number {
-  const [found] = connection.first(count) as [number];
-  return found;
-}
-
-/** An upper bound of a table's records, read off the end of its row ids. */
-function rowsAtMost(connection: Connection, query: Query): number {
+/** Whether the table is small, which the end of its row ids tells, and nothing in the filter costs more than its rows. */
+function isSmall(connection: Connection, query: Query): boolean {
+  if (scansText(query.filter)) return false;
   const row = connection.first({ text: `SELECT max("_seq") FROM "${query.table.sqlName}"`, params: [] }) as [number | null];
-  return row[0] ?? 0;
+  return (row[0] ?? 0) <= SMALL_TABLE;
 }
 
 /** Patterns, full text and sub-queries cost what they cost, even on small tables. */
@@ -72,12 +65,7 @@ function scansText(filter: Filter): boolean {
 function isBounded(connection: Connection, query: Query, list: Statement): boolean {
   const constraints = constraintsOf(query.filter);
   if (constraints === null) return false;
-  const plan = connection.plan(list.text);
-  if (plan.length !== 1) return false;
-  const step = plan[0] as string;
-  if (step.includes('USE TEMP B-TREE')) return false;
-  const taken = step.match(/(=\?|[<>]\?)/g)?.length ?? 0;
-  return step.startsWith('SCAN') ? constraints === 0 : taken >= constraints;
+  return constraints === connection.constraintsTaken(list.text);
 }
 
 /** How many plain comparisons a filter is the conjunction of; `null` where it is anything more. */

@@ -7,7 +7,6 @@ import type { FindJobs } from './reader-protocol.ts';
 const STALL_LIMIT = 60_000;
 
 let lastNumber = 0;
-const utf8 = new TextEncoder();
 
 /** One query on its way through a reader thread: its result, whole or piece by piece. */
 export class ReadTask {
@@ -28,10 +27,11 @@ export class ReadTask {
 
   #settle: { resolve: (result: FindResult) => void; reject: (error: unknown) => void } | undefined;
   #count: number | undefined;
-  #pieces: Uint8Array[] = [];
+  #pieces: string[] = [];
   #error: unknown;
   #ended = false;
   #wake: (() => void) | undefined;
+  #stalled: NodeJS.Timeout | undefined;
   readonly #queueTimer: NodeJS.Timeout;
 
   constructor(path: string, jobs: FindJobs, resolve: ResolveInclude, timeLimit: number) {
@@ -63,10 +63,10 @@ export class ReadTask {
     this.#answer(`[${text}]`);
   }
 
-  piece(bytes: Uint8Array): void {
-    this.#pieces.push(bytes);
+  piece(text: string): void {
+    this.#pieces.push(text);
     this.#wake?.();
-    this.#answer(this.#stream());
+    this.#answer(this.#pieceByPiece());
   }
 
   end(): void {
@@ -88,29 +88,46 @@ export class ReadTask {
     this.#settle = undefined;
   }
 
-  async *#stream(): AsyncGenerator<Uint8Array> {
-    try {
-      yield utf8.encode('[');
-      for (;;) {
-        const piece = this.#pieces.shift();
-        if (piece) {
-          const stalled = setTimeout(() => this.onCancelled(), STALL_LIMIT);
-          try {
-            yield piece;
-          } finally {
-            clearTimeout(stalled);
-          }
-          this.onTaken();
-        } else if (this.#ended) break;
-        else
-          await new Promise<void>((wake) => {
-            this.#wake = wake;
-          });
-      }
-      if (this.#error) throw this.#error;
-      yield utf8.encode(']');
-    } finally {
-      if (!this.#ended) this.onCancelled();
+  /** A JSON array, piece by piece. Not a generator: one that was never begun would not hear that it is no longer wanted. */
+  #pieceByPiece(): AsyncIterableIterator<string> {
+    let next: 'opening' | 'records' | 'over' = 'opening';
+    const pieces: AsyncIterableIterator<string> = {
+      [Symbol.asyncIterator]: () => pieces,
+      next: async () => {
+        if (next === 'opening') {
+          next = 'records';
+          return { done: false, value: '[' };
+        }
+        const value = next === 'records' ? await this.#nextPiece() : undefined;
+        if (value !== undefined) return { done: false, value };
+        if (next === 'over') return { done: true, value: undefined };
+        next = 'over';
+        return { done: false, value: ']' };
+      },
+      return: async () => {
+        next = 'over';
+        clearTimeout(this.#stalled);
+        if (!this.#ended) this.onCancelled();
+        return { done: true, value: undefined };
+      },
+    };
+    return pieces;
+  }
+
+  /** The next piece when it is there, `undefined` after the last. Asking for it tells that the one before was taken. */
+  async #nextPiece(): Promise<string | undefined> {
+    if (this.#stalled) {
+      clearTimeout(this.#stalled);
+      this.#stalled = undefined;
+      this.onTaken();
     }
+    while (this.#pieces.length === 0 && !this.#ended)
+      await new Promise<void>((wake) => {
+        this.#wake = wake;
+      });
+    const piece = this.#pieces.shift();
+    if (piece !== undefined) this.#stalled = setTimeout(() => this.onCancelled(), STALL_LIMIT);
+    else if (this.#error) throw this.#error;
+    return piece;
   }
 }

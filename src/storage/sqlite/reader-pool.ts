@@ -41,6 +41,11 @@ export class ReaderPool {
     return task.result;
   }
 
+  /** Starts a thread before it is needed, which takes some 100 ms. */
+  warmUp(): void {
+    if (!this.#closed) this.#idleThread();
+  }
+
   /** Closes the threads' connections to a file. */
   async forget(path: string): Promise<void> {
     await Promise.all([...this.#threads].map((thread) => thread.errand('forget', path)));

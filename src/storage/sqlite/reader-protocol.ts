@@ -37,8 +37,8 @@ export type FromReader =
   | { readonly type: 'count'; readonly task: number; readonly count: number }
   /** A short answer, all of it: records as JSON text, comma-separated. */
   | { readonly type: 'whole'; readonly task: number; readonly text: string }
-  /** A piece of a long answer, in UTF-8; commas between pieces included. */
-  | { readonly type: 'piece'; readonly task: number; readonly bytes: Uint8Array }
+  /** A piece of a long answer; commas between pieces included. */
+  | { readonly type: 'piece'; readonly task: number; readonly text: string }
   | { readonly type: 'end'; readonly task: number }
   | { readonly type: 'failed'; readonly task: number; readonly key: ErrorKey; readonly text: string; readonly fault?: string }
   | {

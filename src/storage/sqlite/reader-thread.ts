@@ -7,6 +7,9 @@ import { CREDITS, type Errand, type FromReader, type ReaderSetup, type ToReader 
 /** A thread that is so much over a task's time limit does not hear (a pattern that never ends, a sort); it is ended itself. Milliseconds. */
 const GRACE = 1_000;
 
+/** Megabytes for short-lived objects: rows are gone as soon as they are written, so more would only make the process larger. */
+const YOUNG_GENERATION = 4;
+
 const workerFile = new URL(import.meta.url.endsWith('.ts') ? './reader-worker.ts' : './reader-worker.js', import.meta.url);
 
 interface AtWork {
@@ -30,7 +33,7 @@ export class ReaderThread {
     this.#report = report;
     this.#events = events;
     const workerData: ReaderSetup = { cancelled: this.#cancelled };
-    this.#worker = new Worker(workerFile, { workerData });
+    this.#worker = new Worker(workerFile, { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION } });
     // The process ends when its server does, whatever its reader threads wait for.
     this.#worker.unref();
     this.#worker.on('message', (message: FromReader) => this.#receive(message));
@@ -101,7 +104,7 @@ export class ReaderThread {
         atWork.outstanding++;
         task.parked = atWork.outstanding >= CREDITS;
         this.#watch(atWork);
-        task.piece(message.bytes);
+        task.piece(message.text);
         if (task.parked) this.#events.onIdle();
         break;
       case 'end':

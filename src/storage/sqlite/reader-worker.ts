@@ -14,7 +14,7 @@ import { CREDITS, type FindJobs, type FromReader, type ReaderSetup, type ToReade
 import { runPaged } from './run.ts';
 
 /** Characters of an answer that go in one message. */
-const PIECE = 64 * 1024;
+const PIECE = 32 * 1024;
 const CONNECTIONS_KEPT = 20;
 /** Long reads yield the processor to the event loop: its short answers should not wait for them. */
 const NICENESS = 10;
@@ -39,7 +39,7 @@ const tasks = new Map<number, Task>();
 const connections = new LRUCache<string, Connection>({ max: CONNECTIONS_KEPT, dispose: (connection) => connection.close() });
 let running: { task: Task; since: number } | undefined;
 
-const post = (message: FromReader, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
+const post = (message: FromReader) => port.postMessage(message);
 
 function tick(): void {
   if (!running) return;
@@ -122,8 +122,7 @@ async function sendPiece(task: Task, text: string): Promise<void> {
     });
   if (task.cancelled) throw serviceError('timeout');
   task.credits--;
-  const bytes = new TextEncoder().encode(text);
-  post({ type: 'piece', task: task.id, bytes }, [bytes.buffer as ArrayBuffer]);
+  post({ type: 'piece', task: task.id, text });
 }
 
 /** Copies what is committed from the write-ahead log into the file, as far as readers allow; writers go on meanwhile. */

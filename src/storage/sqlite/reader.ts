@@ -39,13 +39,13 @@ export class SqliteReader implements Reader {
   }
 
   async find(query: Query): Promise<FindResult> {
-    const list = compileList(query, dialect, false);
-    if (isShortList(this.#connection, query, list)) {
+    const list = query.limit === 0 ? null : compileList(query, dialect, false);
+    if (!list || isShortList(this.#connection, query, list)) {
       const count = query.count ? shortCount(this.#connection, query) : undefined;
       if (count !== null) return this.#findHere(query, list, count);
     }
     const jobs = {
-      list: query.limit === 0 ? null : readJob(query, compileList(query, dialect, true)),
+      list: list && readJob(query, compileList(query, dialect, true)),
       count: query.count ? compileCount(query, dialect, true) : null,
     };
     return this.#pool.find(this.#path, jobs, includeResolver(query));
@@ -74,11 +74,11 @@ export class SqliteReader implements Reader {
     return null;
   }
 
-  async #findHere(query: Query, list: Statement, count: number | undefined): Promise<FindResult> {
-    const job = readJob(query, list);
+  async #findHere(query: Query, list: Statement | null, count: number | undefined): Promise<FindResult> {
+    const job = list && readJob(query, list);
     let records = '';
-    if (job.includes.length === 0) records = query.limit === 0 ? '' : runWhole(this.#connection, job);
-    else
+    if (job?.includes.length === 0) records = runWhole(this.#connection, job);
+    else if (job)
       for await (const text of runPaged(this.#connection, job, includeResolver(query)))
         records += records === '' ? text : `,${text}`;
     const results = `[${records}]`;

@@ -22,27 +22,28 @@ const BUSY_TIMEOUT = 30_000;
 /** The registry of the embedded engine: a SQLite file that only its owner may read. */
 export class SqliteRegistry implements Registry {
   readonly salt: string;
-  readonly #db: DatabaseSync;
+  readonly #writer: DatabaseSync;
+  /** A connection of its own: it never sees what the other has not committed, and its data_version counts every commit. */
+  readonly #reader: DatabaseSync;
   readonly #dataVersion: StatementSync;
-  /** Own commits, which SQLite's data_version does not count. */
-  #ownChanges = 0;
   #last: Promise<unknown> = Promise.resolve();
 
   /** Opens the file, making it where there is none. */
   constructor(path: string) {
-    this.#db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT, enableForeignKeyConstraints: true });
+    this.#writer = new DatabaseSync(path, { timeout: BUSY_TIMEOUT, enableForeignKeyConstraints: true });
     chmodSync(path, 0o600);
-    this.#db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${tables}`);
+    this.#writer.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${tables}`);
     const salt = randomBytes(24).toString('base64url');
-    this.#db.prepare('INSERT INTO installation SELECT ? WHERE NOT EXISTS (SELECT 1 FROM installation)').run(salt);
-    this.salt = String(this.#db.prepare('SELECT salt FROM installation').get()?.salt);
-    this.#dataVersion = this.#db.prepare('PRAGMA data_version');
+    this.#writer.prepare('INSERT INTO installation SELECT ? WHERE NOT EXISTS (SELECT 1 FROM installation)').run(salt);
+    this.#reader = new DatabaseSync(path, { timeout: BUSY_TIMEOUT, readOnly: true });
+    this.salt = String(this.#reader.prepare('SELECT salt FROM installation').get()?.salt);
+    this.#dataVersion = this.#reader.prepare('PRAGMA data_version');
     this.#dataVersion.setReturnArrays(true);
   }
 
   version(): number {
     const [version] = this.#dataVersion.get() as unknown as [number];
-    return version + this.#ownChanges;
+    return version;
   }
 
   read(): RegistryContent {
@@ -83,21 +84,20 @@ export class SqliteRegistry implements Registry {
   }
 
   close(): void {
-    this.#db.close();
+    this.#reader.close();
+    this.#writer.close();
   }
 
   /** Runs work in a transaction of its own, after those before it. */
   #transact<T>(work: () => T | Promise<T>): Promise<T> {
     const done = this.#last.then(async () => {
-      this.#db.exec('BEGIN IMMEDIATE');
+      this.#writer.exec('BEGIN IMMEDIATE');
       try {
         const result = await work();
-        this.#db.exec('COMMIT');
-        // Only now: until the commit nobody here may take the content for the registry's.
-        this.#ownChanges++;
+        this.#writer.exec('COMMIT');
         return result;
       } catch (error) {
-        this.#db.exec('ROLLBACK');
+        this.#writer.exec('ROLLBACK');
         throw error;
       }
     });
@@ -116,10 +116,10 @@ export class SqliteRegistry implements Registry {
   }
 
   #change(sql: string, ...values: SQLInputValue[]): boolean {
-    return Number(this.#db.prepare(sql).run(...values).changes) > 0;
+    return Number(this.#writer.prepare(sql).run(...values).changes) > 0;
   }
 
   #all<Row>(sql: string): Row[] {
-    return this.#db.prepare(sql).all() as unknown as Row[];
+    return this.#reader.prepare(sql).all() as unknown as Row[];
   }
 }

@@ -4,7 +4,11 @@ import type { Connection, Row } from './connection.ts';
 import type { IncludeJob, ReadJob, ResolveInclude } from './job.ts';
 
 /** Rows read between two expansions: one query per level and class for each of these. */
-const PAGE = 500;
+const PAGE_WITH_INCLUDES = 500;
+/** Rows of a page without: few, so that they are gone before the garbage collector takes them for lasting. */
+const PAGE = 50;
+/** Characters of text after which a page is full, however few its rows. */
+const PAGE_TEXT = 256 * 1024;
 
 /** Runs a job without includes whole; JSON text of the records, comma-separated. */
 export function runWhole(connection: Connection, job: ReadJob): string {
@@ -20,7 +24,8 @@ export async function* runPaged(connection: Connection, job: ReadJob, resolve: R
   const write = rowWriter(job.shape);
   const rows = connection.each(job);
   try {
-    for (let page = take(rows, PAGE); page.length > 0; page = take(rows, PAGE))
+    const size = job.includes.length > 0 ? PAGE_WITH_INCLUDES : PAGE;
+    for (let page = take(rows, size); page.length > 0; page = take(rows, size))
       yield (await writeRows(connection, job, page, write, resolve, [], [])).join(',');
   } finally {
     rows.return?.();
@@ -29,10 +34,12 @@ export async function* runPaged(connection: Connection, job: ReadJob, resolve: R
 
 function take(rows: Iterator<Row>, count: number): Row[] {
   const page: Row[] = [];
-  while (page.length < count) {
+  let text = 0;
+  while (page.length < count && text < PAGE_TEXT) {
     const next = rows.next();
     if (next.done) break;
     page.push(next.value);
+    for (const value of next.value) if (typeof value === 'string') text += value.length;
   }
   return page;
 }

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fail } from '../../errors/fail.ts';
+import type { ApiRequest, Endpoint } from '../endpoint.ts';
+import { batchEndpoint } from './batch.ts';
+
+const log: string[] = [];
+const item = (method: Endpoint['method'], path: string, handle: Endpoint['handle']): Endpoint => ({ method, path, handle });
+const batch = batchEndpoint(
+  [
+    item('GET', '/t/:id', () => ({ status: 200, json: '{}' })),
+    item('POST', '/t', async ({ body }) => {
+      log.push(`begin ${JSON.stringify(body)}`);
+      await null;
+      log.push('end');
+      return { status: 201, json: JSON.stringify(body) };
+    }),
+    item('PUT', '/t/:id', ({ params }) =>
+      params.id === 'none' ? fail('objectNotFound') : { status: 200, json: JSON.stringify(params) },
+    ),
+    item('DELETE', '/t/:id', () => {
+      throw new Error('a bug');
+    }),
+  ],
+  (error) => log.push(`fault ${(error as Error).message}`),
+);
+const send = async (body: unknown) => {
+  const { json } = await batch.handle({ body } as ApiRequest);
+  return JSON.parse(json as string);
+};
+const post = (n: number) => ({ method: 'POST', path: '/platform/t', body: { n } });
+
+test('every item begins before any ends, and answers stand in order', async () => {
+  log.length = 0;
+  assert.deepEqual(await send({ requests: [post(1), post(2)] }), [{ success: { n: 1 } }, { success: { n: 2 } }]);
+  assert.deepEqual(log, ['begin {"n":1}', 'begin {"n":2}', 'end', 'end']);
+});
+test('items fail alone; faults are reported, not shown', async () => {
+  log.length = 0;
+  const requests = [
+    { method: 'PUT', path: '/platform/t/none', body: {} },
+    { method: 'PUT', path: '/platform/t/a%20b?x=1', body: {} },
+    { method: 'DELETE', path: '/platform/t/a' },
+    { method: 'POST', path: '/platform/t', body: { _MasterKey: 'm', n: 1 } },
+    { method: 'GET', path: '/platform/t/a' },
+    { method: 'POST', path: '/platform/t' },
+  ];
+  const lost = { error: { error: 'Cannot convert undefined or null to object' } };
+  assert.deepEqual(await send({ requests }), [
+    { error: { code: 101, error: 'Object not found.' } },
+    { success: { id: 'a b' } },
+    { error: { code: 1, error: 'server error' } },
+    { success: { n: 1 } },
+    lost,
+    lost,
+  ]);
+  assert.ok(log.includes('fault a bug'));
+});
+for (const [bad, error] of [
+  [{ method: 'POST', path: '/t' }, 'cannot route batch path /t'],
+  [{ method: 'POST', path: '/platformx/t' }, 'cannot route batch path /platformx/t'],
+  [{ method: 'PATCH', path: '/platform/t' }, 'cannot route PATCH /platform/t'],
+  [{ method: '__proto__', path: '/platform/t' }, 'cannot route __proto__ /platform/t'],
+  [{ method: 'POST', path: '/platform/batch' }, 'cannot route POST /platform/batch'],
+  [{ method: 'PUT', path: '/platform/t/' }, 'cannot route PUT /platform/t/'],
+  [{ method: 'PUT', path: '/platform/t/%zz' }, 'cannot route PUT /platform/t/%zz'],
+  [null, 'cannot route batch path undefined'],
+  [{ method: { a: 1 }, path: { a: 1 } }, 'cannot route batch path null'],
+] as const)
+  test(`${error}, before any item begins`, async () => {
+    log.length = 0;
+    await assert.rejects(send({ requests: [post(1), bad] }), { code: 107, message: error });
+    assert.deepEqual(log, []);
+  });

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Engine, Store } from '../storage/port.ts';
+import { SqliteRegistry } from '../storage/sqlite/registry.ts';
+import { hashKey, hashPrefix } from './secrets.ts';
+import { Systems } from './systems.ts';
+
+/** An engine whose stores are names only. */
+class FakeEngine implements Engine {
+  warmUp(): void {}
+
+  readonly log: string[] = [];
+  failing = false;
+  async open(appId: string): Promise<Store> {
+    await wait(5);
+    if (this.failing) throw new Error('no disk');
+    this.log.push(`open ${appId}`);
+    return { close: async () => void this.log.push(`close ${appId}`) } as unknown as Store;
+  }
+  async remove(): Promise<void> {}
+  async close(): Promise<void> {}
+}
+
+let directory: string;
+let registry: SqliteRegistry;
+/** What another process would have open. */
+let other: SqliteRegistry;
+let engine: FakeEngine;
+let systems: Systems;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'rds-systems-'));
+  registry = new SqliteRegistry(join(directory, 'registry.sqlite'));
+  other = new SqliteRegistry(join(directory, 'registry.sqlite'));
+  engine = new FakeEngine();
+  systems = new Systems(registry, engine, 20, (error) => assert.fail(String(error)));
+});
+afterEach(async () => {
+  await systems.close();
+  other.close();
+  registry.close();
+  rmSync(directory, { recursive: true });
+});
+
+const hash = (kind: 'master' | 'apiKey', key: string, appId = 'app') => hashKey(hashPrefix(registry.salt, appId, kind), key);
+const entry = (appId = 'app', id = appId) => ({
+  id,
+  appId,
+  name: appId,
+  createdAt: 1,
+  masterKeyHash: hash('master', 'mmmm', appId),
+});
+const key = (name: string, value: string) => ({ appId: 'app', name, hash: hash('apiKey', value), createdAt: 1 });
+const add = (system = entry()) => other.addSystem(system, [], async () => {});
+
+test('there is no system until it is added, and it is opened once', async () => {
+  assert.equal(systems.acquire('app'), undefined);
+  await add();
+  const [one, two] = await Promise.all([systems.acquire('app'), systems.acquire('app')]);
+  assert.ok(one && one === two && one === systems.acquire('app'));
+  assert.deepEqual(engine.log, ['open app']);
+  for (let n = 0; n < 3; n++) one.release();
+});
+test('names of another case or of the prototype chain are no systems', async () => {
+  await add();
+  for (const appId of ['APP', '__proto__', 'constructor', '']) assert.equal(systems.acquire(appId), undefined);
+});
+test('keys of another process count at once, and under their own name only', async () => {
+  await add();
+  const system = await systems.acquire('app');
+  assert.ok(system);
+  const kind = (credentials: object) => {
+    systems.acquire('app');
+    system.release();
+    return system.registration.principalFor({ masterKey: undefined, apiKey: undefined, sessionToken: undefined, ...credentials })
+      .kind;
+  };
+  assert.equal(kind({ apiKey: 'aaaa' }), 'invalid');
+  await other.addKey(key('a', 'aaaa'));
+  assert.equal(kind({ apiKey: 'aaaa' }), 'apiKey');
+  assert.equal(kind({ masterKey: 'aaaa' }), 'invalid');
+  assert.equal(kind({ masterKey: 'mmmm', apiKey: 'wrong' }), 'master');
+  assert.equal(kind({ apiKey: 'mmmm' }), 'invalid');
+  assert.equal(kind({ masterKey: ['mmmm'] }), 'invalid');
+  assert.equal(kind({ masterKey: '' }), 'anonymous');
+  assert.throws(() => kind({ sessionToken: 'r:x' }), { code: 209 });
+  await other.removeKey('app', 'a');
+  assert.equal(kind({ apiKey: 'aaaa' }), 'invalid');
+  system.release();
+});
+test('an idle system is closed, one that is held is not', async () => {
+  await add();
+  const system = await systems.acquire('app');
+  await wait(100);
+  assert.deepEqual(engine.log, ['open app']);
+  system?.release();
+  await wait(100);
+  assert.deepEqual(engine.log, ['open app', 'close app']);
+  (await systems.acquire('app'))?.release();
+  assert.deepEqual(engine.log, ['open app', 'close app', 'open app']);
+});
+test('a removed system is gone at once and closed when nobody holds it', async () => {
+  await add();
+  const system = await systems.acquire('app');
+  await other.removeSystem('app');
+  assert.equal(systems.acquire('app'), undefined);
+  await wait(10);
+  assert.deepEqual(engine.log, ['open app']);
+  system?.release();
+  await wait(10);
+  assert.deepEqual(engine.log, ['open app', 'close app']);
+});
+test('a system that was removed and added anew is another one, opened after the first is closed', async () => {
+  await add();
+  const first = await systems.acquire('app');
+  await other.removeSystem('app');
+  await add(entry('app', 'second'));
+  const opening = systems.acquire('app');
+  await wait(10);
+  first?.release();
+  const second = await opening;
+  assert.ok(second && second !== first);
+  assert.deepEqual(engine.log, ['open app', 'close app', 'open app']);
+  second.release();
+});
+test('a system that could not be opened is tried again', async () => {
+  await add();
+  engine.failing = true;
+  await assert.rejects(async () => systems.acquire('app'), /no disk/);
+  engine.failing = false;
+  (await systems.acquire('app'))?.release();
+});
+test('application ids differ by more than the case of letters; an addition that fails leaves nothing', async () => {
+  assert.equal(await add(), true);
+  assert.equal(await add(entry('APP', 'x')), false);
+  await assert.rejects(
+    other.addSystem(entry('b'), [], () => Promise.reject(new Error('full'))),
+    /full/,
+  );
+  assert.deepEqual(
+    registry.read().systems.map(({ appId }) => appId),
+    ['app'],
+  );
+  assert.equal(await other.addKey({ ...key('a', 'aaaa'), appId: 'b' }), false);
+});
+test('an addition is seen when it is complete, by this process too', async () => {
+  const adding = registry.addSystem(entry(), [], () => wait(20));
+  await wait(5);
+  assert.equal(systems.acquire('app'), undefined);
+  await adding;
+  (await systems.acquire('app'))?.release();
+});
