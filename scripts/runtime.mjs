@@ -66,7 +66,9 @@ export function findNode() {
  */
 export function run(node, args, env = {}) {
   const path = [join(root, 'node_modules/.bin'), process.env.PATH].filter(Boolean).join(delimiter);
-  const child = spawn(node, args, { stdio: 'inherit', env: { ...process.env, ...env, PATH: path } });
+  // What Node makes of the sources is kept: starts, and starts of threads, take half the time and memory.
+  const compiled = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules/.cache/node') };
+  const child = spawn(node, args, { stdio: 'inherit', env: { ...process.env, ...compiled, ...env, PATH: path } });
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
     process.on(signal, () => {
       // A terminal sends its interrupt to the whole process group, so the command has it already.

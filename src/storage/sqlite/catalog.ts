@@ -14,9 +14,20 @@ CREATE TABLE IF NOT EXISTS rds_fields (
 ) WITHOUT ROWID;
 `;
 
+/** Counts the changes of the schema, so that another process notices them. */
+const versionTable = `
+CREATE TABLE IF NOT EXISTS rds_catalog (version INTEGER NOT NULL);
+INSERT INTO rds_catalog SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM rds_catalog);
+`;
+
 /** Makes the catalogue where there is none. */
 export function createCatalog(db: DatabaseSync): void {
-  db.exec(catalogTables);
+  db.exec(catalogTables + versionTable);
+}
+
+/** How often the schema has changed. */
+export function catalogVersion(db: DatabaseSync): number {
+  return db.prepare('SELECT version FROM rds_catalog').get()?.version as number;
 }
 
 /** Reads the whole schema. */
@@ -51,6 +62,7 @@ export function loadSchema(db: DatabaseSync): Schema {
 
 /** Stores what a change did to a table, inside the caller's transaction. */
 export function saveChange(db: DatabaseSync, change: SchemaChange, after: Schema): void {
+  db.exec('UPDATE rds_catalog SET version = version + 1');
   const table = after.tables.get(change.className);
   if (!table) {
     db.prepare('DELETE FROM rds_tables WHERE className = ?').run(change.className);

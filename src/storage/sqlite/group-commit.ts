@@ -8,6 +8,8 @@ interface Waiting {
 }
 
 export interface CommitEvents {
+  /** The group's transaction has begun: nobody else can write until its end. */
+  began(): void;
   /** A group of so many writes is durable. */
   committed(writes: number): void;
   /** A whole group failed: what its writes did in memory is to be forgotten. */
@@ -63,6 +65,7 @@ export class GroupCommit {
     const done: (() => void)[] = [];
     try {
       this.#exec('BEGIN IMMEDIATE');
+      this.#events.began();
       for (const write of group) done.push(this.#attempt(write));
       this.#exec('COMMIT');
     } catch (error) {

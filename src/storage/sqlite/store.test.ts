@@ -57,6 +57,15 @@ describe('SQLite store', () => {
     assert.deepEqual([...again.schema().referencesTo.keys()].sort(), [...store.schema().referencesTo.keys()].sort());
   });
 
+  test('a schema that another process changes is noticed, by writes at once', async () => {
+    const other = new SqliteStore(join(directory, 'records.sqlite'), pool);
+    await createRecord({ ...context(), store: other }, 'Foreign', { a: 1 });
+    await create('Foreign', { a: 2, b: 'x' });
+    await createRecord({ ...context(), store: other }, 'Foreign', { b: 'y', c: true });
+    await assert.rejects(create('Foreign', { c: 'no Boolean' }), { code: 111 });
+    assert.equal((await find('Foreign', { where: '{"b":{"$exists":true}}' })).records.length, 2);
+  });
+
   test('long answers stream, and hold every record once', async () => {
     await Promise.all(Array.from({ length: 3_000 }, (_, n) => create('Many', { n, text: 'some text of a record' })));
     const { records, streamed } = await find('Many', { limit: '5000', order: '-n' });

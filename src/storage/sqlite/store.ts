@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { applyChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
-import { createCatalog, loadSchema, saveChange } from './catalog.ts';
+import { catalogVersion, createCatalog, loadSchema, saveChange } from './catalog.ts';
 import { Connection } from './connection.ts';
 import { applyDdl } from './ddl.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -10,6 +10,8 @@ import { carryOut } from './mutate.ts';
 import { SqliteReader } from './reader.ts';
 import type { ReaderPool } from './reader-pool.ts';
 
+/** How soon reads notice that another process (an import, say) changed the schema, in milliseconds. Writes notice at once. */
+const NOTICE_WITHIN = 100;
 /** Writes between two checkpoints. */
 const CHECKPOINT_EVERY = 2_000;
 
@@ -22,6 +24,10 @@ export class SqliteStore implements Store {
   readonly #pool: ReaderPool;
   readonly #path: string;
   #schema: Schema;
+  /** SQLite's count of other connections' commits, and the schema's count of its changes, when the schema was read. */
+  #foreignCommits = 0;
+  #catalogVersion = 0;
+  #noticedAt = 0;
   #sinceCheckpoint = 0;
 
   /** Opens the file, making it where there is none. */
@@ -30,22 +36,28 @@ export class SqliteStore implements Store {
     this.#pool = pool;
     this.#connection = new Connection(path, 'write');
     createCatalog(this.#connection.db);
-    this.#schema = loadSchema(this.#connection.db);
+    this.#schema = this.#load();
     this.#commits = new GroupCommit(this.#connection, {
+      began: () => this.#notice(),
       committed: (writes) => this.#countWrites(writes),
       rolledBack: () => {
-        this.#schema = loadSchema(this.#connection.db);
+        this.#schema = this.#load();
       },
     });
     this.reader = new SqliteReader(path, this.#connection, pool);
   }
 
   schema(): Schema {
+    const now = performance.now();
+    if (now - this.#noticedAt > NOTICE_WITHIN) {
+      this.#noticedAt = now;
+      this.#notice();
+    }
     return this.#schema;
   }
 
   async write(write: PreparedWrite): Promise<WriteOutcome> {
-    const planned = this.#schema;
+    const planned = this.schema();
     const plan = write.plan(planned);
     return this.#commits.run(() => this.#carryOut(this.#schema === planned ? plan : write.plan(this.#schema)));
   }
@@ -67,6 +79,20 @@ export class SqliteStore implements Store {
       this.#schema = before;
       throw error;
     }
+  }
+
+  /** Reads the schema anew where another process has changed it. */
+  #notice(): void {
+    const [commits] = this.#connection.first({ text: 'PRAGMA data_version', params: [] }) as [number];
+    if (commits === this.#foreignCommits) return;
+    this.#foreignCommits = commits;
+    if (catalogVersion(this.#connection.db) !== this.#catalogVersion) this.#schema = this.#load();
+  }
+
+  #load(): Schema {
+    this.#catalogVersion = catalogVersion(this.#connection.db);
+    this.#connection.forgetPlans();
+    return loadSchema(this.#connection.db);
   }
 
   #countWrites(writes: number): void {
