@@ -5,8 +5,8 @@ import { mergeEnvironment } from './env.ts';
 import { ConfigError } from './error.ts';
 
 test('defaults', () => {
-  const { config, secrets } = parseSettings({}, '/srv');
-  assert.deepEqual([config.host, config.port, config.dataDir], ['127.0.0.1', 8080, '/srv/data']);
+  const { config, secrets } = parseSettings({}, '/here');
+  assert.deepEqual([config.host, config.port, config.dataDir], ['127.0.0.1', 8080, '/here/data']);
   assert.equal(secrets.masterKey, undefined);
   assert.ok(Object.isFrozen(config));
 });

@@ -1,2 +1,1 @@
-export type { Aggregation } from './model.ts';
 export { checkAggregationParameters, parseAggregation } from './parse.ts';

@@ -1,2 +1,2 @@
-export { allOf, always, anyOf, guardedFilter, negate, never } from './combine.ts';
+export { allOf, always, guardedFilter } from './combine.ts';
 export { parseWhere } from './parse.ts';
