@@ -1,5 +1,5 @@
 import type { Grant } from '../access/index.ts';
-import { fail } from '../errors/fail.ts';
+import { fail, ServiceError } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { parseRequestJson } from '../values/index.ts';
@@ -9,6 +9,7 @@ import { splitNames } from './list.ts';
 import { parseOrder } from './order.ts';
 import type { QueryParameters, QueryScope } from './scope.ts';
 import type { Query, Selection } from './selection.ts';
+import { refuseDepth } from './where/context.ts';
 import { always, guardedFilter, parseWhere } from './where/index.ts';
 
 /** Each level of a `where` takes up to two of JSON, and its values theirs: too deep a `where` should hear of it by its own error. */
@@ -66,6 +67,7 @@ function whereValue(value: JsonValue | undefined): JsonValue {
   try {
     return parseRequestJson(value, WHERE_DEPTH);
   } catch (error) {
+    if (error instanceof ServiceError && error.key === 'nestedTooDeep') refuseDepth();
     if (isJson(value)) throw error;
     return fail('invalidWhere', 'is not valid JSON');
   }

@@ -8,7 +8,7 @@ const scanFrom = 16_384;
 /** Escapes that can make NUL or half of a surrogate pair. */
 const suspicious = /\\u(?:0000|[dD][89a-fA-F])/;
 
-const tooDeep = (): never => fail('invalidJson', 'nested too deep');
+const tooDeep = (): never => fail('nestedTooDeep');
 
 /**
  * The value of a JSON text that came from outside: a body, a `where`, a pipeline. Keys are not judged here, since what they

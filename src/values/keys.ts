@@ -20,7 +20,7 @@ const shown = (text: string) => text.slice(0, limits.nameLength);
  */
 export function checkKeys(value: JsonValue, depth = 0): void {
   if (typeof value !== 'object' || value === null) return;
-  if (depth >= limits.jsonDepth) fail('invalidJson', `nested deeper than ${limits.jsonDepth} levels`);
+  if (depth >= limits.jsonDepth) fail('nestedTooDeep');
   if (Array.isArray(value)) {
     for (const element of value) checkKeys(element, depth + 1);
     return;
@@ -41,7 +41,7 @@ export function checkKeys(value: JsonValue, depth = 0): void {
  * @throws invalidFieldName (105) for a forbidden key at any depth; invalidJson (107) for a value that is too deep
  */
 export function checkWrapperKeys(value: JsonObject | JsonValue[], depth = 0): void {
-  if (depth >= limits.jsonDepth) fail('invalidJson', `nested deeper than ${limits.jsonDepth} levels`);
+  if (depth >= limits.jsonDepth) fail('nestedTooDeep');
   if (Array.isArray(value)) {
     for (const element of value) if (typeof element === 'object' && element !== null) checkWrapperKeys(element, depth + 1);
     return;

@@ -25,8 +25,13 @@ export type FieldOperator = (ref: FieldRef | null, value: JsonValue, context: Wh
 
 /** The context one level down, of the same table or of a sub-query's. @throws badQuery beyond limits.whereDepth */
 export function descend(context: WhereContext, grant: Grant = context.grant): WhereContext {
-  if (context.depth >= limits.whereDepth) fail('badQuery', `where nests deeper than ${limits.whereDepth} levels`);
+  if (context.depth >= limits.whereDepth) refuseDepth();
   return { ...context, grant, depth: context.depth + 1 };
+}
+
+/** @throws badQuery */
+export function refuseDepth(): never {
+  fail('badQuery', `where nests deeper than ${limits.whereDepth} levels`);
 }
 
 /** Counts constraints of a `where`. @throws badQuery beyond limits.whereTerms */
