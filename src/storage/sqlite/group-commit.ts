@@ -25,6 +25,7 @@ export class GroupCommit {
   readonly #events: CommitEvents;
   #waiting: Waiting[] = [];
   #scheduled = false;
+  #alone: Promise<unknown> | undefined;
   #closed = false;
 
   constructor(connection: Connection, events: CommitEvents) {
@@ -49,7 +50,7 @@ export class GroupCommit {
   }
 
   #schedule(): void {
-    if (this.#scheduled) return;
+    if (this.#scheduled || this.#alone) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -57,10 +58,25 @@ export class GroupCommit {
     });
   }
 
+  /** Does work that writes through another connection, after all writes so far; later ones wait for its end. */
+  async alone<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#alone) await this.#alone;
+    if (this.#closed) throw serviceError('unavailable');
+    this.flush();
+    const done = work();
+    this.#alone = done.catch(() => undefined);
+    try {
+      return await done;
+    } finally {
+      this.#alone = undefined;
+      if (this.#waiting.length > 0) this.#schedule();
+    }
+  }
+
   /** Commits what waits, now. */
   flush(): void {
     const group = this.#waiting;
-    if (group.length === 0) return;
+    if (group.length === 0 || this.#alone) return;
     this.#waiting = [];
     const done: (() => void)[] = [];
     try {
@@ -105,7 +121,8 @@ export class GroupCommit {
   }
 
   /** Commits what waits and refuses what comes. */
-  close(): void {
+  async close(): Promise<void> {
+    while (this.#alone) await this.#alone;
     this.flush();
     this.#closed = true;
   }

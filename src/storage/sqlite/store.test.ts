@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { master } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { createRecord, findRecords, getRecord, updateRecord } from '../../records/index.ts';
+import { createRecord, findRecords, getRecord, updateRecord, updateSchema } from '../../records/index.ts';
 import { ReaderPool } from './reader-pool.ts';
 import { SqliteStore } from './store.ts';
 
@@ -98,6 +98,23 @@ describe('SQLite store', () => {
     await assert.rejects(findRecords({ ...context(), store: other }, 'Many', new Map([['where', where]])), { code: 124 });
     await other.close();
     await short.close();
+  });
+
+  test('a large table gets indexes, and loses columns, while others read and write', async () => {
+    for (let n = 0; n < 12_000; n += 1_000)
+      await Promise.all(Array.from({ length: 1_000 }, (_, k) => create('Large', { n: n + k, old: 'x' })));
+    const changed = updateSchema(context(), 'Large', { fields: { old: { __op: 'Delete' } }, indexes: { byN: { n: 1 } } });
+    const written = Promise.all(Array.from({ length: 50 }, (_, k) => create('Large', { n: 12_000 + k })));
+    const refused = assert.rejects(create('Large', { n: 'text' }), { code: 111 });
+    assert.equal((await find('Large', { where: '{"n":7}' })).records.length, 1);
+    assert.ok(Object.hasOwn(JSON.parse(await changed).indexes, 'byN'));
+    await Promise.all([written, refused]);
+    assert.equal((await find('Large', { limit: '0', count: '1' })).count, 12_050);
+    assert.equal(store.schema().tables.get('Large')?.fields.has('old'), false);
+    // A new Pointer brings its index along, and the record that brings it.
+    const pointer = { __type: 'Pointer', className: 'Many', objectId: 'somebody12' };
+    await Promise.all([create('Large', { n: -1, to: pointer }), create('Large', { n: -2, to: pointer })]);
+    assert.equal((await find('Large', { where: JSON.stringify({ to: pointer }) })).records.length, 2);
   });
 
   test('updates of one turn see each other', async () => {

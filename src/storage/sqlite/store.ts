@@ -1,14 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { applyChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
-import { catalogVersion, createCatalog, loadSchema, saveChange } from './catalog.ts';
+import { catalogVersion, createCatalog, loadSchema } from './catalog.ts';
 import { Connection } from './connection.ts';
-import { applyDdl } from './ddl.ts';
 import { GroupCommit } from './group-commit.ts';
-import { carryOut } from './mutate.ts';
+import { carryOutPlan } from './plan.ts';
 import { SqliteReader } from './reader.ts';
 import type { ReaderPool } from './reader-pool.ts';
+import { isRebuild, rebuildOnThread } from './rebuild.ts';
 
 /** How soon reads notice that another process (an import, say) changed the schema, in milliseconds. Writes notice at once. */
 const NOTICE_WITHIN = 100;
@@ -59,25 +58,23 @@ export class SqliteStore implements Store {
   async write(write: PreparedWrite): Promise<WriteOutcome> {
     const planned = this.schema();
     const plan = write.plan(planned);
+    if (isRebuild(this.#connection, plan, planned)) return this.#commits.alone(() => this.#rebuild(write));
     return this.#commits.run(() => this.#carryOut(this.#schema === planned ? plan : write.plan(this.#schema)));
   }
 
   #carryOut(plan: WritePlan): WriteOutcome {
-    const before = this.#schema;
+    const { schema, outcome } = carryOutPlan(this.#connection, plan, this.#schema);
+    this.#schema = schema;
+    return outcome;
+  }
+
+  async #rebuild(write: PreparedWrite): Promise<WriteOutcome> {
+    this.#notice();
     try {
-      if (plan.changes.length > 0) this.#connection.forgetPlans();
-      for (const change of plan.changes) {
-        const after = applyChange(this.#schema, change);
-        applyDdl(this.#connection.db, change, this.#schema, after);
-        saveChange(this.#connection.db, change, after);
-        this.#schema = after;
-      }
-      let returned = '';
-      for (const mutation of plan.mutations) returned += carryOut(this.#connection, mutation, this.#schema);
-      return { returned };
-    } catch (error) {
-      this.#schema = before;
-      throw error;
+      const version = catalogVersion(this.#connection.db);
+      return await rebuildOnThread({ path: this.#path, plan: write.plan(this.#schema), catalogVersion: version });
+    } finally {
+      this.#notice();
     }
   }
 
@@ -103,7 +100,7 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    this.#commits.close();
+    await this.#commits.close();
     await this.#pool.forget(this.#path);
     checkpoint(this.#connection.db);
     this.#connection.close();

@@ -1,0 +1,33 @@
+/** A thread that carries out one plan: schema changes that go through a large table, and the write that asked for them. */
+import { setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+import { ServiceError, serviceError } from '../../errors/fail.ts';
+import { catalogVersion, loadSchema } from './catalog.ts';
+import { Connection } from './connection.ts';
+import { carryOutPlan } from './plan.ts';
+import type { Rebuild, RebuildAnswer } from './rebuild.ts';
+
+const { path, plan, catalogVersion: plannedUnder } = workerData as Rebuild;
+setPriority(10);
+
+function rebuild(connection: Connection): RebuildAnswer {
+  connection.db.exec('BEGIN IMMEDIATE');
+  try {
+    // Another process may have come in between: the plan may no longer fit, and the client may try again.
+    if (catalogVersion(connection.db) !== plannedUnder) throw serviceError('unavailable');
+    const { outcome } = carryOutPlan(connection, plan, loadSchema(connection.db));
+    connection.db.exec('COMMIT');
+    return { outcome };
+  } catch (error) {
+    connection.db.exec('ROLLBACK');
+    if (error instanceof ServiceError) return { key: error.key, text: error.message };
+    throw error;
+  }
+}
+
+const connection = new Connection(path, 'write');
+try {
+  parentPort?.postMessage(rebuild(connection));
+} finally {
+  connection.close();
+}
