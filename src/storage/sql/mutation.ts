@@ -11,21 +11,6 @@ import { SqlWriter } from './writer.ts';
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
 type Link = Exclude<Mutation, { kind: 'insert' | 'update' | 'delete' }>;
 
-/** Adds a record. */
-export function compileInsert(mutation: Of<'insert'>, dialect: Dialect): Statement {
-  const out = new SqlWriter(dialect).add('INSERT INTO ').name(mutation.table.sqlName).add(' (');
-  mutation.values.forEach(([field], index) => {
-    if (index > 0) out.add(', ');
-    out.name(field.column);
-  });
-  out.add(') VALUES (');
-  mutation.values.forEach(([field, value], index) => {
-    if (index > 0) out.add(', ');
-    out.bind(dialect.toColumn(storageOf(field), value));
-  });
-  return out.add(')').statement();
-}
-
 /** Changes a record and returns the columns asked for; no row comes back where the record is absent or hidden. */
 export function compileUpdate(mutation: Of<'update'>, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect).add('UPDATE ').name(mutation.table.sqlName).add(' AS t SET ');

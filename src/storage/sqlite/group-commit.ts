@@ -1,6 +1,9 @@
 import { serviceError } from '../../errors/fail.ts';
 import type { Connection } from './connection.ts';
 
+/** Writes in one commit: some 10 ms of work, after which others have their turn. */
+const LARGEST_GROUP = 500;
+
 interface Waiting {
   /** Does the work and returns what answers it once the commit is durable. */
   readonly attempt: () => () => void;
@@ -62,7 +65,7 @@ export class GroupCommit {
   async alone<T>(work: () => Promise<T>): Promise<T> {
     while (this.#alone) await this.#alone;
     if (this.#closed) throw serviceError('unavailable');
-    this.flush();
+    this.#flushAll();
     const done = work();
     this.#alone = done.catch(() => undefined);
     try {
@@ -73,11 +76,12 @@ export class GroupCommit {
     }
   }
 
-  /** Commits what waits, now. */
+  /** Commits what waits, a group of it at the most, now. */
   flush(): void {
-    const group = this.#waiting;
-    if (group.length === 0 || this.#alone) return;
-    this.#waiting = [];
+    if (this.#waiting.length === 0 || this.#alone) return;
+    const group = this.#waiting.slice(0, LARGEST_GROUP);
+    this.#waiting = this.#waiting.slice(LARGEST_GROUP);
+    if (this.#waiting.length > 0) this.#schedule();
     const done: (() => void)[] = [];
     try {
       this.#exec('BEGIN IMMEDIATE');
@@ -123,7 +127,11 @@ export class GroupCommit {
   /** Commits what waits and refuses what comes. */
   async close(): Promise<void> {
     while (this.#alone) await this.#alone;
-    this.flush();
+    this.#flushAll();
     this.#closed = true;
+  }
+
+  #flushAll(): void {
+    while (this.#waiting.length > 0) this.flush();
   }
 }

@@ -2,15 +2,8 @@ import { fail, serviceError } from '../../errors/fail.ts';
 import type { Schema, TableSchema } from '../../schema/model.ts';
 import { rowWriter } from '../../values/encode.ts';
 import type { Mutation } from '../port.ts';
-import {
-  compileDelete,
-  compileExists,
-  compileInsert,
-  compileLink,
-  compilePointedAt,
-  compileUnlinkAll,
-  compileUpdate,
-} from '../sql/mutation.ts';
+import { compileInsert } from '../sql/insert.ts';
+import { compileDelete, compileExists, compileLink, compilePointedAt, compileUnlinkAll, compileUpdate } from '../sql/mutation.ts';
 import type { Statement } from '../sql/select.ts';
 import { columnShape } from '../sql/shape.ts';
 import type { Connection } from './connection.ts';

@@ -5,7 +5,7 @@ import type { Field, FieldType, Schema, TableSchema } from '../../schema/model.t
 import { valueTypes } from '../../values/index.ts';
 import type { StoredValue } from '../../values/type.ts';
 import { writeFilter, writeWhere } from '../sql/filter.ts';
-import { compileInsert } from '../sql/mutation.ts';
+import { compileInsert } from '../sql/insert.ts';
 import { writeOrder } from '../sql/order.ts';
 import type { Statement } from '../sql/select.ts';
 import { SqlWriter } from '../sql/writer.ts';
