@@ -1,8 +1,11 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { master } from './access/index.ts';
 import type { Config } from './config/index.ts';
 import { HttpServer } from './http/index.ts';
+import { OperatorError } from './kernel/operator-error.ts';
 import { createLog, type Logger } from './observe/index.ts';
+import type { RecordContext, WriteObserver } from './records/index.ts';
 import type { Engine } from './storage/port.ts';
 import type { Registry } from './storage/registry.ts';
 import { ProcessLock, SqliteEngine, SqliteRegistry } from './storage/sqlite/index.ts';
@@ -10,6 +13,9 @@ import { Administration, Systems } from './systems/index.ts';
 
 /** How long requests in flight may take after the service was told to end, in milliseconds. */
 const DRAIN_BOUND = 30_000;
+
+/** Who hears of every write, whatever path it comes by. */
+const observers: readonly WriteObserver[] = [];
 
 /** The service as a whole. */
 export interface App {
@@ -23,12 +29,18 @@ export interface App {
 /** What is kept in DATA_DIR, opened for an operator's command: another process may serve it at the same time. */
 export interface Workshop {
   readonly administration: Administration;
+  /** Opens a system's records, as its master, for the time of some work. @throws OperatorError where there is no such system */
+  withRecords<T>(appId: string, work: (context: RecordContext) => Promise<T>): Promise<T>;
+  /** Whether a service serves DATA_DIR now. */
+  isServed(): boolean;
   close(): Promise<void>;
 }
 
-interface Stores extends Workshop {
+interface Stores {
+  readonly administration: Administration;
   readonly registry: Registry;
   readonly engine: Engine;
+  close(): Promise<void>;
 }
 
 /**
@@ -38,13 +50,13 @@ interface Stores extends Workshop {
 export async function createApp(config: Config): Promise<App> {
   const log = createLog(config.logLevel);
   makeDataDirectory(config);
-  const lock = new ProcessLock(join(config.dataDir, 'service.lock'));
+  const lock = new ProcessLock(lockOf(config));
   const stores = openStores(config, log);
   const systems = new Systems(stores.registry, stores.engine, config.systemIdle, (error) =>
     log.error({ err: error }, 'a system was not closed well'),
   );
   let baseUrl = config.baseUrl ?? '';
-  const http = await HttpServer.create({ systems, observers: [], log, baseUrl: () => baseUrl }, config);
+  const http = await HttpServer.create({ systems, observers, log, baseUrl: () => baseUrl }, config);
   return {
     administration: stores.administration,
     async listen() {
@@ -65,8 +77,25 @@ export async function createApp(config: Config): Promise<App> {
 /** Opens the stores for an operator's command. @throws errors of the operating system where DATA_DIR cannot be used */
 export function openWorkshop(config: Config): Workshop {
   makeDataDirectory(config);
-  return openStores(config, createLog(config.logLevel));
+  const { administration, registry, engine, close } = openStores(config, createLog(config.logLevel));
+  return {
+    administration,
+    async withRecords(appId, work) {
+      if (!registry.read().systems.some((system) => system.appId === appId))
+        throw new OperatorError(`there is no system ${JSON.stringify(appId)}`);
+      const store = await engine.open(appId);
+      try {
+        return await work({ store, principal: master, observers, referer: null });
+      } finally {
+        await store.close();
+      }
+    },
+    isServed: () => ProcessLock.isHeld(lockOf(config)),
+    close,
+  };
 }
+
+const lockOf = ({ dataDir }: Config) => join(dataDir, 'service.lock');
 
 function openStores({ dataDir, queryTimeout }: Config, log: Logger): Stores {
   const registry = new SqliteRegistry(join(dataDir, 'registry.sqlite'));

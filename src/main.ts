@@ -1,3 +1,4 @@
+import type { Workshop } from './app.ts';
 import { type Actions, addFirstSystem, runProgram } from './cli/index.ts';
 import { loadSettings } from './config/index.ts';
 import { OperatorError } from './kernel/operator-error.ts';
@@ -19,17 +20,21 @@ const actions: Actions = {
       await app.close();
     }
   },
-  async withAdministration(work) {
-    const { config } = loadSettings(process.cwd());
-    const { openWorkshop } = await import('./app.ts');
-    const workshop = openWorkshop(config);
-    try {
-      return await work(workshop.administration);
-    } finally {
-      await workshop.close();
-    }
-  },
+  withAdministration: (work) => inWorkshop(({ administration }) => work(administration)),
+  withRecords: (appId, work) =>
+    inWorkshop((workshop) => workshop.withRecords(appId, (context) => work(context, () => workshop.isServed()))),
 };
+
+async function inWorkshop<T>(work: (workshop: Workshop) => T | Promise<T>): Promise<T> {
+  const { config } = loadSettings(process.cwd());
+  const { openWorkshop } = await import('./app.ts');
+  const workshop = openWorkshop(config);
+  try {
+    return await work(workshop);
+  } finally {
+    await workshop.close();
+  }
+}
 
 /** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
 function toldToEnd(): Promise<void> {

@@ -5,10 +5,13 @@ import { holdsKey, type Principal } from './principal.ts';
 
 const writes: ReadonlySet<string> = new Set(['create', 'update', 'delete', 'addField']);
 
+/** SPEC "`_syslogTriggers` fields": takes POST and PUT, rejects DELETE. */
+const neverDeleted: ReadonlySet<string> = new Set(['_syslogTriggers']);
+
 /**
  * The one place that decides what a caller may do with a table; every path asks it (REST, batch, include, sub-queries, aggregate).
  * SPEC "Authentication", "Errors" 119.
- * @throws captcha for an anonymous write, before anything else; permissionDenied; needsAuthentication
+ * @throws captcha for an anonymous write, before anything else; systemTable; permissionDenied; needsAuthentication
  */
 export function authorize(principal: Principal, action: ClpAction, table: TableSchema): Grant {
   refuseOutright(principal, action, table.className);
@@ -21,12 +24,14 @@ export function authorize(principal: Principal, action: ClpAction, table: TableS
 }
 
 /**
- * The part of the decision that needs no table: wrong credentials and anonymous writes. Callers use it where the table does not exist.
- * @throws permissionDenied, captcha
+ * The part of the decision that needs no table: wrong credentials, anonymous writes, logs that keep their rows. Callers use it where
+ * the table does not exist.
+ * @throws permissionDenied, captcha, systemTable
  */
 export function refuseOutright(principal: Principal, action: ClpAction, className: string): void {
   if (principal.kind === 'invalid') fail('permissionDenied', action, className);
   if (principal.kind === 'anonymous' && writes.has(action)) fail('captcha');
+  if (action === 'delete' && neverDeleted.has(className)) fail('systemTable');
 }
 
 const keyGrants = new WeakMap<TableSchema, Grant>();

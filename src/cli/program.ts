@@ -1,5 +1,7 @@
 import { Command, CommanderError } from 'commander';
+import type { RecordContext } from '../records/index.ts';
 import type { Administration } from '../systems/index.ts';
+import { addImportCommand } from './commands/import.ts';
 import { addKeyCommands } from './commands/key.ts';
 import { addSystemCommands } from './commands/system.ts';
 
@@ -9,6 +11,11 @@ export interface Actions {
   start(): Promise<void>;
   /** Opens what is kept in DATA_DIR for the time of some work. */
   withAdministration<T>(work: (administration: Administration) => T | Promise<T>): Promise<T>;
+  /**
+   * Opens a system's records, as its master, for the time of some work, which may ask whether a service serves them at the same time.
+   * @throws OperatorError where there is no such system
+   */
+  withRecords<T>(appId: string, work: (context: RecordContext, isServed: () => boolean) => Promise<T>): Promise<T>;
 }
 
 /** Where a sub-command's result goes: stdout, one line each. */
@@ -28,6 +35,7 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
     .action(() => actions.start());
   addSystemCommands(program, actions, print);
   addKeyCommands(program, actions, print);
+  addImportCommand(program, actions, print);
   try {
     await program.parseAsync(args, { from: 'user' });
     return 0;

@@ -52,8 +52,7 @@ export const catalogue = {
   placeMismatch: {
     code: 111,
     status: 400,
-    text: (place: string, expected: string, got: string) =>
-      `schema mismatch inside the value at ${place}; expected ${expected} but got ${got}`,
+    text: (place: string, expected: string, got: string) => `schema mismatch for ${place}; expected ${expected} but got ${got}`,
   },
   invalidFieldType: { code: 111, status: 400, text: (type: string) => `invalid field type: ${type}` },
   notAType: { code: 111, status: 400, text: (type: string) => `This is not a valid ${type}` },

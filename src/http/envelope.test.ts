@@ -26,6 +26,10 @@ test('a header wins over the body, an empty one does not', () => {
   const envelope = open({ _ApplicationId: 'body', _MasterKey: 'body' }, headers);
   assert.deepEqual([envelope.appId, envelope.credentials.masterKey], ['header', 'body']);
 });
+test('a credential in a header leaves those of the body aside, whichever they are', () => {
+  const { credentials } = open({ _MasterKey: 'body', _SessionToken: 'body' }, { 'x-platform-api-key': 'header' });
+  assert.deepEqual(credentials, { masterKey: undefined, apiKey: 'header', sessionToken: undefined });
+});
 test('values that are no strings are handed on for the systems to refuse', () => {
   assert.deepEqual(open({ _MasterKey: { $ne: '' } }).credentials.masterKey, { $ne: '' });
 });

@@ -43,14 +43,19 @@ export function openEnvelope(headers: IncomingHttpHeaders, text: string | undefi
   const about = body === sent ? undefined : (sent as JsonObject);
   return {
     appId: headers['x-platform-application-id'] || (about && own(about, '_ApplicationId')),
-    credentials: {
-      masterKey: headers['x-platform-master-key'] || (about && own(about, '_MasterKey')),
-      apiKey: headers['x-platform-api-key'] || (about && own(about, '_apiKey')),
-      sessionToken: headers['x-platform-session-token'] || (about && own(about, '_SessionToken')),
-    },
+    credentials: credentialsOf(headers, about),
     method: about && own(about, '_method'),
     body,
   };
+}
+
+/** Those of the headers; those of the body where no header brings one, so that the two never mix. */
+function credentialsOf(headers: IncomingHttpHeaders, about: JsonObject | undefined): Credentials {
+  const masterKey = headers['x-platform-master-key'];
+  const apiKey = headers['x-platform-api-key'];
+  const sessionToken = headers['x-platform-session-token'];
+  if (masterKey || apiKey || sessionToken || !about) return { masterKey, apiKey, sessionToken };
+  return { masterKey: own(about, '_MasterKey'), apiKey: own(about, '_apiKey'), sessionToken: own(about, '_SessionToken') };
 }
 
 /** The body without the keys that are about the request; the same value where it has none. */

@@ -7,7 +7,7 @@ export class FramedPieces implements AsyncIterableIterator<string> {
   readonly #suffix: string;
   readonly #ended: () => void;
   #prefix: string;
-  #state: 'pieces' | 'over' = 'pieces';
+  #over = false;
 
   /** @param ended called once, when the pieces have come to their end or are no longer wanted */
   constructor(prefix: string, pieces: AsyncIterable<string>, suffix: string, ended: () => void = () => {}) {
@@ -18,7 +18,7 @@ export class FramedPieces implements AsyncIterableIterator<string> {
   }
 
   async next(): Promise<IteratorResult<string>> {
-    if (this.#state === 'over') return { done: true, value: undefined };
+    if (this.#over) return { done: true, value: undefined };
     if (this.#prefix !== '') {
       const value = this.#prefix;
       this.#prefix = '';
@@ -26,6 +26,8 @@ export class FramedPieces implements AsyncIterableIterator<string> {
     }
     try {
       const piece = await this.#pieces.next();
+      // The client left meanwhile; what was made since is to be let go of too.
+      if (this.#over) return await this.#leave();
       if (!piece.done) return piece;
     } catch (error) {
       this.#end();
@@ -36,20 +38,23 @@ export class FramedPieces implements AsyncIterableIterator<string> {
   }
 
   async return(): Promise<IteratorResult<string>> {
-    if (this.#state !== 'over') {
-      this.#end();
-      await this.#pieces.return?.();
-    }
-    return { done: true, value: undefined };
+    if (this.#over) return { done: true, value: undefined };
+    this.#end();
+    return await this.#leave();
   }
 
   [Symbol.asyncIterator](): this {
     return this;
   }
 
+  async #leave(): Promise<IteratorResult<string>> {
+    await this.#pieces.return?.();
+    return { done: true, value: undefined };
+  }
+
   #end(): void {
-    if (this.#state === 'over') return;
-    this.#state = 'over';
+    if (this.#over) return;
+    this.#over = true;
     this.#ended();
   }
 }

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { type FastifyInstance, fastify } from 'fastify';
 import { limits } from '../kernel/limits.ts';
 import { registerDataEndpoints } from './data.ts';
@@ -19,6 +20,8 @@ const HEADERS_TIMEOUT = 20_000;
 const HEADER_BYTES = 64 * 1024;
 /** Longer than the usual balancer keeps its idle connections, so that it is the balancer who closes them. */
 const KEEP_ALIVE_TIMEOUT = 72_000;
+/** Milliseconds in which an ending server still takes what was on its way to it. */
+const LAST_CALL = 100;
 
 export interface HttpOptions {
   readonly host: string;
@@ -27,6 +30,12 @@ export interface HttpOptions {
   readonly trustProxy: boolean | string[];
   /** Milliseconds that a query may take, during which its connection is quiet. */
   readonly queryTimeout: number;
+}
+
+/** SPEC "Query parameters": an unencoded `#` ends the address, wherever it was not already cut off by the client. */
+function withoutFragment({ url = '/' }: { readonly url?: string | undefined }): string {
+  const at = url.indexOf('#');
+  return at < 0 ? url : url.slice(0, at);
 }
 
 /** The service's HTTP server. */
@@ -53,15 +62,18 @@ export class HttpServer {
       connectionTimeout: options.queryTimeout + REQUEST_TIMEOUT,
       requestTimeout: REQUEST_TIMEOUT,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
-      http: { headersTimeout: HEADERS_TIMEOUT, maxHeaderSize: HEADER_BYTES },
+      http: { headersTimeout: HEADERS_TIMEOUT, maxHeaderSize: HEADER_BYTES, requireHostHeader: false },
+      rewriteUrl: withoutFragment,
       frameworkErrors: answerBadAddress,
       clientErrorHandler: answerBadRequest,
       routerOptions: {
         // Names too long are the endpoints' to refuse; Node bounds the address itself.
-        maxParamLength: 20_000,
+        maxParamLength: HEADER_BYTES,
         querystringParser: parseQueryString as unknown as (text: string) => Record<string, unknown>,
       },
     });
+    // Asked for what it does not know, the server goes on as if it were not asked, so that this answer too is made by the service.
+    server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
     const http = new HttpServer(server, options);
     registerRequestId(server);
     await registerCors(server);
@@ -92,6 +104,7 @@ export class HttpServer {
   /** Takes no more connections and ends when the requests in flight are answered. @param bound milliseconds after which they are cut off */
   async close(bound: number): Promise<void> {
     this.#draining = true;
+    if (this.#server.server.listening) await lastCall();
     const timer = setTimeout(() => this.#server.server.closeAllConnections(), bound);
     try {
       await this.#server.close();
@@ -99,4 +112,11 @@ export class HttpServer {
       clearTimeout(timer);
     }
   }
+}
+
+/** A connection that is closed with a request on it that was not read yet looks like a broken one to its client. */
+async function lastCall(): Promise<void> {
+  await wait(LAST_CALL);
+  // Timers come before sockets: after a long turn of the event loop it takes one more to read them.
+  for (let turn = 0; turn < 2; turn++) await nextTurn();
 }

@@ -16,4 +16,6 @@ export const limits = {
   fieldsPerTable: 1_600,
   /** Characters of a `$regex`. */
   regexLength: 10_000,
+  /** Steps of a `$regex`, its counted repeats written out: some 20 ms to compile. */
+  regexSize: 20_000,
 } as const;

@@ -54,9 +54,12 @@ export type Filter =
   /** Text column, text at a place, or any text element of an array there. */
   | { readonly kind: 'regex'; readonly ref: FieldRef; readonly regex: Regex }
   | { readonly kind: 'text'; readonly table: TableSchema; readonly search: TextSearch }
-  /** A Pointer column whose target matches (`$inQuery`). The sub-query's filter holds the caller's own guard. */
-  | { readonly kind: 'inQuery'; readonly field: Field; readonly target: SubQuery }
-  /** The column equals a value of `key` among the sub-query's records (`$select`). */
+  /**
+   * A Pointer whose target matches, an Array or a Relation with such a Pointer, or a place that holds either (`$inQuery`).
+   * The sub-query's filter holds the caller's own guard.
+   */
+  | { readonly kind: 'inQuery'; readonly ref: FieldRef; readonly target: SubQuery }
+  /** The value, or an element of an array, equals a value of `key` among the sub-query's records (`$select`). */
   | { readonly kind: 'select'; readonly ref: FieldRef; readonly target: SubQuery; readonly key: FieldRef }
   /** Records that the owner's Relation field holds (`$relatedTo`). `owner` holds the caller's guard on the owning record. */
   | { readonly kind: 'relatedTo'; readonly relation: Field; readonly ownerId: string; readonly owner: SubQuery }

@@ -1,1 +1,1 @@
-export { checkQueryParameters, parseQuery, parseSelection } from './parameters.ts';
+export { parseQuery, parseSelection } from './parameters.ts';

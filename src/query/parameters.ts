@@ -32,7 +32,7 @@ const ofReads: ReadonlySet<string> = new Set(['keys', 'excludeKeys', 'include', 
  * @throws invalidParameter, badParameterValue, badQuery (102); invalidWhere (500); what `parseWhere`, `keys`, `order`, `include` throw
  */
 export function parseQuery(parameters: QueryParameters, grant: Grant, scope: QueryScope): Query {
-  checkQueryParameters(parameters);
+  checkNames(parameters, ofQueries);
   const where = parseWhere(whereValue(parameters.get('where')), grant, scope);
   const ranked = hasText(where);
   const shape = shapeOf(parameters);
@@ -50,11 +50,6 @@ export function parseQuery(parameters: QueryParameters, grant: Grant, scope: Que
 export function parseSelection(parameters: QueryParameters, grant: Grant, scope: QueryScope): Selection {
   checkNames(parameters, ofReads);
   return selectionOf(shapeOf(parameters), guardedFilter(grant, always), grant, scope);
-}
-
-/** The check that a query of a table that does not exist gets too. @throws invalidParameter (102) */
-export function checkQueryParameters(parameters: QueryParameters): void {
-  checkNames(parameters, ofQueries);
 }
 
 function checkNames(parameters: QueryParameters, known: ReadonlySet<string>): void {

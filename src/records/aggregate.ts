@@ -4,6 +4,7 @@ import type { JsonValue } from '../kernel/json.ts';
 import { checkAggregationParameters, parseAggregation } from '../query/aggregate/index.ts';
 import type { JsonText } from '../storage/port.ts';
 import type { RecordContext } from './context.ts';
+import { underSchema } from './replan.ts';
 
 /**
  * Runs an aggregation. SPEC "Aggregation"; CONTRACT "Records".
@@ -18,12 +19,13 @@ export async function aggregateRecords(
   const { store, principal } = context;
   refuseOutright(principal, 'find', className);
   if (principal.kind === 'anonymous') fail('permissionDenied', 'find', className);
-  const schema = store.schema();
-  const table = schema.tables.get(className);
-  if (!table) {
-    checkAggregationParameters(parameters);
-    return '[]';
-  }
-  const grant = authorize(principal, 'find', table);
-  return store.reader.aggregate(parseAggregation(parameters, grant, { schema, principal }));
+  return underSchema(store, async (schema) => {
+    const table = schema.tables.get(className);
+    if (!table) {
+      checkAggregationParameters(parameters);
+      return '[]';
+    }
+    const grant = authorize(principal, 'find', table);
+    return store.reader.aggregate(parseAggregation(parameters, grant, { schema, principal }));
+  });
 }

@@ -1,7 +1,8 @@
 import type { Filter } from '../query/filter.ts';
 import type { FieldLabels } from '../schema/describe.ts';
-import type { Field, TableSchema } from '../schema/model.ts';
+import type { Field, Schema, TableSchema } from '../schema/model.ts';
 import type { JsonText, Store } from '../storage/port.ts';
+import { underSchema } from './replan.ts';
 
 /** Labels by table, then by field. */
 export type Labels = ReadonlyMap<string, FieldLabels>;
@@ -18,9 +19,15 @@ interface LabelRow {
  */
 export async function readLabels(store: Store, className?: string): Promise<Labels> {
   const labels = new Map<string, Map<string, string>>();
-  const dictionary = store.schema().tables.get('_Dictionary');
+  for (const row of JSON.parse(await underSchema(store, (schema) => readRows(store, schema, className))) as LabelRow[])
+    addLabel(labels, row);
+  return labels;
+}
+
+async function readRows(store: Store, schema: Schema, className: string | undefined): Promise<string> {
+  const dictionary = schema.tables.get('_Dictionary');
   const fields = dictionary && dictionaryFields(dictionary);
-  if (!dictionary || !fields) return labels;
+  if (!dictionary || !fields) return '[]';
   const [, tblName] = fields;
   const filter: Filter =
     className === undefined ? { kind: 'always' } : { kind: 'compare', field: tblName, op: 'eq', value: className };
@@ -35,8 +42,7 @@ export async function readLabels(store: Store, className?: string): Promise<Labe
     count: false,
     withScore: false,
   });
-  for (const row of JSON.parse(await wholeText(results)) as LabelRow[]) addLabel(labels, row);
-  return labels;
+  return wholeText(results);
 }
 
 function addLabel(labels: Map<string, Map<string, string>>, { tblName, field, value }: LabelRow): void {

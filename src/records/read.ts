@@ -1,10 +1,13 @@
-import { authorize, type Grant, refuseOutright } from '../access/index.ts';
+import { authorize, type Grant, master, refuseOutright } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
-import { checkQueryParameters, parseQuery, parseSelection } from '../query/index.ts';
+import { parseQuery, parseSelection } from '../query/index.ts';
+import type { QueryScope } from '../query/scope.ts';
 import type { Selection } from '../query/selection.ts';
-import type { FindResult } from '../storage/port.ts';
+import { newTable } from '../schema/defaults.ts';
+import { type FindResult, SchemaChanged } from '../storage/port.ts';
 import type { RecordContext } from './context.ts';
+import { underSchema } from './replan.ts';
 
 /** Query parameters by name: text from the address, JSON values where the query came in a body. */
 type Parameters = ReadonlyMap<string, string | JsonValue>;
@@ -35,11 +38,15 @@ export function getRecord(
     if (parameters.size === 0) wholeRecords.set(grant, selection);
   }
   const found = store.reader.get(selection, objectId);
-  return typeof found === 'string'
-    ? found
-    : found === null
-      ? fail('objectNotFound')
-      : found.then((text) => text ?? fail('objectNotFound'));
+  if (typeof found === 'string') return found;
+  if (found === null) return fail('objectNotFound');
+  return found.then(
+    (text) => text ?? fail('objectNotFound'),
+    (error) => {
+      if (error instanceof SchemaChanged) return getRecord(context, className, objectId, parameters);
+      throw error;
+    },
+  );
 }
 
 /**
@@ -49,14 +56,18 @@ export function getRecord(
 export async function findRecords(context: RecordContext, className: string, parameters: Parameters): Promise<FindResult> {
   const { store, principal } = context;
   refuseOutright(principal, 'find', className);
-  const schema = store.schema();
-  const table = schema.tables.get(className);
-  if (!table) {
-    checkQueryParameters(parameters);
-    return parameters.has('count') ? { results: '[]', count: 0 } : { results: '[]' };
-  }
-  const grant = authorize(principal, 'find', table);
-  const query = parseQuery(parameters, grant, { schema, principal });
-  if (query.count) authorize(principal, 'count', table);
-  return store.reader.find(query);
+  return underSchema(store, async (schema) => {
+    const table = schema.tables.get(className);
+    if (!table) return findNothing(className, parameters, { schema, principal });
+    const grant = authorize(principal, 'find', table);
+    const query = parseQuery(parameters, grant, { schema, principal });
+    if (query.count) authorize(principal, 'count', table);
+    return store.reader.find(query);
+  });
+}
+
+/** SPEC "Query": a table that does not exist has no records. The parameters are checked as for any other. */
+function findNothing(className: string, parameters: Parameters, scope: QueryScope): FindResult {
+  const { count } = parseQuery(parameters, authorize(master, 'find', newTable(className, className)), scope);
+  return count ? { results: '[]', count: 0 } : { results: '[]' };
 }

@@ -22,7 +22,10 @@ export interface FindResult {
   readonly count?: number;
 }
 
-/** One system's reads. Long ones run off the event loop and end at the time limit. @throws timeout, noTextIndex */
+/** A read met a schema that has lost something since it was planned: it is to be planned anew. */
+export class SchemaChanged extends Error {}
+
+/** One system's reads. Long ones run off the event loop and end at the time limit. @throws timeout, noTextIndex, SchemaChanged */
 export interface Reader {
   /** JSON text of the first record of the selection; `null` where there is none. */
   get(selection: Selection, objectId: string): string | null | Promise<string | null>;
@@ -60,7 +63,9 @@ export type Mutation =
       readonly relation: Field;
       readonly ownerId: string;
       readonly memberIds: readonly string[];
-    };
+    }
+  /** Takes all members out of a Relation of a record. */
+  | { readonly kind: 'unlinkAll'; readonly relation: Field; readonly ownerId: string };
 
 export interface WritePlan {
   readonly changes: readonly SchemaChange[];
@@ -90,6 +95,12 @@ export interface Store {
   schema(): Schema;
   /** Carries a write out and resolves when it is durable. Writes of one turn of the event loop share a commit; each fails alone. */
   write(write: PreparedWrite): Promise<WriteOutcome>;
+  /**
+   * Many writes in one commit, for commands that have the store to themselves. The store that `work` is handed answers each write when it
+   * is carried out; each fails alone. All are durable when this resolves, and undone where `work` throws. Meanwhile other writes wait, and
+   * reads see what is not durable yet.
+   */
+  inOneCommit<T>(work: (store: Store) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 

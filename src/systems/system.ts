@@ -2,7 +2,7 @@ import { anonymous, invalid, master, type Principal } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import type { Store } from '../storage/port.ts';
 import type { KeyEntry, SystemEntry } from '../storage/registry.ts';
-import { hashKey, hashPrefix } from './secrets.ts';
+import { hashKey, hashPrefix, sameHash } from './secrets.ts';
 
 /** The credentials of a request. Values that are no strings may come in a body; they are nobody's. */
 export interface Credentials {
@@ -15,14 +15,16 @@ export interface Credentials {
 export class Registration {
   readonly entry: SystemEntry;
   readonly #masterPrefix: string;
+  readonly #masterKey: Uint8Array;
   readonly #apiPrefix: string;
-  readonly #apiKeys = new Map<string, Principal>();
+  readonly #apiKeys: readonly { readonly hash: Uint8Array; readonly principal: Principal }[];
 
   constructor(entry: SystemEntry, keys: readonly KeyEntry[], salt: string) {
     this.entry = entry;
     this.#masterPrefix = hashPrefix(salt, entry.appId, 'master');
+    this.#masterKey = Buffer.from(entry.masterKeyHash);
     this.#apiPrefix = hashPrefix(salt, entry.appId, 'apiKey');
-    for (const { hash, name } of keys) this.#apiKeys.set(hash, { kind: 'apiKey', name });
+    this.#apiKeys = keys.map(({ hash, name }) => ({ hash: Buffer.from(hash), principal: { kind: 'apiKey', name } }));
   }
 
   /**
@@ -31,12 +33,21 @@ export class Registration {
    */
   principalFor({ masterKey, apiKey, sessionToken }: Credentials): Principal {
     if (wasSent(masterKey)) return this.#isMaster(masterKey) ? master : invalid;
-    if (wasSent(apiKey)) return (typeof apiKey === 'string' && this.#apiKeys.get(hashKey(this.#apiPrefix, apiKey))) || invalid;
+    if (wasSent(apiKey)) return this.#ofApiKey(apiKey);
     return wasSent(sessionToken) ? fail('invalidSession') : anonymous;
   }
 
   #isMaster(key: unknown): boolean {
-    return typeof key === 'string' && hashKey(this.#masterPrefix, key) === this.entry.masterKeyHash;
+    return typeof key === 'string' && sameHash(Buffer.from(hashKey(this.#masterPrefix, key)), this.#masterKey);
+  }
+
+  /** Goes through all keys, so that the time does not tell which of them it is. */
+  #ofApiKey(key: unknown): Principal {
+    if (typeof key !== 'string') return invalid;
+    const given = Buffer.from(hashKey(this.#apiPrefix, key));
+    let found = invalid;
+    for (const { hash, principal } of this.#apiKeys) if (sameHash(given, hash)) found = principal;
+    return found;
   }
 }
 

@@ -1,16 +1,25 @@
-import { fail } from '../errors/fail.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fail, ServiceError } from '../errors/fail.ts';
 import { isJsonObject } from '../kernel/json.ts';
 import { createRecord, type RecordContext } from '../records/index.ts';
+import { checkClassName } from '../schema/naming.ts';
 import { parseRequestJson } from '../values/index.ts';
+import type { Line } from './lines.ts';
 
-/** Records that share a commit; memory holds no more than one such group. */
-const GROUP = 1_000;
+/**
+ * Lines that share a commit; memory holds no more than one such group. Many, since pages of indexes are written once for each commit;
+ * few beside a service, whose own writes wait meanwhile.
+ */
+const GROUP = 50_000;
+const GROUP_BESIDE_SERVICE = 500;
+/** Characters of a group's lines, where lines are long. */
+const GROUP_TEXT = 32 * 1024 * 1024;
 
 /** A line that was not imported. */
 export interface RejectedLine {
   /** From 1. */
   readonly line: number;
-  readonly error: unknown;
+  readonly error: ServiceError;
 }
 
 export interface ImportResult {
@@ -18,44 +27,91 @@ export interface ImportResult {
   readonly rejected: number;
 }
 
+export interface ImportEvents {
+  /** A line was refused. Called in the order of lines. */
+  rejected(line: RejectedLine): void;
+  /** A group is durable. @param imported the records imported so far */
+  progressed(imported: number): void;
+}
+
+interface NumberedLine {
+  readonly number: number;
+  readonly text: Line;
+}
+
 /**
  * Creates a record for each line of newline-delimited JSON, in order. Empty lines are passed over; a line that is refused is reported
  * and the others go on, as in a batch.
- * @param lines one JSON object each, as a POST would carry it; an `objectId` in it is kept
- * @param onRejected called for each refused line
- * @param onProgress called after each group, with the records imported so far
+ * @param blocks lines of one JSON object each, as a POST would carry it; an `objectId` in it is kept
+ * @param isServed whether a service works on the store at the same time
+ * @throws invalidClassName (103); faults, which end the import: groups before stay imported
  */
 export async function importRecords(
   context: RecordContext,
   className: string,
-  lines: AsyncIterable<string>,
-  onRejected: (rejected: RejectedLine) => void,
-  onProgress: (imported: number) => void = () => {},
+  blocks: AsyncIterable<readonly Line[]>,
+  isServed: () => boolean,
+  events: ImportEvents,
 ): Promise<ImportResult> {
-  let number = 0;
+  if (!context.store.schema().tables.has(className)) checkClassName(className);
   let imported = 0;
   let rejected = 0;
-  let group: Promise<void>[] = [];
-  const importLine = async (text: string, line: number) => {
-    try {
-      const body = parseRequestJson(text);
-      if (!isJsonObject(body)) fail('invalidJson', 'a line must hold one JSON object');
-      await createRecord(context, className, body);
-      imported++;
-    } catch (error) {
-      rejected++;
-      onRejected({ line, error });
-    }
-  };
-  for await (const text of lines) {
-    number++;
-    if (text.trim() === '') continue;
-    group.push(importLine(text, number));
-    if (group.length < GROUP) continue;
-    await Promise.all(group);
-    group = [];
-    onProgress(imported);
+  for await (const lines of groupsOf(blocks, () => (isServed() ? GROUP_BESIDE_SERVICE : GROUP))) {
+    const begun = performance.now();
+    const refused = await context.store.inOneCommit((store) => importGroup({ ...context, store }, className, lines));
+    imported += lines.length - refused.length;
+    rejected += refused.length;
+    for (const line of refused) events.rejected(line);
+    events.progressed(imported);
+    // The service's writes have their turn for as long as they have waited.
+    if (lines.length <= GROUP_BESIDE_SERVICE && isServed()) await pause(performance.now() - begun);
   }
-  await Promise.all(group);
   return { imported, rejected };
+}
+
+/** The lines that are not empty, numbered, in groups. @param sizeOf the size of the next group */
+async function* groupsOf(blocks: AsyncIterable<readonly Line[]>, sizeOf: () => number): AsyncGenerator<readonly NumberedLine[]> {
+  let number = 0;
+  let group: NumberedLine[] = [];
+  let size = sizeOf();
+  let length = 0;
+  for await (const block of blocks)
+    for (const line of block) {
+      number++;
+      // Windows marks the beginning of a UTF-8 file.
+      const text = number === 1 && line?.startsWith('\uFEFF') ? line.slice(1) : line;
+      if (text?.trim() === '') continue;
+      group.push({ number, text });
+      length += text?.length ?? 0;
+      if (group.length < size && length < GROUP_TEXT) continue;
+      yield group;
+      group = [];
+      size = sizeOf();
+      length = 0;
+    }
+  if (group.length > 0) yield group;
+}
+
+/** Creates the records of a group. @returns the lines that were refused, in order */
+async function importGroup(
+  context: RecordContext,
+  className: string,
+  lines: readonly NumberedLine[],
+): Promise<readonly RejectedLine[]> {
+  const rejected: RejectedLine[] = [];
+  for (const { number, text } of lines)
+    try {
+      await importLine(context, className, text);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      rejected.push({ line: number, error });
+    }
+  return rejected;
+}
+
+async function importLine(context: RecordContext, className: string, text: Line): Promise<void> {
+  if (text === null) return fail('tooLarge');
+  const body = parseRequestJson(text);
+  if (!isJsonObject(body)) return fail('invalidJson', 'a line must hold one JSON object');
+  await createRecord(context, className, body);
 }

@@ -1,1 +1,2 @@
-export { type ImportResult, importRecords, type RejectedLine } from './import.ts';
+export { type ImportEvents, type ImportResult, importRecords, type RejectedLine } from './import.ts';
+export { readLines } from './lines.ts';

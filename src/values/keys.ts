@@ -55,12 +55,13 @@ export function checkWrapperKeys(value: JsonObject | JsonValue[], depth = 0): vo
 
 /**
  * Checks the part of a dotted name that follows the field: `a.0.b` is `['a', '0', 'b']`.
+ * @param name the whole name, for the text of errors
  * @throws invalidFieldName (105) for an empty or forbidden segment, or too many; invalidNestedKey (121) for `$` in one
  */
-export function checkPath(path: readonly string[]): void {
-  if (path.length >= limits.jsonDepth) fail('invalidFieldName', shown(path.join('.')));
+export function checkPath(path: readonly string[], name = path.join('.')): void {
+  if (path.length >= limits.jsonDepth) fail('invalidFieldName', shown(name));
   for (const segment of path) {
-    if (segment === '' || isForbidden(segment)) fail('invalidFieldName', shown(path.join('.')));
+    if (segment === '' || isForbidden(segment)) fail('invalidFieldName', shown(name));
     if (segment.includes('$')) fail('invalidNestedKey', shown(segment));
   }
 }

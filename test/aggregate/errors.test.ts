@@ -27,6 +27,20 @@ onEachEngine((get) => {
     ['a stage without a key', [{}]],
     ['a stage that is no object', ['$match']],
     ['a pipeline that is no array', 5],
+    [
+      'stages that double a text each',
+      Array.from({ length: 40 }, (_, at) => {
+        const of = at === 0 ? '$city' : '$x';
+        return { $addFields: { x: { $concat: [of, of] } } };
+      }),
+    ],
+    [
+      'stages that double an array each, through a $group',
+      Array.from({ length: 20 }, (_, at) => {
+        const of = at === 0 ? '$tags' : '$x';
+        return { $group: { _id: of, x: { $push: [of, of] } } };
+      }),
+    ],
     ['$group without _id', [{ $group: { n: { $sum: 1 } } }], /Missing key _id/],
     ['$group with an unknown accumulator', [{ $group: { _id: null, n: { $stdDevPop: '$n' } } }]],
     ['$group with a field that is no accumulator', [{ $group: { _id: null, n: '$n' } }]],

@@ -212,6 +212,16 @@ onEachEngine((get) => {
       { objectId: 'Eilat', total: 12 },
     ]);
   });
+  test('Aggregation short form: sort= and project= as lists of names', async () => {
+    const rows = await short({ where: { city: 'Haifa' }, sort: '-k', project: 'k,city' });
+    assert.deepEqual(
+      rows.map(({ objectId, ...row }) => row),
+      [
+        { k: 'b', city: 'Haifa' },
+        { k: 'a', city: 'Haifa' },
+      ],
+    );
+  });
   test('Aggregation short form: where= alone selects records', async () => {
     assert.deepEqual(
       (await short({ where: { city: 'Haifa' }, sort: { k: -1 } })).map((row) => row.k),

@@ -34,6 +34,17 @@ onEachEngine((get) => {
     const allowed = list((await preflight(path, wanted.join(','))).headers.get('access-control-allow-headers'));
     for (const name of wanted) assert.ok(allowed.includes(name), name);
   });
+  test('Conventions CORS: a preflight that names no header, or one, hears of all X-Platform-* headers', async () => {
+    const headers = { Origin: origin, 'Access-Control-Request-Method': 'PUT' };
+    for (const asked of [{}, { 'Access-Control-Request-Headers': 'x-platform-api-key' }] as Record<string, string>[]) {
+      const answer = await fetch(get().url + path, { method: 'OPTIONS', headers: { ...headers, ...asked } });
+      const allowed = list(answer.headers.get('access-control-allow-headers'));
+      for (const name of ['application-id', 'api-key', 'master-key', 'session-token'])
+        assert.ok(allowed.includes(`x-platform-${name}`), `${name}: ${allowed}`);
+      assert.ok(allowed.includes('content-type'));
+      assert.equal(new Set(allowed).size, allowed.length);
+    }
+  });
   test('Conventions CORS: a simple answer carries the Origin too, failures included', async () => {
     await create(get(), table, { n: 0 });
     for (const [to, status] of [
@@ -214,6 +225,26 @@ onEachEngine((get) => {
       const answer = await get().call('GET', path, { as: 'anonymous', headers });
       assertError(answer, 400, 119, new RegExp(`^Permission denied for action find on class ${table}`));
     }
+  });
+  test('Requests: credentials in the body; a header wins over the body, whichever credential it brings', async () => {
+    const { appId, masterKey, apiKey } = get();
+    const find = async (headers: Record<string, string>, body: Record<string, unknown>) => {
+      const sent = { method: 'POST', headers, body: JSON.stringify({ _method: 'GET', limit: 0, ...body }) };
+      const answer = await fetch(get().url + path, sent);
+      return [answer.status, ((await answer.json()) as { code?: number }).code];
+    };
+    const header = { 'X-Platform-Application-Id': appId };
+    const refused = [400, 119];
+    const found = [200, undefined];
+    assert.deepEqual(await find({}, { _ApplicationId: appId, _MasterKey: masterKey }), found);
+    assert.deepEqual(await find({}, { _ApplicationId: appId, _apiKey: apiKey }), found);
+    assert.deepEqual(await find({}, { _ApplicationId: appId, _apiKey: masterKey }), refused);
+    assert.deepEqual(await find({ 'X-Platform-Application-Id': 'x' }, { _ApplicationId: appId }), [403, undefined]);
+    assert.deepEqual(await find({ ...header, 'X-Platform-Master-Key': masterKey }, { _MasterKey: 'wrong' }), found);
+    assert.deepEqual(await find({ ...header, 'X-Platform-Master-Key': 'wrong' }, { _MasterKey: masterKey }), refused);
+    assert.deepEqual(await find({ ...header, 'X-Platform-API-Key': apiKey }, { _MasterKey: 'wrong' }), found);
+    assert.deepEqual(await find({ ...header, 'X-Platform-API-Key': 'wrong' }, { _MasterKey: masterKey }), refused);
+    assert.deepEqual(await find({ ...header, 'X-Platform-API-Key': apiKey }, { _SessionToken: 'r:wrong' }), found);
   });
   test('Credentials: a session token that is not valid: 400 code 209 `invalid session token`', async () => {
     const headers = { 'X-Platform-Session-Token': `r:${'0'.repeat(32)}` };

@@ -108,6 +108,21 @@ onEachEngine((get) => {
     assert.deepEqual([answer.status, answer.body], [200, { results: [], count: 0 }]);
   });
 
+  test('Records/Query count: an unknown table has no count that was not asked for', async () => {
+    for (const count of [0, 'false']) assert.deepEqual((await ask({ count }, tableName('Nothing'))).body, { results: [] });
+  });
+  for (const [query, status, code] of [
+    [{ limit: 'abc' }, 400, 102],
+    [{ skip: -1 }, 400, 102],
+    [{ count: 'yes' }, 400, 102],
+    [{ where: '{' }, 500, 1],
+    [{ where: { a: { $foo: 1 } } }, 400, 102],
+    [{ order: 'a b' }, 400, 105],
+  ] as const)
+    test(`Records/Query: an unknown table is no licence for a bad query: ${JSON.stringify(query)}`, async () => {
+      assertError(await ask(query, tableName('Nothing')), status, code);
+    });
+
   const always = ['objectId', 'createdAt', 'updatedAt', 'ACL'];
   test('Records/Query keys: a projection; objectId, createdAt, updatedAt and ACL stay', async () => {
     const [row] = await find(get(), table, { where: { k: 'a' }, keys: 'k,n' });

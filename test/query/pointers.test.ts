@@ -20,7 +20,16 @@ onEachEngine((get) => {
   const owner = (id: string) => pointer(owners, id);
   before(async () => {
     await defineTable(get(), owners, { k: 'String', city: 'String', rank: 'Number', boss: `Pointer:${owners}`, info: 'Object' });
-    await defineTable(get(), things, { k: 'String', owner: `Pointer:${owners}`, city: 'String', seen: 'Array', code: 'String' });
+    const fields = {
+      k: 'String',
+      owner: `Pointer:${owners}`,
+      city: 'String',
+      seen: 'Array',
+      code: 'String',
+      towns: 'Array',
+      o: 'Object',
+    };
+    await defineTable(get(), things, fields);
     await createEach(get(), owners, [
       { objectId: 'owner00001', k: 'o1', city: 'Haifa', rank: 1, info: { home: 'Haifa' } },
       { objectId: 'owner00002', k: 'o2', city: 'Eilat', rank: 2, boss: owner('owner00001'), info: { home: 'Yafo' } },
@@ -34,6 +43,8 @@ onEachEngine((get) => {
         city: 'Haifa',
         seen: [owner('owner00002')],
         code: 'owner00002',
+        towns: [1, 'Haifa', null],
+        o: { by: owner('owner00001'), town: 'Eilat' },
       },
       {
         objectId: 'thing00002',
@@ -41,6 +52,8 @@ onEachEngine((get) => {
         owner: owner('owner00002'),
         city: 'Yafo',
         seen: [owner('owner00001'), owner('owner00003')],
+        towns: [3, 'Yafo', { a: 1 }],
+        o: { by: 'owner00001', list: [owner('owner00003')], towns: ['Haifa'] },
       },
       { objectId: 'thing00003', k: 'c', owner: owner('owner00003'), city: 'Eilat' },
       { objectId: 'thing00004', k: 'd', owner: owner('nowhere001') },
@@ -81,6 +94,13 @@ onEachEngine((get) => {
       'b',
     ],
     ['$inQuery on an Array of Pointers', { seen: { $inQuery: { className: owners, where: { rank: { $gte: 3 } } } } }, 'b'],
+    ['$inQuery on a place in an Object', { 'o.by': { $inQuery: { className: owners, where: { city: 'Haifa' } } } }, 'a'],
+    ['$inQuery on an array in an Object', { 'o.list': { $inQuery: { className: owners, where: { city: 'Haifa' } } } }, 'b'],
+    [
+      '$notInQuery on a place in an Object',
+      { 'o.by': { $notInQuery: { className: owners, where: { city: 'Haifa' } } } },
+      'b c d e',
+    ],
     ['$inQuery on a table that does not exist', { owner: { $inQuery: { className: tableName('None'), where: {} } } }, ''],
     [
       '$notInQuery on a table that does not exist',
@@ -104,6 +124,11 @@ onEachEngine((get) => {
     ],
     ['$select with a dotted key', { city: { $select: { query: { className: owners }, key: 'info.home' } } }, 'a b'],
     ['$select of objectId', { code: { $select: { query: { className: owners }, key: 'objectId' } } }, 'a'],
+    ['$select on an Array: an element', { towns: { $select: { query: { className: owners }, key: 'city' } } }, 'a'],
+    ['$select on an Array: a Number element', { towns: { $select: { query: { className: owners }, key: 'rank' } } }, 'a b'],
+    ['$dontSelect on an Array', { towns: { $dontSelect: { query: { className: owners }, key: 'city' } } }, 'b c d e'],
+    ['$select on a place in an Object', { 'o.town': { $select: { query: { className: owners }, key: 'city' } } }, 'a'],
+    ['$select on an array in an Object', { 'o.towns': { $select: { query: { className: owners }, key: 'city' } } }, 'b'],
     ['$dontSelect', { city: { $dontSelect: { query: { className: owners }, key: 'city' } } }, 'b d e'],
     [
       'sub-queries combine with $or',
@@ -112,6 +137,16 @@ onEachEngine((get) => {
     ],
   ]);
   badCases(get, 'Records/Query sub-queries', things, [
+    [
+      'sub-queries in each other, more than the store takes',
+      {
+        where: Array.from({ length: 40 }).reduce(
+          (inner, _, at) => ({ [at < 39 ? 'boss' : 'owner']: { $inQuery: { className: owners, where: inner } } }),
+          { k: 'o1' } as unknown,
+        ),
+      },
+      102,
+    ],
     ['$inQuery without a class', { where: { owner: { $inQuery: { where: {} } } } }, 102, /improper usage of \$inQuery/],
     ['$notInQuery that is no object', { where: { owner: { $notInQuery: 'x' } } }, 102, /improper usage of \$notInQuery/],
     [

@@ -49,6 +49,9 @@ onEachEngine((get) => {
     ['$in', { members: { $in: [person('person0001'), person('person0003')] } }, 'a b'],
     ['$ne', { members: { $ne: person('person0001') } }, 'b c'],
     ['$nin', { members: { $nin: [person('person0001'), person('person0003')] } }, 'c'],
+    ['$inQuery: a member matches', { members: { $inQuery: { className: people, where: { n: { $gte: 3 } } } } }, 'b'],
+    ['$notInQuery: no member matches', { members: { $notInQuery: { className: people, where: { n: { $gte: 3 } } } } }, 'a c'],
+    ['$inQuery into another table', { members: { $inQuery: { className: teams, where: {} } } }, ''],
   ]);
 
   test('Records/Query $relatedTo: order, limit and count work on members', async () => {

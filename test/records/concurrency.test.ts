@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { describe, test } from 'node:test';
-import { assertRefused, type Json, pointer, unique, useStore } from '../support/records.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { assertRefused, type Json, masterHeaders, path, pointer, unique, useStore } from '../support/records.ts';
 import { type Answer, engines } from '../support/service.ts';
 
 const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
@@ -162,6 +164,37 @@ for (const engine of engines)
       const rows = await store.all(table);
       assert.equal(rows.length, 40);
       assert.ok(rows.every((row) => row.S === undefined));
+    });
+
+    test('Records/Query: a client that reads a long answer slowly keeps no other reader in the past', async () => {
+      const table = await store.table({ T: 'String' });
+      const body = { T: 'x'.repeat(50_000) };
+      const requests = Array.from({ length: 300 }, () => ({ method: 'POST', path: path(table), body }));
+      assert.equal((await store.call('POST', '/platform/batch', { body: { requests } })).status, 200);
+      const { hostname, port } = new URL(store.service().url);
+      const socket = connect(Number(port), hostname).pause();
+      const head = Object.entries({ Host: hostname, ...masterHeaders(store.service()) }).map((pair) => pair.join(': '));
+      socket.write(`GET ${path(table)}?limit=1000 HTTP/1.1\r\n${head.join('\r\n')}\r\n\r\n`);
+      await pause(500);
+      await store.create(table, { T: 'fresh', New: 5 });
+      for (const where of [{ T: { $regex: 'f[r]esh' } }, { New: 5, T: { $regex: 'f[r]esh' } }]) {
+        const { status, body } = await store.call('GET', path(table), { query: { where, limit: 1000 } });
+        assert.deepEqual([status, body.results?.length], [200, 1]);
+      }
+      socket.destroy();
+    });
+
+    test('Records/Query: reads that race the deletion of a field, or its new type, are answered', async () => {
+      const table = await store.table({ X: 'String' });
+      await times(20, (n) => store.create(table, { X: `a${n}` }));
+      const change = (fields: Json) => store.call('PUT', `/platform/schemas/${table}`, { body: { fields } });
+      const query = { where: { X: { $exists: true } }, order: '-X', limit: 1000, count: 1 };
+      const answers = await times(150, (n) => {
+        if (n % 5 === 0) return change({ X: { __op: 'Delete' } });
+        return n % 5 === 1 ? change({ X: { type: 'Number' } }) : store.call('GET', path(table), { query });
+      });
+      for (const { status, body } of sorted(answers).done)
+        if (body.results) assert.equal(body.results.length, body.count, `${status}`);
     });
 
     test('Records/Create: an acknowledged write is read back at once, while others write', async () => {

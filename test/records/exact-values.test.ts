@@ -22,6 +22,8 @@ const numbers = [
   '9223372036854775807',
   '18446744073709551616',
   '12345678901234567890123',
+  '777141487089064300',
+  '-31486368209159210',
   '-0',
   '1.0',
   '2147483648',
@@ -69,8 +71,19 @@ for (const engine of engines)
           assert.equal(record.A[0] + 0, value);
           assert.equal(record.O.n + 0, value);
         }
-        const { body } = await store.call('GET', `/platform/classes/${table}`, { query: { where: `{"N":${text}}` } });
-        assert.equal(body.results.length, 1);
+        const found = ['{"N":_}', '{"N":{"$in":[_,7]}}', '{"O.n":_}', '{"O.n":{"$in":[_,7]}}', '{"O.n":{"$gte":_,"$lte":_}}'];
+        const inArrays = [
+          '{"A":_}',
+          '{"A":{"$in":[_,7]}}',
+          '{"A":{"$all":[_]}}',
+          '{"A":{"$containedBy":[_,7]}}',
+          '{"A":{"$gte":_}}',
+        ];
+        for (const form of [...found, ...inArrays]) {
+          const where = form.replaceAll('_', text);
+          const { body } = await store.call('GET', `/platform/classes/${table}`, { query: { where } });
+          assert.equal(body.results?.length, 1, where);
+        }
       });
 
     for (const iso of moments)
@@ -92,6 +105,18 @@ for (const engine of engines)
         body.results.map((row: Json) => row.D.iso),
         sorted,
       );
+    });
+
+    test('Wire types/Date: inside Arrays and Objects the same moment is found, however it is written', async () => {
+      const table = await store.table({ A: 'Array', O: 'Object' });
+      const id = await store.create(table, { A: [date('2024-01-01T02:00:00+02:00')], O: { d: date('2024-01-01') } });
+      for (const where of [{ A: date('2024-01-01T00:00:00.000Z') }, { 'O.d': date('2024-01-01T00:00:00.000Z') }]) {
+        const { body } = await store.call('GET', `/platform/classes/${table}`, { query: { where } });
+        assert.deepEqual(
+          body.results.map((row: Json) => row.objectId),
+          [id],
+        );
+      }
     });
 
     for (const iso of ['2024-01-01T00:00:00Z', '2024-01-01T02:00:00.000+02:00', '2024-01-01'])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { assertRefused, date, type Json, pointer, useStore } from '../support/records.ts';
+import { assertRefused, date, type Json, mismatch, pointer, useStore } from '../support/records.ts';
 import { engines } from '../support/service.ts';
 
 const link = pointer('Targets', 'abcdefghij');
@@ -77,20 +77,28 @@ for (const engine of engines)
       assert.equal((await store.fields(table))['O.a'], undefined);
     });
 
-    const wrong: [string, Json, Json][] = [
-      ['Increment of text', { k: 'x' }, { __op: 'Increment', amount: 1 }],
-      ['Increment of an array', { k: [1] }, { __op: 'Increment', amount: 1 }],
-      ['Add to a number', { k: 1 }, { __op: 'Add', objects: [1] }],
-      ['AddUnique to an object', { k: { a: 1 } }, { __op: 'AddUnique', objects: [1] }],
-      ['Remove from text', { k: 'x' }, { __op: 'Remove', objects: ['x'] }],
+    const wrong: [string, Json, Json, string, string][] = [
+      ['Increment of text', { k: 'x' }, { __op: 'Increment', amount: 1 }, 'Number', 'String'],
+      ['Increment of an array', { k: [1] }, { __op: 'Increment', amount: 1 }, 'Number', 'Array'],
+      ['Add to a number', { k: 1 }, { __op: 'Add', objects: [1] }, 'Array', 'Number'],
+      ['AddUnique to an object', { k: { a: 1 } }, { __op: 'AddUnique', objects: [1] }, 'Array', 'Object'],
+      ['Remove from text', { k: 'x' }, { __op: 'Remove', objects: ['x'] }, 'Array', 'String'],
     ];
-    for (const [what, start, op] of wrong)
+    for (const [what, start, op, expected, got] of wrong)
       test(`Operators/dotted path: ${what} is 111, and nothing changes`, async () => {
         const table = await store.table({ O: 'Object' });
         const id = await store.create(table, { O: start });
-        assertRefused(await store.put(table, id, { 'O.k': op }), { code: 111 });
+        assertRefused(await store.put(table, id, { 'O.k': op }), mismatch(table, 'O.k', expected, got));
+        assertRefused(await store.post(table, { O: start, 'O.k': op }), mismatch(table, 'O.k', expected, got));
         assert.deepEqual((await store.read(table, id)).O, start);
       });
+
+    test('Errors/105: a dotted name is told whole, before the record is looked for', async () => {
+      const table = await store.table({ O: 'Object' });
+      for (const name of ['O.', 'O..a', 'O.constructor', 'Fresh.a.__proto__'])
+        for (const answer of [await store.post(table, { [name]: 1 }), await store.put(table, 'abcdefghij', { [name]: 1 })])
+          assertRefused(answer, { code: 105, error: `Invalid field name: ${name}` });
+    });
 
     for (const [type, value] of [
       ['String', 'a'],

@@ -135,6 +135,29 @@ for (const engine of engines)
         });
     }
 
+    test('Operators/AddRelation, RemoveRelation, Batch: without members on a field of another type it is 111 too', async () => {
+      const table = await store.table({ F: 'String' });
+      const id = await store.create(table, { F: 'a' });
+      for (const op of [add([]), remove([]), { __op: 'Batch', ops: [] }])
+        assertRefused(await store.put(table, id, { F: op }), mismatch(table, 'F', 'String', 'Relation'));
+      assert.equal((await store.read(table, id)).F, 'a');
+    });
+
+    for (const [what, clear] of [
+      ['Delete', { __op: 'Delete' }],
+      ['null', null],
+    ] as const)
+      test(`Operators/Delete: ${what} clears a Relation: its members leave it, other records keep theirs`, async () => {
+        const { table, target, a, b, members } = await scene();
+        const id = await store.create(table, { R: add([a, b]) });
+        const other = await store.create(table, { R: add([a]) });
+        assert.deepEqual(Object.keys(await store.update(table, id, { R: clear })).sort(), ['objectId', 'updatedAt']);
+        assert.deepEqual([await members(id), await members(other)], [[], [a.objectId]]);
+        assert.deepEqual((await store.read(table, id)).R, { __type: 'Relation', className: target });
+        const fresh = await store.create(table, { R: clear });
+        assert.deepEqual(await members(fresh), []);
+      });
+
     for (const ops of [undefined, null, 'x', 5, {}, ['x'], [null]])
       test(`Operators/Batch: ops that are no array of operators (${JSON.stringify(ops)}) are refused`, async () => {
         const { table, a, members } = await scene();

@@ -62,6 +62,16 @@ for (const engine of engines)
       assert.deepEqual({ tblName: record.tblName, field: record.field, value: record.value }, row);
     });
 
+    test('_syslogTriggers: accepts POST and PUT but rejects DELETE: Action is denied for system tables', async () => {
+      const id = await store.create('_syslogTriggers', { event: 'create' });
+      await store.update('_syslogTriggers', id, { event: 'update' });
+      for (const as of ['master', 'apiKey'] as const) {
+        const answer = await store.remove('_syslogTriggers', id, { as });
+        assertRefused(answer, { code: 119, error: 'Action is denied for system tables' });
+      }
+      assert.equal((await store.read('_syslogTriggers', id)).event, 'update');
+    });
+
     test('Authentication: anonymous read of Config is 404 code 101 or 400 code 119', async () => {
       const answer = await store.call('GET', '/platform/classes/Config', { as: 'anonymous' });
       assertRefused(answer, { code: [101, 119] });

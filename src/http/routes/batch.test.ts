@@ -35,6 +35,17 @@ test('every item begins before any ends, and answers stand in order', async () =
   assert.deepEqual(await send({ requests: [post(1), post(2)] }), [{ success: { n: 1 } }, { success: { n: 2 } }]);
   assert.deepEqual(log, ['begin {"n":1}', 'begin {"n":2}', 'end', 'end']);
 });
+test('of a huge batch 1,000 items are under way at once, and others come in between', async () => {
+  log.length = 0;
+  let between = 0;
+  const answers = send({ requests: Array.from({ length: 2_500 }, (_, n) => post(n)) });
+  setImmediate(() => {
+    between = log.length;
+  });
+  assert.deepEqual((await answers)[2_499], { success: { n: 2_499 } });
+  assert.equal(log.indexOf('end'), 1_000);
+  assert.ok(between > 0 && between < 5_000, String(between));
+});
 test('items fail alone; faults are reported, not shown', async () => {
   log.length = 0;
   const requests = [

@@ -35,13 +35,14 @@ export function parseGroup(spec: JsonValue, pipeline: PipelineBuilder): void {
 
   const parts = keyParts(key);
   const sources = pipeline.columnsOf([...parts, ...wanted.flatMap(({ argument }) => argument ?? [])]);
-  const keys = parts.map((part, at) => [pipeline.column(part, true), sources[at] as Column] as const);
+  const keys = parts.map((part, at) => [pipeline.column(part, true, sources[at]), sources[at] as Column] as const);
   const results = sources.slice(parts.length).values();
   const row = new Map<string, Column>();
   const made = wanted.map(({ name, operator, kind, argument }): Accumulator => {
-    const column = pipeline.column(kind, true);
+    const from = argument && (results.next().value as Column);
+    const column = pipeline.column(kind, true, from);
     row.set(name, column);
-    return argument ? { column, operator, argument: results.next().value as Column } : { column, operator };
+    return from ? { column, operator, argument: from } : { column, operator };
   });
   pipeline.add({ kind: 'group', keys, accumulators: made });
   const [objectId] = pipeline.columnsOf([

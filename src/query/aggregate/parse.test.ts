@@ -20,6 +20,9 @@ const grant: Grant = { ...authorize(master, 'find', table), hiddenFields: new Se
 const parse = (parameters: Record<string, JsonValue>) => parseAggregation(new Map(Object.entries(parameters)), grant, scope);
 
 const nested = (levels: number): JsonValue => (levels === 0 ? '$n' : { $abs: nested(levels - 1) });
+/** Twelve stages that each make a value twice as long. */
+const doubled = (stage: (of: string) => JsonValue): JsonValue =>
+  Array.from({ length: 12 }, (_, at) => stage(at === 0 ? '$tags' : '$x'));
 const refused: [pipeline: JsonValue, code: number, text: RegExp][] = [
   [[{ $lookup: {} }], 102, /^Invalid aggregate stage 'lookup'\.$/],
   [[{ constructor: {} }], 102, /^Invalid aggregate stage/],
@@ -65,6 +68,9 @@ const refused: [pipeline: JsonValue, code: number, text: RegExp][] = [
   [[{ $project: { x: Array(101).fill(1) } }], 102, /at most 100/],
   [[{ $addFields: Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`f${at}`, 1])) }], 102, /1000 parts/],
   [[{ $addFields: JSON.parse('{"__proto__":1}') }], 105, /__proto__/],
+  [doubled((at) => ({ $addFields: { x: { $concat: [at, at] } } })), 102, /put together/],
+  [doubled((at) => ({ $addFields: { x: [at, at] } })), 102, /put together/],
+  [doubled((at) => ({ $group: { _id: { x: at, y: at }, x: { $push: [at, at] } } })), 102, /put together/],
   [[{ $sort: { 'a b': 1 } }], 105, /a b/],
 ];
 for (const [pipeline, code, text] of refused)
@@ -105,5 +111,18 @@ test('parseAggregation: a $match before anything but $sort goes into the scan', 
   assert.deepEqual(
     stages.map((stage) => stage.kind),
     ['sort'],
+  );
+});
+
+test('parseAggregation: sort and project of the short form are JSON or lists of names', () => {
+  const { stages, output } = parse({ sort: '-n, tags', project: 'n,tags' });
+  const sort = stages.find((stage) => stage.kind === 'sort');
+  assert.deepEqual(
+    sort?.keys.map(({ descending }) => descending),
+    [true, false],
+  );
+  assert.deepEqual(
+    output.map(([name]) => name),
+    ['objectId', 'n', 'tags'],
   );
 });

@@ -76,11 +76,18 @@ function stageOf(stage: JsonValue): readonly [name: string, spec: JsonValue] {
   return [key.startsWith('$') ? key.slice(1) : key, stage[key] as JsonValue];
 }
 
-/** Numbers and names come bare in an address; all else is JSON. */
+/** Numbers and names come bare in an address, and lists of names as in `order` and `keys` of a query; all else is JSON. */
 function specOf(name: string, text: string): JsonValue {
+  if ((name === 'sort' || name === 'project') && !/^\s*[[{"]/.test(text)) return namesOf(text, name === 'sort');
   const bare = name === 'count' || (name === 'unwind' && !text.startsWith('{'));
   if (bare && !text.startsWith('"')) return text;
   if ((name === 'skip' || name === 'limit') && !/^\d{1,15}$/.test(text))
     fail('badParameterValue', name, 'should be a whole number, 0 or more');
   return parseRequestJson(text);
+}
+
+/** `-a,b` as `{a: -1, b: 1}`. */
+function namesOf(list: string, directed: boolean): JsonValue {
+  const names = list.split(',').map((name) => name.trim());
+  return Object.fromEntries(names.map((name) => (directed && name.startsWith('-') ? [name.slice(1), -1] : [name, 1])));
 }

@@ -9,6 +9,8 @@ import { aliasOf } from './names.ts';
 
 /** Parts of expressions and conditions in one pipeline, all stages together; engines bound the size of a statement. */
 const maxParts = 1_000;
+/** Values of records that one value may be put together from: stages that double a text or an array would soon fill the memory. */
+const maxCopies = 1_000;
 /** Members of a result object; SQLite has at most 2,000 columns in a result. */
 const maxColumns = 1_900;
 
@@ -23,6 +25,8 @@ export class PipelineBuilder {
   atRecords = true;
   row = new Map<string, Column>();
   readonly #places = new Map<string, Column>();
+  /** How many values of records a computed column may hold; those of the records hold one. */
+  readonly #copies = new Map<Column, number>();
   #pending: (readonly [Column, Expression])[] = [];
   #columns = 0;
   #parts = 0;
@@ -44,10 +48,12 @@ export class PipelineBuilder {
     }
   }
 
-  /** A new column. */
-  column({ kind, targetClass }: ValueKind, keepNull = false): Column {
+  /** A new column. @param from the column whose values it takes over, or collects */
+  column({ kind, targetClass }: ValueKind, keepNull = false, from?: Column): Column {
     const id = this.#columns++;
-    return targetClass === undefined ? { id, kind, keepNull } : { id, kind, targetClass, keepNull };
+    const column = targetClass === undefined ? { id, kind, keepNull } : { id, kind, targetClass, keepNull };
+    if (from) this.#copies.set(column, this.#copies.get(from) ?? 1);
+    return column;
   }
 
   add(stage: Stage): void {
@@ -113,9 +119,32 @@ export class PipelineBuilder {
   }
 
   #compute(expression: Expression): Column {
+    const copies = this.#copiesIn(expression);
+    if (copies > maxCopies) fail('badQuery', `A value of a pipeline is put together from at most ${maxCopies} others.`);
     const column = this.column(expression, !mayBeAbsent(expression));
+    this.#copies.set(column, copies);
     this.#pending.push([column, expression]);
     return column;
+  }
+
+  #copiesIn(expression: Expression): number {
+    const sum = (items: readonly Expression[]) => items.reduce((all, item) => all + this.#copiesIn(item), 0);
+    const held = (column: Column | null) => (column ? (this.#copies.get(column) ?? 1) : 0);
+    switch (expression.form) {
+      case 'literal':
+        return 1;
+      case 'column':
+      case 'place':
+        return held(expression.column);
+      case 'edited':
+        return held(expression.column) + held(expression.value);
+      case 'object':
+        return sum(expression.members.map(([, value]) => value));
+      case 'array':
+        return sum(expression.items);
+      case 'call':
+        return growing.has(expression.kind) ? sum(expression.items) : 1;
+    }
   }
 
   #computePending(): void {
@@ -123,6 +152,9 @@ export class PipelineBuilder {
     this.#pending = [];
   }
 }
+
+/** Kinds of results that may be longer than each operand. */
+const growing: ReadonlySet<ValueKind['kind']> = new Set(['text', 'json']);
 
 /** Whether a value that is not there is left out of the results, as a field is; other values come out as null. */
 function mayBeAbsent(expression: Expression): boolean {

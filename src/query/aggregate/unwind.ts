@@ -16,7 +16,7 @@ export function parseUnwind(spec: JsonValue, pipeline: PipelineBuilder): void {
   const name = path.slice(1);
   const place = pipeline.resolve(name) ?? nullLiteral;
   const [source] = pipeline.columnsOf([place]) as [Column];
-  const element = source.kind === 'json' ? pipeline.column({ kind: 'json' }) : source;
+  const element = source.kind === 'json' ? pipeline.column({ kind: 'json' }, false, source) : source;
   const position = pipeline.column({ kind: 'number' }, true);
   if (source.kind === 'json') pipeline.add({ kind: 'unwind', source, element, position, preserve });
   // A single value is its own element: the row stays, if the value is there.

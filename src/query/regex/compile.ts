@@ -1,8 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
 import { fail } from '../../errors/fail.ts';
+import { limits } from '../../kernel/limits.ts';
 import { javascriptSource } from './javascript.ts';
 import { type NormalPattern, normalise } from './normalise.ts';
+import { expandedSize } from './size.ts';
 
 /** A compiled pattern: whether it occurs in a text. */
 export type Matcher = (text: string) => boolean;
@@ -40,6 +42,7 @@ function compiled(pattern: string, options: string): Compiled {
 }
 
 function compile(normal: NormalPattern): Compiled {
+  if (expandedSize(normal.source) > limits.regexSize) fail('badQuery', 'Invalid regular expression: expression too large');
   try {
     const program = RE2JS.compile(normal.source, re2Flags(normal.flags));
     return { matches: (text) => program.test(text), linear: true };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limits } from '../../kernel/limits.ts';
 import { compileRegex, isLinear, parseRegex } from './index.ts';
+import { expandedSize } from './size.ts';
 
 const literals: ReadonlyArray<readonly [pattern: string, options: string, text: string, at: string]> = [
   ['^\\Qa.b\\E', '', 'a.b', 'start'],
@@ -76,6 +77,30 @@ test('a pattern that would stall a backtracking engine', () => {
   const started = performance.now();
   assert.equal(compileRegex('(a+)+$', '')(`${'a'.repeat(50_000)}b`), false);
   assert.ok(performance.now() - started < 5_000);
+});
+
+const sizes: ReadonlyArray<readonly [pattern: string, size: number]> = [
+  ['', 0],
+  ['abc', 3],
+  ['a{3}', 3],
+  ['(ab){3}', 6],
+  ['(a{10}b){2,5}c', 56],
+  ['a{0}b{2,}', 3],
+  ['[a-z{5}]{4}', 4],
+  ['[^]\\]x{9}]{2}', 2],
+  ['\\p{Hebrew}{7}\\{3}', 10],
+  ['(a|b', 3],
+  ['a)b', 2],
+  ['{5}a{x}', 4],
+  ['a+{2}', 3],
+];
+for (const [pattern, size] of sizes) test(`size of ${pattern}`, () => assert.equal(expandedSize(pattern), size));
+
+test('a pattern whose counted repeats are too large is refused before it costs anything', () => {
+  const started = performance.now();
+  for (const pattern of ['[a-z]{1000}'.repeat(900), '\\p{L}{500}'.repeat(800), `(?=a)${'x{1000}'.repeat(900)}`])
+    assert.throws(() => parseRegex(pattern, 'i'), { message: 'Invalid regular expression: expression too large' });
+  assert.ok(performance.now() - started < 500);
 });
 
 test('too long, bad options', () => {

@@ -198,7 +198,7 @@ const cases: ReadonlyArray<readonly [name: string, where: JsonValue, filter: Fil
     { AccountId: { $inQuery: { className: 'Accounts', where: { Name: 'a' }, limit: 3 } } },
     {
       kind: 'inQuery',
-      field: field('Sales', 'AccountId'),
+      ref: { field: field('Sales', 'AccountId'), path: [] },
       target: {
         table: table('Accounts'),
         filter: { kind: 'compare', field: field('Accounts', 'Name'), op: 'eq', value: 'a' },

@@ -7,24 +7,24 @@ import { guardedFilter, never } from './combine.ts';
 import { descend, type FieldOperator, type WhereContext } from './context.ts';
 
 /**
- * `$inQuery: {where, className, limit?, skip?}`: the Pointer (or a Pointer of the Array) leads to a record of the sub-query,
- * which runs with the caller's own rights. An unknown class has no records.
- * @throws badQuery when malformed or on a Relation; permissionDenied; whatever the inner `where` throws
+ * `$inQuery: {where, className, limit?, skip?}`: the Pointer, or a Pointer of the Array or Relation, leads to a record of the
+ * sub-query, which runs with the caller's own rights. An unknown class has no records.
+ * @throws badQuery when malformed; permissionDenied; whatever the inner `where` throws
  */
 export function inQuery(operator: string): FieldOperator {
   return (ref, value, context) => {
     if (!isJsonObject(value)) misused(operator);
     const sub = subQuery(operator, value, context);
-    if (ref?.field.type === 'Relation') fail('badQuery', `${operator} cannot be used on a Relation`);
-    if (!sub || ref === null || ref.path.length > 0) return never;
-    const { field } = ref;
-    const leadsThere = field.type === 'Array' || (field.type === 'Pointer' && field.targetClass === sub.target.table.className);
-    return leadsThere ? { kind: 'inQuery', field, target: sub.target } : never;
+    if (!sub || ref === null) return never;
+    const { type, targetClass } = ref.field;
+    const leadsThere = ref.path.length > 0 || type === 'Array' || targetClass === sub.target.table.className;
+    return leadsThere ? { kind: 'inQuery', ref, target: sub.target } : never;
   };
 }
 
 /**
- * `$select: {query: {className, where?, limit?, skip?}, key}`: the value equals that of `key` in a record of the sub-query.
+ * `$select: {query: {className, where?, limit?, skip?}, key}`: the value, or an element of the Array, equals that of `key` in a
+ * record of the sub-query.
  * @throws badQuery when malformed; permissionDenied; fieldDenied; whatever the inner `where` throws
  */
 export function select(operator: string): FieldOperator {

@@ -83,10 +83,9 @@ function serverValues(growing: GrowingTable, objectId: string, at: number, actor
 
 /** The steps that change a record's Relations. */
 export function links(relations: readonly RelationChange[], ownerId: string): Mutation[] {
-  return relations.map(({ relation, op, memberIds }) => ({
-    kind: op === 'add' ? 'link' : 'unlink',
-    relation,
-    ownerId,
-    memberIds,
-  }));
+  return relations.map((change) => {
+    const { relation } = change;
+    if (change.op === 'clear') return { kind: 'unlinkAll', relation, ownerId };
+    return { kind: change.op === 'add' ? 'link' : 'unlink', relation, ownerId, memberIds: change.memberIds };
+  });
 }

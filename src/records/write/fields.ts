@@ -6,6 +6,7 @@ import type { Assignment } from '../../storage/port.ts';
 import {
   applyEdits,
   checkKeys,
+  checkPath,
   flattenForCreate,
   inferType,
   isOperator,
@@ -20,10 +21,8 @@ import {
 import type { JsonEdit } from '../../values/operators/edit.ts';
 import type { GrowingTable } from './growth.ts';
 
-/** Members to add to, or remove from, a Relation. */
-export interface RelationChange extends RelationStep {
-  readonly relation: Field;
-}
+/** Members to add to, or remove from, a Relation; or all of them to be taken away. */
+export type RelationChange = { readonly relation: Field } & (RelationStep | { readonly op: 'clear' });
 
 /** What a body asks of a record's columns. */
 export interface FieldPlan {
@@ -57,7 +56,11 @@ export function planFields(
     if (hidden.has(name)) fail('fieldDenied', name, growing.table.className);
     if (!growing.table.fields.has(name)) checkFieldName(name);
     if (dot < 0) planner.take(name, value);
-    else planner.takePlace(name, key.slice(dot + 1).split('.'), value);
+    else {
+      const path = key.slice(dot + 1).split('.');
+      checkPath(path, key);
+      planner.takePlace(name, path, value);
+    }
   }
   return planner;
 }
@@ -112,7 +115,7 @@ class FieldPlanner implements FieldPlan {
     this.#checkOperand(field, operator);
     switch (operator.op) {
       case 'delete':
-        this.#assign({ kind: 'set', field, value: null });
+        this.#set(field, null);
         return;
       case 'setOnInsert':
         // An update never inserts, so only the answer tells of it.
@@ -128,8 +131,7 @@ class FieldPlanner implements FieldPlan {
   }
 
   #relate(field: Field, operator: Extract<Operator, { op: 'relation' }>): void {
-    if (operator.className === undefined) return;
-    if (field.type !== 'Relation' || field.targetClass !== operator.className)
+    if (field.type !== 'Relation' || (operator.className ?? field.targetClass) !== field.targetClass)
       this.#mismatch(field, typeText('Relation', operator.className));
     for (const step of operator.steps) this.relations.push({ ...step, relation: field });
   }
@@ -175,6 +177,7 @@ class FieldPlanner implements FieldPlan {
   #set(field: Field, value: JsonValue): void {
     if (value === null) {
       if (field.type !== 'Relation') this.#assign({ kind: 'set', field, value: null });
+      else if (this.#mode === 'update') this.relations.push({ relation: field, op: 'clear' });
       return;
     }
     const stored = this.#decode(field, value);
@@ -198,7 +201,8 @@ class FieldPlanner implements FieldPlan {
     const before = this.assignments.get(field.name);
     if (this.#mode === 'create') {
       const current = before?.kind === 'set' ? (before.value as string | null) : null;
-      this.#assign({ kind: 'set', field, value: applyEdits(current, [edit], field.type as 'Array' | 'Object') });
+      const label = `${this.#growing.table.className}.${field.name}`;
+      this.#assign({ kind: 'set', field, value: applyEdits(current, [edit], field.type as 'Array' | 'Object', label) });
       return;
     }
     const edits: JsonEdit[] = [];

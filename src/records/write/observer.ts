@@ -9,7 +9,7 @@ export interface WriteEvent {
   readonly event: 'create' | 'update' | 'delete';
   readonly table: TableSchema;
   readonly objectId: string;
-  /** The fields of the body as they were sent, without flags and server-set fields; empty for a delete. */
+  /** The fields of the body as they were sent, without flags; empty for a delete. */
   readonly sent: JsonObject;
   readonly principal: Principal;
   readonly flags: SilencingFlags;

@@ -54,7 +54,7 @@ export interface Dialect {
     which: 'any' | 'all' | 'only',
     operands: readonly (JsonOperand | Regex)[],
   ): void;
-  /** Whether the array at the place holds a Pointer to the class, its id among the rows of the sub-query that `ids` writes. */
+  /** Whether the place holds a Pointer to the class, or an array with one, its id among the rows of the sub-query that `ids` writes. */
   jsonPointsInto(out: SqlOut, alias: string, ref: FieldRef, className: string, ids: () => void): void;
   /** Whether the array at the place has an element in this order to an operand of its type. */
   jsonHasOrdered(out: SqlOut, alias: string, ref: FieldRef, op: Comparison, operand: JsonOperand): void;
@@ -64,8 +64,10 @@ export interface Dialect {
   jsonOrder(out: SqlOut, alias: string, ref: FieldRef): void;
   /** Canonical JSON text of the wire value of a field or a place; NULL where absent. Compares values of unlike columns. */
   wireText(out: SqlOut, alias: string, ref: FieldRef): void;
+  /** A row source with the column `value`: the wire text of a place in a json column, and of its elements where it is an array. */
+  wireTexts(out: SqlOut, alias: string, ref: FieldRef): void;
   /** Whether an ACL column is empty or gives a right to one of the identities. */
   aclAllows(out: SqlOut, alias: string, column: string, right: 'read' | 'write', identities: readonly string[]): void;
-  /** The new value of a json column of the row that is being updated. */
-  edit(out: SqlOut, field: Field, edits: readonly JsonEdit[]): void;
+  /** The new value of a json column of the row that is being updated. `label` is `<Table>.<Field>`, for the text of errors. */
+  edit(out: SqlOut, field: Field, edits: readonly JsonEdit[], label: string): void;
 }

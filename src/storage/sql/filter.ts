@@ -134,15 +134,19 @@ function writeSubQuery(out: SqlWriter, query: SubQuery, columns: (alias: string)
   if (query.skip) out.add(' OFFSET ').bind(query.skip);
 }
 
-function writeInQuery(out: SqlWriter, { field, target }: Of<'inQuery'>, alias: string): void {
+function writeInQuery(out: SqlWriter, { ref, target }: Of<'inQuery'>, alias: string): void {
   const ids = () => writeSubQuery(out, target, (inner) => out.column(inner, 'objectId'));
-  if (field.type === 'Array') {
-    out.dialect.jsonPointsInto(out, alias, { field, path: [] }, target.table.className, ids);
+  const { field } = ref;
+  if (storageOf(field) === 'json') {
+    out.dialect.jsonPointsInto(out, alias, ref, target.table.className, ids);
     return;
   }
-  out.column(alias, field.column).add(' IN (');
+  const relation = field.type === 'Relation';
+  if (relation) out.column(alias, 'objectId').add(' IN (SELECT owner FROM ').name(field.column).add(' WHERE member');
+  else out.column(alias, field.column);
+  out.add(' IN (');
   ids();
-  out.add(')');
+  out.add(relation ? '))' : ')');
 }
 
 /** Columns of one kind meet as they are; any others through the JSON text of their values, so that "5" never equals 5. */
@@ -151,6 +155,11 @@ function writeSelect(out: SqlWriter, { ref, target, key }: Of<'select'>, alias: 
   if (alike && storageOf(ref.field) !== 'json') {
     out.column(alias, ref.field.column).add(' IN (');
     writeSubQuery(out, target, (inner) => out.column(inner, key.field.column));
+  } else if (storageOf(ref.field) === 'json') {
+    out.dialect.wireTexts(out.add('EXISTS (SELECT 1 FROM '), alias, ref);
+    out.add(' AS v WHERE v.value IN (');
+    writeSubQuery(out, target, (inner) => out.dialect.wireText(out, inner, key));
+    out.add(')');
   } else {
     out.dialect.wireText(out, alias, ref);
     out.add(' IN (');

@@ -9,7 +9,7 @@ import type { Statement } from './select.ts';
 import { SqlWriter } from './writer.ts';
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
-type Link = Exclude<Mutation, { kind: 'insert' | 'update' | 'delete' }>;
+type Link = Of<'link' | 'unlink'>;
 
 /** Changes a record and returns the columns asked for; no row comes back where the record is absent or hidden. */
 export function compileUpdate(mutation: Of<'update'>, dialect: Dialect): Statement {
@@ -17,7 +17,7 @@ export function compileUpdate(mutation: Of<'update'>, dialect: Dialect): Stateme
   mutation.assignments.forEach((assignment, index) => {
     if (index > 0) out.add(', ');
     out.name(assignment.field.column).add(' = ');
-    writeAssignment(out, assignment);
+    writeAssignment(out, mutation.table, assignment);
   });
   writeWhere(out, mutation.objectId, mutation.guard, mutation.table);
   out.add(' RETURNING ').name('objectId');
@@ -25,7 +25,7 @@ export function compileUpdate(mutation: Of<'update'>, dialect: Dialect): Stateme
   return out.statement();
 }
 
-function writeAssignment(out: SqlWriter, assignment: Assignment): void {
+function writeAssignment(out: SqlWriter, table: TableSchema, assignment: Assignment): void {
   const { field } = assignment;
   switch (assignment.kind) {
     case 'set':
@@ -35,7 +35,7 @@ function writeAssignment(out: SqlWriter, assignment: Assignment): void {
       out.add('coalesce(').name(field.column).add(', 0) + ').bind(assignment.amount);
       break;
     case 'edit':
-      out.dialect.edit(out, field, assignment.edits);
+      out.dialect.edit(out, field, assignment.edits, `${table.className}.${field.name}`);
       break;
   }
 }
@@ -87,7 +87,7 @@ export function compileLink(mutation: Link, dialect: Dialect): Statement {
   return out.add(')').statement();
 }
 
-/** Takes a deleted record out of a Relation, as owner or as member. */
+/** Takes a record out of a Relation: as owner with all its members, or as a member of all others. */
 export function compileUnlinkAll(relation: Field, side: 'owner' | 'member', objectId: string, dialect: Dialect): Statement {
   return new SqlWriter(dialect).add('DELETE FROM ').name(relation.column).add(` WHERE ${side} = `).bind(objectId).statement();
 }

@@ -18,6 +18,8 @@ CREATE TABLE IF NOT EXISTS rds_fields (
 const versionTable = `
 CREATE TABLE IF NOT EXISTS rds_catalog (version INTEGER NOT NULL);
 INSERT INTO rds_catalog SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM rds_catalog);
+CREATE TABLE IF NOT EXISTS rds_removals (version INTEGER NOT NULL);
+INSERT INTO rds_removals SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM rds_removals);
 `;
 
 /** Makes the catalogue where there is none. */
@@ -29,6 +31,11 @@ export function createCatalog(db: DatabaseSync): void {
 export function catalogVersion(db: DatabaseSync): number {
   return db.prepare('SELECT version FROM rds_catalog').get()?.version as number;
 }
+
+/** How often something was taken out of the schema. A read that was planned before is to be planned anew; after any other change it stands. */
+export const removalsQuery = { text: 'SELECT version FROM rds_removals', params: [] } as const;
+
+const removals: ReadonlySet<SchemaChange['kind']> = new Set(['dropTable', 'dropField', 'setTextIndex']);
 
 /** Reads the whole schema. */
 export function loadSchema(db: DatabaseSync): Schema {
@@ -63,6 +70,7 @@ export function loadSchema(db: DatabaseSync): Schema {
 /** Stores what a change did to a table, inside the caller's transaction. */
 export function saveChange(db: DatabaseSync, change: SchemaChange, after: Schema): void {
   db.exec('UPDATE rds_catalog SET version = version + 1');
+  if (removals.has(change.kind)) db.exec('UPDATE rds_removals SET version = version + 1');
   const table = after.tables.get(change.className);
   if (!table) {
     db.prepare('DELETE FROM rds_tables WHERE className = ?').run(change.className);

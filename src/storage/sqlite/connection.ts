@@ -1,5 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
+import { fail } from '../../errors/fail.ts';
 import type { Statement } from '../sql/select.ts';
 import { registerFunctions } from './functions.ts';
 
@@ -8,13 +9,16 @@ export type Row = readonly unknown[];
 
 /** How long a connection waits for another process that writes (an import, a backup), in milliseconds. */
 const BUSY_TIMEOUT = 5_000;
-const STATEMENTS_KEPT = 500;
+/** Statements that are used again, up to so many characters of text: a prepared one takes some ten times its text. */
+const kept = { max: 500, maxSize: 2_000_000, sizeCalculation: (_: unknown, text: string) => text.length };
+/** What SQLite says of statements beyond its limits (https://sqlite.org/limits.html). */
+const tooLarge = /^(?:Expression tree is too large|too many SQL variables|parser stack overflow)/;
 
 /** One SQLite connection with its prepared statements. Rows come as arrays. */
 export class Connection {
   readonly db: DatabaseSync;
-  readonly #plans = new LRUCache<string, number>({ max: STATEMENTS_KEPT });
-  readonly #statements = new LRUCache<string, StatementSync>({ max: STATEMENTS_KEPT });
+  readonly #plans = new LRUCache<string, number>(kept);
+  readonly #statements = new LRUCache<string, StatementSync>(kept);
 
   /**
    * @param mode `write` for the one connection that writes, `read` for reader threads
@@ -26,7 +30,7 @@ export class Connection {
       // FULL: an acknowledged write survives a power cut; group commit pays for it. Threads empty the log long before it has 20,000 pages.
       this.db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 20000');
     }
-    this.db.exec(`PRAGMA cache_size = -${mode === 'write' ? 16_000 : 4_000}`);
+    this.keepPages(mode === 'write' ? 16_000 : 4_000);
     registerFunctions(this.db, tick ? { tick } : {});
   }
 
@@ -59,8 +63,15 @@ export class Connection {
     return statement;
   }
 
+  /** @throws badQuery (102) for a statement larger than SQLite takes, as a query of many sub-queries in each other can be */
   #prepare(text: string): StatementSync {
-    const statement = this.db.prepare(text);
+    let statement: StatementSync;
+    try {
+      statement = this.db.prepare(text);
+    } catch (error) {
+      if (error instanceof Error && tooLarge.test(error.message)) fail('badQuery', 'the query is too large');
+      throw error;
+    }
     statement.setReturnArrays(true);
     return statement;
   }
@@ -76,6 +87,11 @@ export class Connection {
       this.#plans.set(text, taken);
     }
     return taken;
+  }
+
+  /** @param size KiB of the file's pages that are kept in memory at the most */
+  keepPages(size: number): void {
+    this.db.exec(`PRAGMA cache_size = -${size}`);
   }
 
   /** Plans no longer hold after indexes changed. */

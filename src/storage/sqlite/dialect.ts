@@ -1,6 +1,6 @@
 import { storageOf } from '../../values/index.ts';
 import type { Dialect } from '../sql/dialect.ts';
-import { writeJsonHas, writeJsonHasOrdered, writeJsonPointsInto } from './elements.ts';
+import { writeJsonHas, writeJsonHasOrdered, writeJsonPointsInto, writeWireTexts } from './elements.ts';
 import { writeJsonCompare, writeJsonExists, writeJsonMatches, writeJsonOrder } from './json.ts';
 import { writeTextMatch } from './regex.ts';
 import { writeSearch, writeSearchScore } from './text.ts';
@@ -15,9 +15,11 @@ export const sqliteDialect: Dialect = {
     out.add('((').column(alias, '_seq').add(' & 1023) <> 0 OR rds_tick())');
   },
 
-  isMember(out, operand, values) {
+  isMember(out, operand, values, storage) {
     operand();
-    out.add(' IN (SELECT value FROM json_each(').bind(JSON.stringify(values)).add('))');
+    // JSON text may write a double above 2^53 as another whole number.
+    out.add(storage === 'number' ? ' IN (SELECT CAST(value AS REAL) FROM json_each(' : ' IN (SELECT value FROM json_each(');
+    out.bind(JSON.stringify(values)).add('))');
   },
   listRows(out, json) {
     out.add('json_each(').bind(json).add(')');
@@ -34,6 +36,7 @@ export const sqliteDialect: Dialect = {
   jsonPointsInto: writeJsonPointsInto,
   jsonMatches: writeJsonMatches,
   jsonOrder: writeJsonOrder,
+  wireTexts: (out, alias, ref) => writeWireTexts(out, alias, ref, () => sqliteDialect.wireText(out, alias, ref)),
   wireText(out, alias, ref) {
     const storage = storageOf(ref.field);
     if (storage === 'json') {
@@ -53,12 +56,14 @@ export const sqliteDialect: Dialect = {
     out.column(alias, column).add(') AS e WHERE e.key IN (SELECT value FROM json_each(').bind(JSON.stringify(identities));
     out.add(`)) AND json_extract(e.value, '$.${right}')))`);
   },
-  edit(out, field, edits) {
+  edit(out, field, edits, label) {
     out
       .add('rds_edit(')
       .name(field.column)
       .add(', ')
       .bind(JSON.stringify(edits))
-      .add(`, '${field.type === 'Array' ? 'Array' : 'Object'}')`);
+      .add(`, '${field.type === 'Array' ? 'Array' : 'Object'}', `)
+      .bind(label)
+      .add(')');
   },
 };

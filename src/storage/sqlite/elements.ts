@@ -14,7 +14,7 @@ interface Sort {
 
 const keys = {
   string: `CASE WHEN e.type = 'text' THEN e.value END`,
-  number: `CASE WHEN e.type IN ('integer', 'real') THEN e.value END`,
+  number: `CASE WHEN e.type IN ('integer', 'real') THEN CAST(e.value AS REAL) END`,
   constant: 'e.type',
   date: `CASE WHEN e.type = 'object' THEN CASE WHEN json_extract(e.value, '$.__type') = 'Date' THEN rds_instant(json_extract(e.value, '$.iso')) END END`,
   // A class name holds no $, so no two Pointers give the same text.
@@ -84,9 +84,16 @@ export function writeJsonHasOrdered(out: SqlOut, alias: string, ref: FieldRef, o
   out.add('))');
 }
 
-/** Whether the array at a place holds a Pointer to a class, its id among those that `ids` selects. */
+/** Whether a place holds a Pointer to a class, or an array with one, its id among those that `ids` selects. */
 export function writeJsonPointsInto(out: SqlOut, alias: string, ref: FieldRef, className: string, ids: () => void): void {
-  writeElements(out.add('EXISTS (SELECT 1 FROM '), alias, ref);
+  out.add('EXISTS (SELECT 1 FROM ');
+  if (ref.path.length === 0) writeElements(out, alias, ref);
+  else {
+    writePlace(out.add('json_each(CASE '), 'json_type', alias, ref);
+    writePlace(out.add(" WHEN 'array' THEN "), 'json_extract', alias, ref);
+    writePlace(out.add(" WHEN 'object' THEN json_array(json("), 'json_extract', alias, ref);
+    out.add(')) END) AS e');
+  }
   out.add(" WHERE CASE WHEN e.type = 'object' THEN CASE WHEN json_extract(e.value, '$.__type') = 'Pointer'");
   out
     .add(" AND json_extract(e.value, '$.className') = ")
@@ -94,6 +101,18 @@ export function writeJsonPointsInto(out: SqlOut, alias: string, ref: FieldRef, c
     .add(" THEN json_extract(e.value, '$.objectId') END END IN (");
   ids();
   out.add('))');
+}
+
+const elementText = `CASE WHEN e.type = 'text' THEN rds_wire('text', e.value, '') WHEN e.type IN ('integer', 'real') THEN rds_wire('number', CAST(e.value AS REAL), '') WHEN e.type IN ('object', 'array') THEN rds_canonical(e.value) WHEN e.type <> 'null' THEN e.type END`;
+
+/** Rows with the canonical JSON text of the value at a place and of its elements, where it is an array. */
+export function writeWireTexts(out: SqlOut, alias: string, ref: FieldRef, whole: () => void): void {
+  out.add('(SELECT ');
+  whole();
+  writeElements(out.add(` AS value UNION ALL SELECT ${elementText} FROM `), alias, ref);
+  writePlace(out.add(' WHERE '), 'json_type', alias, ref);
+  // The limit keeps SQLite from writing what follows once for each half, and twice as often for each query inside.
+  out.add(" = 'array' LIMIT -1)");
 }
 
 /** An Array column is an array wherever it is not empty; a place may hold anything. */
@@ -119,7 +138,7 @@ function writeMatch(out: SqlOut, sorts: readonly Sort[]): void {
     if (values.size === 1 && first !== undefined) out.add(' = ').bind(first);
     else
       out
-        .add(' IN (SELECT value FROM json_each(')
+        .add(key === keys.number ? ' IN (SELECT CAST(value AS REAL) FROM json_each(' : ' IN (SELECT value FROM json_each(')
         .bind(JSON.stringify([...values]))
         .add('))');
   });

@@ -32,8 +32,8 @@ const cases: [sql: string, params: (string | number | null)[], result: unknown][
   ['rds_wire(?, ?, ?)', ['text', '5', ''], '"5"'],
   ['rds_wire(?, ?, ?)', ['boolean', 1, ''], 'true'],
   ['rds_wire(?, ?, ?)', ['date', 0, ''], '{"__type":"Date","iso":"1970-01-01T00:00:00.000Z"}'],
-  ["rds_edit(?, ?, 'Array')", ['[1]', '[{"path":[],"op":"add","objects":[2]}]'], '[1,2]'],
-  ["rds_edit(?, ?, 'Array')", [null, '[{"path":[],"op":"addUnique","objects":[2,2]}]'], '[2]'],
+  ["rds_edit(?, ?, 'Array', 'T.A')", ['[1]', '[{"path":[],"op":"add","objects":[2]}]'], '[1,2]'],
+  ["rds_edit(?, ?, 'Array', 'T.A')", [null, '[{"path":[],"op":"addUnique","objects":[2,2]}]'], '[2]'],
   ['rds_tick()', [], 1],
 ];
 

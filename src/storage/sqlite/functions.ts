@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { canonicalJson, isJsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
 import { compileRegex } from '../../query/regex/index.ts';
+import { parseIsoDate } from '../../values/iso.ts';
 import { applyEdits } from '../../values/operators/apply.ts';
 import type { JsonEdit } from '../../values/operators/edit.ts';
 import { textMatcher } from './text-match.ts';
@@ -15,11 +16,11 @@ export function registerFunctions(db: DatabaseSync, options: { tick?: () => void
   db.function('rds_regex', pure, regexFunction());
   db.function('rds_canonical', pure, canonical);
   db.function('rds_place', pure, placeFunction());
-  db.function('rds_instant', pure, (text) => (typeof text === 'string' ? instant(text) : null));
+  db.function('rds_instant', pure, (text) => (typeof text === 'string' ? parseIsoDate(text) : null));
   db.function('rds_wire', pure, wire);
   db.function('rds_text_match', { ...pure, varargs: true }, textFunction());
-  db.function('rds_edit', pure, (current, edits, type) =>
-    applyEdits(current as string | null, JSON.parse(edits as string) as JsonEdit[], type as 'Array' | 'Object'),
+  db.function('rds_edit', pure, (current, edits, type, label) =>
+    applyEdits(current as string | null, JSON.parse(edits as string) as JsonEdit[], type as 'Array' | 'Object', label as string),
   );
   const tick = options.tick;
   db.function('rds_tick', () => {
@@ -72,11 +73,6 @@ function placeFunction(): (json: SQLOutputValue, path: SQLOutputValue) => string
     }
     return value === undefined ? null : JSON.stringify(value);
   };
-}
-
-function instant(iso: string): number | null {
-  const time = Date.parse(iso);
-  return Number.isNaN(time) ? null : time;
 }
 
 /** Canonical JSON text of the wire form of a plain column's value. */

@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts';
 const LARGEST_GROUP = 500;
 
 interface Waiting {
-  /** Does the work and returns what answers it once the commit is durable. */
+  /** Does the work, as a whole or not at all, and returns what answers it once the commit is durable. */
   readonly attempt: () => () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -20,8 +20,8 @@ export interface CommitEvents {
 }
 
 /**
- * One durable commit for all writes that arrive in one turn of the event loop (docs/adr/0003): each runs in a savepoint of its own, so
- * that it fails alone, and is answered after the commit.
+ * One durable commit for all writes that arrive in one turn of the event loop (docs/adr/0003): each fails alone and is
+ * answered after the commit.
  */
 export class GroupCommit {
   readonly #connection: Connection;
@@ -38,7 +38,7 @@ export class GroupCommit {
 
   /**
    * Runs `work` inside the next commit and resolves with its result once that is durable.
-   * `work` is synchronous; what it throws undoes its own changes only and rejects the promise.
+   * `work` is synchronous and leaves nothing behind when it throws (savepoint.ts), which rejects the promise.
    */
   run<T>(work: () => T): Promise<T> {
     if (this.#closed) return Promise.reject(serviceError('unavailable'));
@@ -76,6 +76,23 @@ export class GroupCommit {
     }
   }
 
+  /** One commit for all that `work` does through this connection, undone where it throws. Other writes wait for its end. */
+  whole<T>(work: () => Promise<T>): Promise<T> {
+    return this.alone(async () => {
+      this.#exec('BEGIN IMMEDIATE');
+      try {
+        this.#events.began();
+        const result = await work();
+        this.#exec('COMMIT');
+        return result;
+      } catch (error) {
+        this.#rollback();
+        this.#events.rolledBack();
+        throw error;
+      }
+    });
+  }
+
   /** Commits what waits, a group of it at the most, now. */
   flush(): void {
     if (this.#waiting.length === 0 || this.#alone) return;
@@ -99,15 +116,11 @@ export class GroupCommit {
   }
 
   #attempt(write: Waiting): () => void {
-    this.#exec('SAVEPOINT w');
     try {
-      const answer = write.attempt();
-      this.#exec('RELEASE w');
-      return answer;
+      return write.attempt();
     } catch (error) {
       // A full disk or a failing one ends the transaction itself; then the whole group has failed.
-      this.#exec('ROLLBACK TO w');
-      this.#exec('RELEASE w');
+      if (!this.#connection.db.isTransaction) throw error;
       return () => write.reject(error);
     }
   }

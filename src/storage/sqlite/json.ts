@@ -39,17 +39,22 @@ export function writeJsonExists(out: SqlOut, alias: string, ref: FieldRef): void
 
 /** The guard on the JSON type keeps numbers, booleans and texts apart, which SQLite would order among each other. */
 export function writeJsonCompare(out: SqlOut, alias: string, ref: FieldRef, op: Comparison, operand: JsonOperand): void {
-  const compare = (type: string, value: string | number) => {
+  const compare = (type: string, value: string | number, real = false) => {
     writePlace(out.add('('), 'json_type', alias, ref);
-    writePlace(out.add(type).add(' AND '), 'json_extract', alias, ref);
-    out.add(operators[op]).bind(value).add(')');
+    writePlace(out.add(type).add(real ? ' AND CAST(' : ' AND '), 'json_extract', alias, ref);
+    out
+      .add(real ? ' AS REAL)' : '')
+      .add(operators[op])
+      .bind(value)
+      .add(')');
   };
   switch (operand.kind) {
     case 'string':
       compare(" = 'text'", operand.value);
       break;
     case 'number':
-      compare(" IN ('integer', 'real')", operand.value);
+      // JSON text may write a double above 2^53 as another whole number, which SQLite would compare exactly.
+      compare(" IN ('integer', 'real')", operand.value, true);
       break;
     case 'boolean':
       compare(" IN ('true', 'false')", operand.value ? 1 : 0);

@@ -24,6 +24,9 @@ export function carryOut(connection: Connection, mutation: Mutation, schema: Sch
     case 'delete':
       remove(connection, mutation, schema);
       return '';
+    case 'unlinkAll':
+      connection.run(compileUnlinkAll(mutation.relation, 'owner', mutation.ownerId, dialect));
+      return '';
     default:
       connection.run(compileLink(mutation, dialect));
       return '';

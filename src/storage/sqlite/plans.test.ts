@@ -49,7 +49,11 @@ const cases: [name: string, filter: Filter, plan: RegExp][] = [
     { kind: 'in', field: field('createdBy'), values: ['x', 'y'] },
     /SEARCH t USING (?:COVERING )?INDEX f~t_T~createdBy/,
   ],
-  ['inQuery', { kind: 'inQuery', field: field('team'), target: everyTeam }, /SEARCH t USING (?:COVERING )?INDEX f~t_T~team/],
+  [
+    'inQuery',
+    { kind: 'inQuery', ref: tables.ref('T', 'team'), target: everyTeam },
+    /SEARCH t USING (?:COVERING )?INDEX f~t_T~team/,
+  ],
   [
     'relatedTo',
     { kind: 'relatedTo', relation: tables.field('Team', 'members'), ownerId: 'x', owner: everyTeam },

@@ -12,6 +12,8 @@ export interface ReaderSetup {
 }
 
 export interface FindJobs {
+  /** How often something had been taken out of the schema that the jobs were made under. */
+  readonly removals: number;
   readonly list: ReadJob | null;
   readonly count: Statement | null;
 }
@@ -40,6 +42,8 @@ export type FromReader =
   /** A piece of a long answer; commas between pieces included. */
   | { readonly type: 'piece'; readonly task: number; readonly text: string }
   | { readonly type: 'end'; readonly task: number }
+  /** Something was taken out of the schema since the jobs were made. */
+  | { readonly type: 'stale'; readonly task: number }
   | { readonly type: 'failed'; readonly task: number; readonly key: ErrorKey; readonly text: string; readonly fault?: string }
   | {
       readonly type: 'resolve';

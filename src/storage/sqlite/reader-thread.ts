@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { ServiceError, serviceError } from '../../errors/fail.ts';
+import { SchemaChanged } from '../port.ts';
 import type { ReadTask } from './read-task.ts';
 import type { ReportFault } from './reader-pool.ts';
 import { CREDITS, type Errand, type FromReader, type ReaderSetup, type ToReader } from './reader-protocol.ts';
@@ -109,6 +110,10 @@ export class ReaderThread {
         break;
       case 'end':
         task.end();
+        this.#finish(atWork);
+        break;
+      case 'stale':
+        task.fail(new SchemaChanged());
         this.#finish(atWork);
         break;
       case 'failed':

@@ -6,16 +6,16 @@ import { setPriority } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { LRUCache } from 'lru-cache';
 import { ServiceError, serviceError } from '../../errors/fail.ts';
-import { Connection } from './connection.ts';
+import { removalsQuery } from './catalog.ts';
+import type { Connection } from './connection.ts';
 import type { ReadJob } from './job.ts';
+import { ReaderConnections } from './reader-connections.ts';
 import { CREDITS, type FindJobs, type FromReader, type ReaderSetup, type ToReader } from './reader-protocol.ts';
 import { runPaged } from './run.ts';
 
 /** Characters of an answer that go in one message. */
 const PIECE = 32 * 1024;
-const CONNECTIONS_KEPT = 20;
 /** Long reads yield the processor to the event loop: its short answers should not wait for them. */
 const NICENESS = 10;
 
@@ -36,7 +36,7 @@ const { cancelled } = workerData as ReaderSetup;
 setPriority(NICENESS);
 
 const tasks = new Map<number, Task>();
-const connections = new LRUCache<string, Connection>({ max: CONNECTIONS_KEPT, dispose: (connection) => connection.close() });
+const connections = new ReaderConnections(tick);
 let running: { task: Task; since: number } | undefined;
 
 const post = (message: FromReader) => port.postMessage(message);
@@ -46,15 +46,6 @@ function tick(): void {
   const { task, since } = running;
   if (Atomics.load(cancelled, 0) === task.id) task.cancelled = true;
   if (task.cancelled || performance.now() - since > task.budget) throw serviceError('timeout');
-}
-
-function connectionTo(path: string): Connection {
-  let connection = connections.get(path);
-  if (!connection) {
-    connection = new Connection(path, 'read', tick);
-    connections.set(path, connection);
-  }
-  return connection;
 }
 
 /** Runs a synchronous stretch of a task's work on its time. */
@@ -69,8 +60,24 @@ function onTime<T>(task: Task, work: () => T): T {
   }
 }
 
-async function find(task: Task, path: string, jobs: FindJobs): Promise<void> {
-  const connection = connectionTo(path);
+/** Runs a task in a read transaction, so that its statements see the data, and the schema, of one moment. */
+async function inSnapshot(path: string, work: (connection: Connection) => Promise<void>): Promise<void> {
+  const connection = connections.take(path);
+  try {
+    connection.db.exec('BEGIN');
+    await work(connection);
+  } finally {
+    if (connection.db.isTransaction) connection.db.exec('ROLLBACK');
+    connections.giveBack(connection);
+  }
+}
+
+async function find(task: Task, connection: Connection, jobs: FindJobs): Promise<void> {
+  const [removals] = connection.first(removalsQuery) as [number];
+  if (removals !== jobs.removals) {
+    post({ type: 'stale', task: task.id });
+    return;
+  }
   const { list, count } = jobs;
   if (count) {
     const row = onTime(task, () => connection.first(count)) as [number];
@@ -87,10 +94,10 @@ async function find(task: Task, path: string, jobs: FindJobs): Promise<void> {
     post({ type: 'resolve', task: task.id, path: includePath, classes, className });
     return answer;
   });
-  await sendPages(task, pages);
+  await sendPages(task, connection, pages);
 }
 
-async function sendPages(task: Task, pages: AsyncGenerator<string>): Promise<void> {
+async function sendPages(task: Task, connection: Connection, pages: AsyncGenerator<string>): Promise<void> {
   let text = '';
   let sent = false;
   try {
@@ -99,7 +106,7 @@ async function sendPages(task: Task, pages: AsyncGenerator<string>): Promise<voi
       if (page.done) break;
       text += sent || text !== '' ? `,${page.value}` : page.value;
       if (text.length < PIECE) continue;
-      await sendPiece(task, text);
+      await sendPiece(task, connection, text);
       sent = true;
       text = '';
     }
@@ -108,14 +115,16 @@ async function sendPages(task: Task, pages: AsyncGenerator<string>): Promise<voi
   }
   if (!sent) post({ type: 'whole', task: task.id, text });
   else {
-    if (text !== '') await sendPiece(task, text);
+    if (text !== '') await sendPiece(task, connection, text);
     post({ type: 'end', task: task.id });
   }
 }
 
-async function sendPiece(task: Task, text: string): Promise<void> {
+async function sendPiece(task: Task, connection: Connection, text: string): Promise<void> {
   // Messages (credit, cancel, other tasks) come in between turns only.
   await turn();
+  // There may be many slow clients, each with a connection.
+  if (task.credits === 0) connection.db.exec('PRAGMA shrink_memory');
   while (task.credits === 0 && !task.cancelled)
     await new Promise<void>((resolve) => {
       task.wake = resolve;
@@ -139,7 +148,7 @@ async function start(message: Extract<ToReader, { type: 'find' }>): Promise<void
   const task: Task = { id: message.task, credits: CREDITS, budget: message.budget, cancelled: false };
   tasks.set(task.id, task);
   try {
-    await find(task, message.path, message.jobs);
+    await inSnapshot(message.path, (connection) => find(task, connection, message.jobs));
   } catch (error) {
     const shown = error instanceof ServiceError ? error : serviceError('internal');
     const fault = shown === error ? {} : { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
@@ -155,7 +164,7 @@ port.on('message', (message: ToReader) => {
     return;
   }
   if (message.type === 'forget' || message.type === 'checkpoint') {
-    if (message.type === 'forget') connections.delete(message.path);
+    if (message.type === 'forget') connections.forget(message.path);
     else checkpoint(message.path);
     post({ type: 'end', task: message.task });
     return;

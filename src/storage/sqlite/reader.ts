@@ -1,15 +1,29 @@
 import type { Aggregation } from '../../query/aggregate/model.ts';
 import type { Query, Selection } from '../../query/selection.ts';
 import { type RowWriter, rowWriter } from '../../values/encode.ts';
-import type { FindResult, JsonText, Reader } from '../port.ts';
+import { type FindResult, type JsonText, type Reader, SchemaChanged } from '../port.ts';
 import { compileAggregation } from '../sql/aggregate.ts';
 import { compileCount, compileGet, compileList, type Statement } from '../sql/select.ts';
 import type { Connection } from './connection.ts';
 import { sqliteDialect as dialect } from './dialect.ts';
-import { includeResolver, type ReadJob, readJob } from './job.ts';
+import { includeResolver, type ReadJob, type ResolveInclude, readJob } from './job.ts';
 import { isShortList, shortCount } from './lane.ts';
 import type { ReaderPool } from './reader-pool.ts';
-import { runPaged, runWhole } from './run.ts';
+import type { FindJobs } from './reader-protocol.ts';
+import { NotShort, runPaged, runWhole } from './run.ts';
+
+/** Characters of arrays of Pointers that the event loop expands at once: some 2,000 records, 20 ms. */
+const SHORT_ARRAYS = 128 * 1024;
+
+/** What a read on the event loop found; `null` where it turned out too long for it. */
+async function ifShort<T>(read: Promise<T>): Promise<T | null> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof NotShort) return null;
+    throw error;
+  }
+}
 
 interface CompiledGet {
   readonly statement: Statement;
@@ -17,17 +31,27 @@ interface CompiledGet {
   readonly write: RowWriter;
 }
 
+/** What a reader knows of the schema that its queries are planned under. */
+export interface PlannedSchema {
+  /** How often something was taken out of it. */
+  removals(): number;
+  /** Looks whether another process has changed it. */
+  notice(): void;
+}
+
 /** Reads of one system: short ones at once on the event loop, all others on reader threads. */
 export class SqliteReader implements Reader {
   readonly #path: string;
   readonly #connection: Connection;
   readonly #pool: ReaderPool;
+  readonly #schema: PlannedSchema;
   readonly #gets = new WeakMap<Selection, CompiledGet>();
 
-  constructor(path: string, connection: Connection, pool: ReaderPool) {
+  constructor(path: string, connection: Connection, pool: ReaderPool, schema: PlannedSchema) {
     this.#path = path;
     this.#connection = connection;
     this.#pool = pool;
+    this.#schema = schema;
   }
 
   get(selection: Selection, objectId: string): string | null | Promise<string | null> {
@@ -42,20 +66,30 @@ export class SqliteReader implements Reader {
     const list = query.limit === 0 ? null : compileList(query, dialect, false);
     if (!list || isShortList(this.#connection, query, list)) {
       const count = query.count ? shortCount(this.#connection, query) : undefined;
-      if (count !== null) return this.#findHere(query, list, count);
+      const found = count === null ? null : await ifShort(this.#findHere(query, list, count));
+      if (found) return found;
     }
     const jobs = {
       list: list && readJob(query, compileList(query, dialect, true)),
       count: query.count ? compileCount(query, dialect, true) : null,
     };
-    return this.#pool.find(this.#path, jobs, includeResolver(query));
+    return this.#findOnThread(jobs, includeResolver(query));
   }
 
   async aggregate(aggregation: Aggregation): Promise<JsonText> {
     const { text, params, columns } = compileAggregation(aggregation, dialect);
     const job: ReadJob = { text, params, shape: { columns }, includes: [] };
-    const { results } = await this.#pool.find(this.#path, { list: job, count: null }, async () => null);
+    const { results } = await this.#findOnThread({ list: job, count: null }, async () => null);
     return results;
+  }
+
+  async #findOnThread(jobs: Omit<FindJobs, 'removals'>, resolve: ResolveInclude): Promise<FindResult> {
+    try {
+      return await this.#pool.find(this.#path, { ...jobs, removals: this.#schema.removals() }, resolve);
+    } catch (error) {
+      if (error instanceof SchemaChanged) this.#schema.notice();
+      throw error;
+    }
   }
 
   #compiledGet(selection: Selection): CompiledGet {
@@ -70,8 +104,19 @@ export class SqliteReader implements Reader {
   }
 
   async #getWithIncludes(job: ReadJob, selection: Selection): Promise<string | null> {
-    for await (const text of runPaged(this.#connection, job, includeResolver(selection))) return text;
-    return null;
+    const resolve = includeResolver(selection);
+    const here = async () => {
+      for await (const text of runPaged(this.#connection, job, resolve, SHORT_ARRAYS)) return [text];
+      return [];
+    };
+    const found = await ifShort(here());
+    if (found) return found[0] ?? null;
+    const { results } = await this.#findOnThread({ list: job, count: null }, resolve);
+    let list = '';
+    if (typeof results === 'string') list = results;
+    else for await (const piece of results) list += piece;
+    // The list of one record, or of none.
+    return list === '[]' ? null : list.slice(1, -1);
   }
 
   async #findHere(query: Query, list: Statement | null, count: number | undefined): Promise<FindResult> {
@@ -79,7 +124,7 @@ export class SqliteReader implements Reader {
     let records = '';
     if (job?.includes.length === 0) records = runWhole(this.#connection, job);
     else if (job)
-      for await (const text of runPaged(this.#connection, job, includeResolver(query)))
+      for await (const text of runPaged(this.#connection, job, includeResolver(query), SHORT_ARRAYS))
         records += records === '' ? text : `,${text}`;
     const results = `[${records}]`;
     return count === undefined ? { results } : { results, count };

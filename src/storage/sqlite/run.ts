@@ -10,6 +10,9 @@ const PAGE = 50;
 /** Characters of text after which a page is full, however few its rows. */
 const PAGE_TEXT = 256 * 1024;
 
+/** Arrays of Pointers turned out too long for a read that has to be short. */
+export class NotShort extends Error {}
+
 /** Runs a job without includes whole; JSON text of the records, comma-separated. */
 export function runWhole(connection: Connection, job: ReadJob): string {
   const write = rowWriter(job.shape);
@@ -19,14 +22,24 @@ export function runWhole(connection: Connection, job: ReadJob): string {
   return out;
 }
 
-/** Runs a job page by page; each piece is the JSON text of some records, comma-separated. */
-export async function* runPaged(connection: Connection, job: ReadJob, resolve: ResolveInclude): AsyncGenerator<string> {
+/**
+ * Runs a job page by page; each piece is the JSON text of some records, comma-separated.
+ * @param arrayText characters of arrays that are expanded for one page and one include
+ * @throws NotShort where there are more
+ */
+export async function* runPaged(
+  connection: Connection,
+  job: ReadJob,
+  resolve: ResolveInclude,
+  arrayText = Number.POSITIVE_INFINITY,
+): AsyncGenerator<string> {
   const write = rowWriter(job.shape);
+  const reading = { connection, resolve, arrayText };
   const rows = connection.each(job);
   try {
     const size = job.includes.length > 0 ? PAGE_WITH_INCLUDES : PAGE;
     for (let page = take(rows, size); page.length > 0; page = take(rows, size))
-      yield (await writeRows(connection, job, page, write, resolve, [], [])).join(',');
+      yield (await writeRows(reading, job, page, write, [], [])).join(',');
   } finally {
     rows.return?.();
   }
@@ -44,32 +57,42 @@ function take(rows: Iterator<Row>, count: number): Row[] {
   return page;
 }
 
+interface Reading {
+  readonly connection: Connection;
+  readonly resolve: ResolveInclude;
+  readonly arrayText: number;
+}
+
 async function writeRows(
-  connection: Connection,
+  reading: Reading,
   job: ReadJob,
   rows: readonly Row[],
   write: RowWriter,
-  resolve: ResolveInclude,
   path: readonly number[],
   classes: readonly string[],
 ): Promise<string[]> {
   const expansions: (Expansion | undefined)[] = [];
   for (const [index, include] of job.includes.entries()) {
-    const read = (className: string, ids: ReadonlySet<string>) =>
-      readTargets(connection, resolve, [...path, index], classes, className, ids);
-    expansions[include.position] = await expansion(include, rows, read);
+    const read = (className: string, ids: ReadonlySet<string>) => readTargets(reading, [...path, index], classes, className, ids);
+    expansions[include.position] = await expansion(reading, include, rows, read);
   }
   return rows.map(job.includes.length > 0 ? (row) => write(row, expansions) : (row) => write(row));
 }
 
 type ReadTargets = (className: string, ids: ReadonlySet<string>) => Promise<ReadonlyMap<string, string>>;
 
-async function expansion(include: IncludeJob, rows: readonly Row[], read: ReadTargets): Promise<Expansion> {
+async function expansion(
+  { arrayText }: Reading,
+  include: IncludeJob,
+  rows: readonly Row[],
+  read: ReadTargets,
+): Promise<Expansion> {
   const values = rows.map((row) => row[include.position]).filter((value): value is string => value !== null);
   if (include.targetClass !== null) {
     const texts = await read(include.targetClass, new Set(values));
     return (objectId) => texts.get(objectId) ?? null;
   }
+  if (values.reduce((sum, array) => sum + array.length, 0) > arrayText) throw new NotShort();
   const found = new Map<string, ReadonlyMap<string, string>>();
   for (const [className, ids] of pointersIn(values)) found.set(className, await read(className, ids));
   return (array) => expandArray(array, found);
@@ -104,18 +127,18 @@ function asPointer(value: JsonValue): { className: string; objectId: string } | 
 
 /** JSON text of the records of a class by id, themselves expanded; empty where the caller may not read the class. */
 async function readTargets(
-  connection: Connection,
-  resolve: ResolveInclude,
+  reading: Reading,
   path: readonly number[],
   classes: readonly string[],
   className: string,
   ids: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, string>> {
+  const { connection, resolve } = reading;
   const job = ids.size === 0 ? null : await resolve(path, classes, className);
   if (!job) return new Map();
   const [, ...rest] = job.params;
   const rows = connection.all({ text: job.text, params: [JSON.stringify([...ids]), ...rest] });
   const write = rowWriter(job.shape);
-  const texts = await writeRows(connection, job, rows, write, resolve, path, [...classes, className]);
+  const texts = await writeRows(reading, job, rows, write, path, [...classes, className]);
   return new Map(rows.map((row, index) => [row[0] as string, texts[index] as string]));
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { master } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { createRecord, findRecords, getRecord, updateRecord, updateSchema } from '../../records/index.ts';
+import { createRecord, deleteRecord, findRecords, getRecord, updateRecord, updateSchema } from '../../records/index.ts';
 import { ReaderPool } from './reader-pool.ts';
 import { SqliteStore } from './store.ts';
 
@@ -74,6 +74,37 @@ describe('SQLite store', () => {
       records.map(({ n }) => n),
       Array.from({ length: 3_000 }, (_, n) => 2_999 - n),
     );
+  });
+
+  test('a long array of Pointers is expanded on a thread as a short one is at once', async () => {
+    const ids = (await find('Many', { limit: '5000' })).records.map(({ objectId }) => objectId as string);
+    for (const count of [3, 3_000]) {
+      const list = ids.slice(0, count).map((objectId) => ({ __type: 'Pointer', className: 'Many', objectId }));
+      const { objectId } = await create('Lists', { list, count });
+      const one = JSON.parse(await getRecord(context(), 'Lists', objectId, new Map([['include', 'list']])));
+      const { records } = await find('Lists', { include: 'list', where: JSON.stringify({ count }) });
+      assert.deepEqual([one], records);
+      assert.deepEqual(
+        one.list.map(({ objectId: id, __type }: JsonObject) => `${__type} ${id}`),
+        ids.slice(0, count).map((id) => `Object ${id}`),
+      );
+    }
+    await assert.rejects(async () => getRecord(context(), 'Lists', 'missing', new Map([['include', 'list']])), { code: 101 });
+  });
+
+  test('an answer that is taken slowly keeps no other read in its moment, and no schema', async () => {
+    const { results } = await findRecords(context(), 'Many', new Map([['limit', '5000']]));
+    const pieces = (results as AsyncIterable<string>)[Symbol.asyncIterator]();
+    await pieces.next();
+    const fresh = { text: { $regex: 'f[r]esh' } };
+    await create('Many', { n: -1, text: 'fresh', extra: 5 });
+    assert.equal((await find('Many', { where: JSON.stringify({ ...fresh, extra: 5 }) })).records.length, 1);
+    const planned = find('Many', { where: JSON.stringify({ ...fresh, extra: { $exists: true } }) });
+    await updateSchema(context(), 'Many', { fields: { extra: { __op: 'Delete' } } });
+    assert.ok((await planned).records.length <= 1);
+    await pieces.return?.();
+    const [{ objectId }] = (await find('Many', { where: JSON.stringify(fresh) })).records as [JsonObject];
+    await deleteRecord(context(), 'Many', objectId as string, {});
   });
 
   test('an answer that nobody reads on is let go', async () => {

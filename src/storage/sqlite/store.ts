@@ -1,16 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Schema } from '../../schema/model.ts';
 import type { PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
-import { catalogVersion, createCatalog, loadSchema } from './catalog.ts';
+import { catalogVersion, createCatalog, loadSchema, removalsQuery } from './catalog.ts';
 import { Connection } from './connection.ts';
 import { GroupCommit } from './group-commit.ts';
 import { carryOutPlan } from './plan.ts';
 import { SqliteReader } from './reader.ts';
 import type { ReaderPool } from './reader-pool.ts';
 import { isRebuild, rebuildOnThread } from './rebuild.ts';
+import { inSavepoint, isOneStatement } from './savepoint.ts';
 
 /** How soon reads notice that another process (an import, say) changed the schema, in milliseconds. Writes notice at once. */
 const NOTICE_WITHIN = 100;
+/** KiB of pages kept where many records are written in one commit: those of the indexes, which are met in no order. */
+const LOADING_CACHE = 128_000;
 /** Writes between two checkpoints. */
 const CHECKPOINT_EVERY = 2_000;
 
@@ -23,9 +26,10 @@ export class SqliteStore implements Store {
   readonly #pool: ReaderPool;
   readonly #path: string;
   #schema: Schema;
-  /** SQLite's count of other connections' commits, and the schema's count of its changes, when the schema was read. */
+  /** SQLite's count of other connections' commits, and the schema's counts of its changes, when the schema was read. */
   #foreignCommits = 0;
   #catalogVersion = 0;
+  #removals = 0;
   #noticedAt = 0;
   #sinceCheckpoint = 0;
 
@@ -43,7 +47,10 @@ export class SqliteStore implements Store {
         this.#schema = this.#load();
       },
     });
-    this.reader = new SqliteReader(path, this.#connection, pool);
+    this.reader = new SqliteReader(path, this.#connection, pool, {
+      removals: () => this.#removals,
+      notice: () => this.#notice(),
+    });
   }
 
   schema(): Schema {
@@ -62,9 +69,30 @@ export class SqliteStore implements Store {
     return this.#commits.run(() => this.#carryOut(this.#schema === planned ? plan : write.plan(this.#schema)));
   }
 
+  async inOneCommit<T>(work: (store: Store) => Promise<T>): Promise<T> {
+    this.#connection.keepPages(LOADING_CACHE);
+    let writes = 0;
+    const within: Store = {
+      capabilities: this.capabilities,
+      reader: this.reader,
+      schema: () => this.#schema,
+      write: async (write) => {
+        writes++;
+        return this.#carryOut(write.plan(this.#schema));
+      },
+      inOneCommit: (inner) => inner(within),
+      close: async () => {},
+    };
+    const result = await this.#commits.whole(() => work(within));
+    this.#countWrites(writes);
+    return result;
+  }
+
   #carryOut(plan: WritePlan): WriteOutcome {
-    const { schema, outcome } = carryOutPlan(this.#connection, plan, this.#schema);
+    const work = () => carryOutPlan(this.#connection, plan, this.#schema);
+    const { schema, outcome } = isOneStatement(plan) ? work() : inSavepoint(this.#connection, work);
     this.#schema = schema;
+    if (plan.changes.length > 0) this.#countChanges();
     return outcome;
   }
 
@@ -87,9 +115,14 @@ export class SqliteStore implements Store {
   }
 
   #load(): Schema {
-    this.#catalogVersion = catalogVersion(this.#connection.db);
+    this.#countChanges();
     this.#connection.forgetPlans();
     return loadSchema(this.#connection.db);
+  }
+
+  #countChanges(): void {
+    this.#catalogVersion = catalogVersion(this.#connection.db);
+    [this.#removals] = this.#connection.first(removalsQuery) as [number];
   }
 
   #countWrites(writes: number): void {

@@ -15,6 +15,7 @@ type Container = JsonValue[] | JsonObject;
  * unset leaves null at a position, so that the others keep theirs.
  * @param current JSON text of an Array or Object column; `null` where it is empty
  * @param type the column's type: what an empty column begins as
+ * @param label `<Table>.<Field>`, for the text of errors
  * @returns JSON text; `null` where the column becomes empty
  * @throws placeMismatch (111) where an operator meets a value of another type; badOperator (107) for a sum that is not finite;
  *   invalidFieldName (105), invalidNestedKey (121) for a path
@@ -23,17 +24,18 @@ export function applyEdits(
   current: string | null,
   edits: readonly JsonEdit[],
   type: 'Array' | 'Object' = 'Object',
+  label = '',
 ): string | null {
   let root: JsonValue = current === null ? null : JSON.parse(current);
   // A later edit may reach into what an earlier one has put, and the caller's values must stay as they are.
   for (const edit of edits.length > 1 ? structuredClone(edits) : edits) {
-    if (edit.path.length === 0) root = edited(root, edit) ?? null;
-    else root = editInside(root, edit, type);
+    if (edit.path.length === 0) root = edited(root, edit, label) ?? null;
+    else root = editInside(root, edit, type, label);
   }
   return root === null ? null : JSON.stringify(root);
 }
 
-function editInside(root: JsonValue, edit: JsonEdit, type: 'Array' | 'Object'): JsonValue {
+function editInside(root: JsonValue, edit: JsonEdit, type: 'Array' | 'Object', label: string): JsonValue {
   checkPath(edit.path);
   const last = edit.path.length - 1;
   const segment = edit.path[last] as string;
@@ -44,24 +46,26 @@ function editInside(root: JsonValue, edit: JsonEdit, type: 'Array' | 'Object'): 
   const start = root ?? (type === 'Array' ? [] : {});
   let container = start;
   for (let depth = 0; depth <= last; depth++) {
-    if (typeof container !== 'object' || container === null) return creates ? misfit(edit, depth, 'Object', container) : root;
+    if (typeof container !== 'object' || container === null)
+      return creates ? misfit(label, edit, depth, 'Object', container) : root;
     if (depth === last) break;
     const step = edit.path[depth] as string;
     let next = read(container, step);
     if (next === undefined || next === null) {
       if (!creates) return root;
       next = {};
-      write(container, step, next, edit);
+      write(container, step, next, edit, label);
     }
     container = next;
   }
   const before = read(container as Container, segment);
-  if (creates || (before !== undefined && before !== null)) write(container as Container, segment, edited(before, edit), edit);
+  if (creates || (before !== undefined && before !== null))
+    write(container as Container, segment, edited(before, edit, label), edit, label);
   return start;
 }
 
 /** The value at a place after an edit; `undefined`: none. */
-function edited(before: JsonValue | undefined, edit: JsonEdit): JsonValue | undefined {
+function edited(before: JsonValue | undefined, edit: JsonEdit, label: string): JsonValue | undefined {
   const absent = before === undefined || before === null;
   switch (edit.op) {
     case 'set':
@@ -71,12 +75,12 @@ function edited(before: JsonValue | undefined, edit: JsonEdit): JsonValue | unde
     case 'setOnInsert':
       return absent ? edit.value : before;
     case 'increment': {
-      if (!absent && typeof before !== 'number') return misfit(edit, edit.path.length, 'Number', before);
+      if (!absent && typeof before !== 'number') return misfit(label, edit, edit.path.length, 'Number', before);
       const sum = (absent ? 0 : before) + edit.amount;
       return Number.isFinite(sum) ? sum : fail('badOperator', 'Increment leaves the range of numbers');
     }
     default: {
-      if (!absent && !Array.isArray(before)) return misfit(edit, edit.path.length, 'Array', before);
+      if (!absent && !Array.isArray(before)) return misfit(label, edit, edit.path.length, 'Array', before);
       const elements = absent ? [] : before;
       if (edit.op === 'add') return [...elements, ...edit.objects];
       return edit.op === 'addUnique' ? withUnique(elements, edit.objects) : without(elements, edit.objects);
@@ -89,11 +93,11 @@ function read(container: Container, segment: string): JsonValue | undefined {
   return Object.hasOwn(container, segment) ? container[segment] : undefined;
 }
 
-function write(container: Container, segment: string, value: JsonValue | undefined, edit: JsonEdit): void {
+function write(container: Container, segment: string, value: JsonValue | undefined, edit: JsonEdit, label: string): void {
   if (Array.isArray(container)) {
     const at = position(segment);
     if (at < 0 || at > container.length)
-      fail('placeMismatch', edit.path.join('.').slice(0, 200), `a position up to ${container.length}`, segment.slice(0, 50));
+      fail('placeMismatch', placeText(label, edit.path), `a position up to ${container.length}`, segment.slice(0, 50));
     container[at] = value ?? null;
   } else if (value === undefined) delete container[segment];
   else container[segment] = value;
@@ -106,7 +110,8 @@ function position(segment: string): number {
   return digits.test(segment) ? Number(segment) : -1;
 }
 
-function misfit(edit: JsonEdit, depth: number, expected: string, got: JsonValue): never {
-  const place = edit.path.slice(0, depth).join('.').slice(0, 200);
-  fail('placeMismatch', place === '' ? 'its top' : place, expected, typeOfValue(got));
+function misfit(label: string, { path }: JsonEdit, depth: number, expected: string, got: JsonValue): never {
+  fail('placeMismatch', placeText(label, path.slice(0, depth)), expected, typeOfValue(got));
 }
+
+const placeText = (label: string, path: readonly string[]) => [label, ...path].join('.').slice(0, 200);

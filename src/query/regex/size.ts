@@ -1,0 +1,44 @@
+const escaped = /\\(?:[pPx]\{[^}]*\}|.)?/suy;
+const characterClass = /\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]?/suy;
+const repeat = /\{(\d+)(?:,(\d*))?\}/y;
+
+/**
+ * About how many steps a pattern has when its counted repeats are written out, which is what compiling and matching it cost:
+ * `(ab){3}` has six.
+ * @param source as `normalise` gives it; a malformed one gets some number
+ */
+export function expandedSize(source: string): number {
+  const outside: number[] = [];
+  let size = 0;
+  let last = 0;
+  let at = 0;
+  const end = (pattern: RegExp) => {
+    pattern.lastIndex = at;
+    return pattern.test(source) ? pattern.lastIndex : at + 1;
+  };
+  while (at < source.length) {
+    const char = source[at] as string;
+    repeat.lastIndex = at;
+    const counts = char === '{' ? repeat.exec(source) : null;
+    if (counts) {
+      const times = Math.max(1, Number(counts[1]), Number(counts[2] ?? 0));
+      size += last * (times - 1);
+      last *= times;
+      at = repeat.lastIndex;
+    } else if (char === '(') {
+      outside.push(size);
+      size = 0;
+      at++;
+    } else if (char === ')') {
+      last = size;
+      size += outside.pop() ?? 0;
+      at++;
+    } else {
+      // A sign after an atom (`*`, `+`, `?`) leaves it the one that a count speaks of.
+      if (!'*+?'.includes(char)) last = 1;
+      size++;
+      at = char === '\\' ? end(escaped) : char === '[' ? end(characterClass) : at + 1;
+    }
+  }
+  return outside.reduce((sum, part) => sum + part, size);
+}
