@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { type FastifyInstance, fastify } from 'fastify';
 import { limits } from '../kernel/limits.ts';
+import { Connections } from './connections.ts';
 import { registerDataEndpoints } from './data.ts';
 import type { Edge } from './edge.ts';
 import { registerBodyReader } from './plugins/body.ts';
@@ -20,8 +20,6 @@ const HEADERS_TIMEOUT = 20_000;
 const HEADER_BYTES = 64 * 1024;
 /** Longer than the usual balancer keeps its idle connections, so that it is the balancer who closes them. */
 const KEEP_ALIVE_TIMEOUT = 72_000;
-/** Milliseconds in which an ending server still takes what was on its way to it. */
-const LAST_CALL = 100;
 
 export interface HttpOptions {
   readonly host: string;
@@ -41,11 +39,13 @@ function withoutFragment({ url = '/' }: { readonly url?: string | undefined }): 
 /** The service's HTTP server. */
 export class HttpServer {
   readonly #server: FastifyInstance;
+  readonly #connections: Connections;
   readonly #options: HttpOptions;
   #draining = false;
 
   private constructor(server: FastifyInstance, options: HttpOptions) {
     this.#server = server;
+    this.#connections = new Connections(server.server);
     this.#options = options;
   }
 
@@ -58,7 +58,6 @@ export class HttpServer {
       exposeHeadRoutes: false,
       // Who reached us before the end is answered; the connection is closed then.
       return503OnClosing: false,
-      forceCloseConnections: 'idle',
       connectionTimeout: options.queryTimeout + REQUEST_TIMEOUT,
       requestTimeout: REQUEST_TIMEOUT,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
@@ -104,19 +103,7 @@ export class HttpServer {
   /** Takes no more connections and ends when the requests in flight are answered. @param bound milliseconds after which they are cut off */
   async close(bound: number): Promise<void> {
     this.#draining = true;
-    if (this.#server.server.listening) await lastCall();
-    const timer = setTimeout(() => this.#server.server.closeAllConnections(), bound);
-    try {
-      await this.#server.close();
-    } finally {
-      clearTimeout(timer);
-    }
+    await this.#connections.close(bound);
+    await this.#server.close();
   }
-}
-
-/** A connection that is closed with a request on it that was not read yet looks like a broken one to its client. */
-async function lastCall(): Promise<void> {
-  await wait(LAST_CALL);
-  // Timers come before sockets: after a long turn of the event loop it takes one more to read them.
-  for (let turn = 0; turn < 2; turn++) await nextTurn();
 }

@@ -1,2 +1,2 @@
-export { type ImportEvents, type ImportResult, importRecords, type RejectedLine } from './import.ts';
+export { importRecords, type RejectedLine } from './import.ts';
 export { readLines } from './lines.ts';

@@ -70,6 +70,47 @@ test('Running: an idle connection that is kept alive does not hold the exit', as
   agent.destroy();
 });
 
+test('Running: requests sent before SIGTERM are answered, also where the service has not come to read them', async () => {
+  const service = await startService();
+  const write = () => service.call('POST', '/platform/classes/Kept', { body: { n: 1 } });
+  await write();
+  const requests = Array.from({ length: 5_000 }, () => ({ method: 'POST', path: '/platform/classes/Kept', body: { n: 2 } }));
+  const busy = service.call('POST', '/platform/batch', { body: { requests } });
+  await wait(50);
+  const sent = Array.from({ length: 20 }, write);
+  await wait(20);
+  const stopping = service.stop();
+  assert.deepEqual(new Set((await Promise.all(sent)).map((answer) => answer.status)), new Set([201]));
+  assert.equal((await busy).body.length, 5_000);
+  assert.equal(await stopping, 0);
+});
+
+test('Running: an answer under way at SIGTERM comes whole, and its connection is not kept alive after', async () => {
+  const service = await startService();
+  for (let part = 0; part < 20; part++)
+    await createMany(
+      service,
+      'Long',
+      Array.from({ length: 1_000 }, () => ({ s: 'x'.repeat(1_000) })),
+    );
+  const { hostname, port } = new URL(service.url);
+  const headers = { 'X-Platform-Application-Id': service.appId, 'X-Platform-Master-Key': service.masterKey };
+  // The client would keep the connection for longer than the test may take.
+  const agent = new Agent({ keepAlive: true, timeout: 60_000 });
+  const path = '/platform/classes/Long?limit=20000';
+  const [answer] = await once(request({ hostname, port, path, headers, agent }).end(), 'response');
+  await wait(300);
+  const stopping = service.stop();
+  await wait(300);
+  let text = '';
+  for await (const chunk of answer) text += chunk;
+  const read = Date.now();
+  assert.equal(JSON.parse(text).results.length, 20_000);
+  assert.equal(await stopping, 0);
+  assert.ok(Date.now() - read < 3_000, `${Date.now() - read} ms`);
+  agent.destroy();
+});
+
 test('Running: a batch in flight is finished whole', async () => {
   const dataDir = await temporary();
   const first = await startService({ dataDir });

@@ -1,9 +1,9 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError, serviceError } from '../../errors/fail.ts';
 import { renderError } from '../../errors/render.ts';
 import { jsonType, sendError } from '../answer.ts';
+import type { Connection } from '../connections.ts';
 import type { Edge } from '../edge.ts';
 import { newRequestId, requestIdHeader } from './request-id.ts';
 
@@ -65,10 +65,7 @@ const statusOf: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /** Something that is no HTTP request: answered by hand, since there is no request object. */
-export function answerBadRequest(
-  error: Error & { code?: unknown },
-  socket: Socket & { _httpMessage?: ServerResponse<IncomingMessage> },
-): void {
+export function answerBadRequest(error: Error & { code?: unknown }, socket: Connection): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   // An answer that has begun cannot be mended.
   if (!socket.writable || socket._httpMessage?.headersSent) {

@@ -77,6 +77,8 @@ export class SqliteStore implements Store {
       reader: this.reader,
       schema: () => this.#schema,
       write: async (write) => {
+        // A full disk ends the transaction; what came after it would be on its own.
+        if (!this.#connection.db.isTransaction) throw new Error('the commit has failed');
         writes++;
         return this.#carryOut(write.plan(this.#schema));
       },
