@@ -1,5 +1,5 @@
-import { chmodSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { master } from './access/index.ts';
 import type { Config } from './config/index.ts';
 import { HttpServer } from './http/index.ts';
@@ -116,6 +116,7 @@ function openStores({ dataDir, queryTimeout }: Config, log: Logger): Stores {
 /** Whatever the process writes is for its own user alone. */
 function makeDataDirectory({ dataDir }: Config): void {
   process.umask(0o077);
-  mkdirSync(dataDir, { recursive: true });
+  // Where the parent is there, one directory is made: making several never returns on file systems that take none.
+  if (!existsSync(dataDir)) mkdirSync(dataDir, { recursive: !existsSync(dirname(dataDir)) });
   chmodSync(dataDir, 0o700);
 }

@@ -9,6 +9,8 @@ export type Row = readonly unknown[];
 
 /** How long a connection waits for another process that writes (an import, a backup), in milliseconds. */
 const BUSY_TIMEOUT = 5_000;
+/** Bytes of a value that a read may build: an aggregation could put whole tables into one. Stored ones come from bodies, which are smaller. */
+const LARGEST_VALUE = 64 * 1024 * 1024;
 /** Statements that are used again, up to so many characters of text: a prepared one takes some ten times its text. */
 const kept = { max: 500, maxSize: 2_000_000, sizeCalculation: (_: unknown, text: string) => text.length };
 /** What SQLite says of statements beyond its limits (https://sqlite.org/limits.html). */
@@ -25,7 +27,12 @@ export class Connection {
    * @param tick asked now and then by interruptible statements; may throw to end the statement
    */
   constructor(path: string, mode: 'write' | 'read', tick?: () => void) {
-    this.db = new DatabaseSync(path, { readOnly: mode === 'read', timeout: BUSY_TIMEOUT, enableForeignKeyConstraints: false });
+    this.db = new DatabaseSync(path, {
+      readOnly: mode === 'read',
+      timeout: BUSY_TIMEOUT,
+      enableForeignKeyConstraints: false,
+      ...(mode === 'read' ? { limits: { length: LARGEST_VALUE } } : {}),
+    });
     if (mode === 'write') {
       // FULL: an acknowledged write survives a power cut; group commit pays for it. Threads empty the log long before it has 20,000 pages.
       this.db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 20000');

@@ -32,6 +32,8 @@ export class ReadTask {
   #ended = false;
   #wake: (() => void) | undefined;
   #stalled: NodeJS.Timeout | undefined;
+  /** The client wants no more. */
+  #left = false;
   readonly #queueTimer: NodeJS.Timeout;
 
   constructor(path: string, jobs: FindJobs, resolve: ResolveInclude, timeLimit: number) {
@@ -106,6 +108,7 @@ export class ReadTask {
       },
       return: async () => {
         next = 'over';
+        this.#left = true;
         clearTimeout(this.#stalled);
         if (!this.#ended) this.onCancelled();
         return { done: true, value: undefined };
@@ -126,8 +129,9 @@ export class ReadTask {
         this.#wake = wake;
       });
     const piece = this.#pieces.shift();
-    if (piece !== undefined) this.#stalled = setTimeout(() => this.onCancelled(), STALL_LIMIT);
-    else if (this.#error) throw this.#error;
+    if (piece !== undefined) {
+      if (!this.#left) this.#stalled = setTimeout(() => this.onCancelled(), STALL_LIMIT).unref();
+    } else if (this.#error) throw this.#error;
     return piece;
   }
 }

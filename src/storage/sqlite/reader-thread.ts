@@ -146,7 +146,8 @@ export class ReaderThread {
 
   #watch(atWork: AtWork): void {
     clearTimeout(atWork.watchdog);
-    if (atWork.task.parked) return;
+    // Pieces are still taken after the thread has done its part.
+    if (atWork.task.parked || this.#tasks.get(atWork.task.number) !== atWork) return;
     atWork.watchdog = setTimeout(() => {
       this.#lost(serviceError('timeout'));
       void this.#worker.terminate();

@@ -144,14 +144,26 @@ function checkpoint(path: string): void {
   }
 }
 
+const SQLITE_TOOBIG = 18;
+
+function shownError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if ((error as { errcode?: number }).errcode === SQLITE_TOOBIG)
+    return serviceError('badQuery', 'the query builds too large a value');
+  return serviceError('internal');
+}
+
 async function start(message: Extract<ToReader, { type: 'find' }>): Promise<void> {
   const task: Task = { id: message.task, credits: CREDITS, budget: message.budget, cancelled: false };
   tasks.set(task.id, task);
   try {
     await inSnapshot(message.path, (connection) => find(task, connection, message.jobs));
   } catch (error) {
-    const shown = error instanceof ServiceError ? error : serviceError('internal');
-    const fault = shown === error ? {} : { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    const shown = shownError(error);
+    const fault =
+      shown === error || shown.code !== 1
+        ? {}
+        : { fault: error instanceof Error ? (error.stack ?? error.message) : String(error) };
     post({ type: 'failed', task: task.id, key: shown.key, text: shown.message, ...fault });
   } finally {
     tasks.delete(task.id);
