@@ -32,6 +32,7 @@ export class SqliteStore implements Store {
   #removals = 0;
   #noticedAt = 0;
   #sinceCheckpoint = 0;
+  #checkpointing = false;
 
   /** Opens the file, making it where there is none. */
   constructor(path: string, pool: ReaderPool) {
@@ -129,9 +130,12 @@ export class SqliteStore implements Store {
 
   #countWrites(writes: number): void {
     this.#sinceCheckpoint += writes;
-    if (this.#sinceCheckpoint < CHECKPOINT_EVERY) return;
+    if (this.#sinceCheckpoint < CHECKPOINT_EVERY || this.#checkpointing) return;
     this.#sinceCheckpoint = 0;
-    void this.#pool.checkpoint(this.#path);
+    this.#checkpointing = true;
+    void this.#pool.checkpoint(this.#path).then(() => {
+      this.#checkpointing = false;
+    });
   }
 
   async close(): Promise<void> {
