@@ -66,6 +66,14 @@ const cases: { title: string; tree: Tree; expected: RegExp[] }[] = [
     expected: [/^sources-stand-alone: /],
   },
   {
+    title: 'a source that imports a fixture of unit tests',
+    tree: {
+      'src/query/where.ts': "export { table } from './testing/fixture.ts';",
+      'src/query/testing/fixture.ts': 'export const table = 1;',
+    },
+    expected: [/^no-tests-in-sources: /],
+  },
+  {
     title: 'a cycle of code',
     tree: {
       'src/kernel/a.ts': "import { b } from './b.ts';\nexport const a = () => b;",

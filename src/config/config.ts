@@ -38,6 +38,7 @@ export interface Secrets {
   readonly smtpUrl: string | undefined;
 }
 
+/** Everything that the settings say. */
 export interface Settings {
   readonly config: Config;
   readonly secrets: Secrets;

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { appIdPattern, keyPattern } from '../kernel/credentials.ts';
 
 const wholeNumber = (least: number, most: number) =>
   z
@@ -13,8 +14,7 @@ const urlOf = (...protocols: string[]) => z.string().refine((text) => protocols.
 /** The address of a host and perhaps a path, without a slash at its end. */
 const baseUrl = urlOf('http:', 'https:').transform((text) => text.replace(/\/+$/, ''));
 
-/** Keys travel in headers. */
-const key = z.string().regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,254}[\x21-\x7e])?$/);
+const key = z.string().regex(keyPattern);
 
 const off = new Set(['false', 'off', 'no', '0']);
 const on = new Set(['true', 'on', 'yes']);
@@ -66,10 +66,7 @@ export const settings = {
   },
   APP_ID: {
     is: '1 to 64 letters, digits, - or _',
-    read: z
-      .string()
-      .regex(/^[A-Za-z0-9_-]{1,64}$/)
-      .optional(),
+    read: z.string().regex(appIdPattern).optional(),
   },
   MASTER_KEY: { is: '1 to 256 printable ASCII characters', read: key.optional() },
   API_KEY: { is: '1 to 256 printable ASCII characters', read: key.optional() },

@@ -7,6 +7,7 @@ interface Entry {
   readonly text: (...args: any[]) => string;
 }
 
+/** By the key that `fail` takes. */
 export const catalogue = {
   internal: { code: 1, status: 500, text: () => 'server error' },
   invalidWhere: { code: 1, status: 500, text: (why: string) => `server error: where ${why}` },

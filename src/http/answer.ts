@@ -5,6 +5,7 @@ import { renderError } from '../errors/render.ts';
 import type { Edge } from './edge.ts';
 import type { ApiReply } from './endpoint.ts';
 
+/** The Content-Type of every answer. */
 export const jsonType = 'application/json; charset=utf-8';
 
 /** Sends an endpoint's reply. Long ones are made while they are sent, no faster than the client reads. */

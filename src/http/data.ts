@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fail } from '../errors/fail.ts';
-import { isJsonObject, type JsonValue } from '../kernel/json.ts';
+import { isJsonObject } from '../kernel/json.ts';
+import type { QueryParameters } from '../query/scope.ts';
 import type { System } from '../systems/index.ts';
 import { sendError, sendReply } from './answer.ts';
 import type { Edge } from './edge.ts';
@@ -9,7 +10,6 @@ import { type Envelope, openEnvelope } from './envelope.ts';
 import { FramedPieces } from './pieces.ts';
 import { prefix } from './prefix.ts';
 
-type Query = ReadonlyMap<string, string | JsonValue>;
 type Params = Readonly<Record<string, string>>;
 
 /** One request on its way to its answer. */
@@ -111,8 +111,8 @@ function deliver({ edge, reply }: Exchange, system: System, answer: ApiReply): v
 }
 
 /** CONTRACT "Requests": a query that came as a POST has its parameters in the body. */
-function queryOf(endpoint: Endpoint, { method, body }: Envelope, request: FastifyRequest): Query {
-  const ofAddress = request.query as Query;
+function queryOf(endpoint: Endpoint, { method, body }: Envelope, request: FastifyRequest): QueryParameters {
+  const ofAddress = request.query as QueryParameters;
   if (endpoint.method !== 'GET' || method === undefined || !isJsonObject(body)) return ofAddress;
   return new Map([...ofAddress, ...Object.entries(body)]);
 }

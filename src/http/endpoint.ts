@@ -1,5 +1,6 @@
 import type { Principal } from '../access/index.ts';
 import type { JsonValue } from '../kernel/json.ts';
+import type { QueryParameters } from '../query/scope.ts';
 import type { RecordContext } from '../records/index.ts';
 import type { System } from '../systems/index.ts';
 
@@ -11,12 +12,12 @@ export interface ApiRequest {
   readonly context: RecordContext;
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
-  /** Query parameters; those of a body sent with `_method: GET` are JSON values. */
-  readonly query: ReadonlyMap<string, string | JsonValue>;
+  readonly query: QueryParameters;
   /** The JSON body without credentials; `undefined` where none was sent. */
   readonly body: JsonValue | undefined;
 }
 
+/** What an endpoint answers. */
 export interface ApiReply {
   readonly status: number;
   /** JSON text, or its pieces for long answers. */

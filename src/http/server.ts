@@ -21,6 +21,7 @@ const HEADER_BYTES = 64 * 1024;
 /** Longer than the usual balancer keeps its idle connections, so that it is the balancer who closes them. */
 const KEEP_ALIVE_TIMEOUT = 72_000;
 
+/** What the settings say of the server. */
 export interface HttpOptions {
   readonly host: string;
   readonly port: number;

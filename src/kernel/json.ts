@@ -1,9 +1,11 @@
 /** A value as JSON.parse makes it. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+/** An object as JSON.parse makes it: look keys up with `own`. */
 export interface JsonObject {
   [key: string]: JsonValue;
 }
 
+/** Whether a value is an object, not an array and not null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

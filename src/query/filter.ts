@@ -10,6 +10,10 @@ export interface FieldRef {
   readonly path: readonly string[];
 }
 
+/** Orders that a value may stand in to another of its type. */
+export type Inequality = 'lt' | 'lte' | 'gt' | 'gte';
+export type Comparison = 'eq' | Inequality;
+
 /**
  * A `where`, checked against the schema: every name is a field, every value has the stored form of its field. No SQL here;
  * engines compile it. Values of a place inside a field (`path`), and of elements of an Array, are JSON scalars or JSON text (see `JsonOperand`).
@@ -26,7 +30,7 @@ export type Filter =
   | {
       readonly kind: 'compare';
       readonly field: Field;
-      readonly op: 'eq' | 'lt' | 'lte' | 'gt' | 'gte';
+      readonly op: Comparison;
       readonly value: StoredValue;
     }
   /** Plain column: the value is one of the list; false where absent. */
@@ -35,7 +39,7 @@ export type Filter =
   | {
       readonly kind: 'jsonCompare';
       readonly ref: FieldRef;
-      readonly op: 'eq' | 'lt' | 'lte' | 'gt' | 'gte';
+      readonly op: Comparison;
       readonly operand: JsonOperand;
     }
   /** The array at the place has an element that matches one of the operands (scalar constraint on an Array, `$in` on an Array). */
@@ -44,7 +48,7 @@ export type Filter =
   | {
       readonly kind: 'hasOrdered';
       readonly ref: FieldRef;
-      readonly op: 'lt' | 'lte' | 'gt' | 'gte';
+      readonly op: Inequality;
       readonly operand: Extract<JsonOperand, { kind: 'string' | 'number' | 'date' }>;
     }
   /** The array at the place has an element for each of the operands (`$all`). */

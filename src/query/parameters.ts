@@ -3,12 +3,12 @@ import { fail, ServiceError } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { parseRequestJson } from '../values/index.ts';
-import type { Filter } from './filter.ts';
 import { type Shape, selectionOf } from './include.ts';
 import { splitNames } from './list.ts';
 import { parseOrder } from './order.ts';
 import type { QueryParameters, QueryScope } from './scope.ts';
 import type { Query, Selection } from './selection.ts';
+import { findSearch } from './text.ts';
 import { refuseDepth } from './where/context.ts';
 import { always, guardedFilter, parseWhere } from './where/index.ts';
 
@@ -34,7 +34,7 @@ const ofReads: ReadonlySet<string> = new Set(['keys', 'excludeKeys', 'include', 
 export function parseQuery(parameters: QueryParameters, grant: Grant, scope: QueryScope): Query {
   checkNames(parameters, ofQueries);
   const where = parseWhere(whereValue(parameters.get('where')), grant, scope);
-  const ranked = hasText(where);
+  const ranked = findSearch(where) !== undefined;
   const shape = shapeOf(parameters);
   return {
     ...selectionOf(shape, guardedFilter(grant, where), grant, scope),
@@ -102,10 +102,4 @@ function yesOrNo(name: string, value: JsonValue | undefined): boolean {
   if (value === '1' || value === 'true' || value === 1 || value === true) return true;
   if (value === undefined || value === '0' || value === 'false' || value === 0 || value === false) return false;
   return fail('badParameterValue', name, 'should be 1 or 0');
-}
-
-/** Whether relevance means anything: a `$text` that the records found have to match, or may match. */
-function hasText(filter: Filter): boolean {
-  if (filter.kind === 'text') return true;
-  return (filter.kind === 'and' || filter.kind === 'or') && filter.items.some(hasText);
 }

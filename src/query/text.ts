@@ -52,3 +52,14 @@ function flag(search: JsonObject, name: string): boolean {
   if (typeof value !== 'boolean') fail('badConstraint', `bad $text: ${name}, should be boolean`);
   return value;
 }
+
+/** The `$text` of a filter by which relevance is measured: the first that a match may rest on. */
+export function findSearch(filter: Filter): Extract<Filter, { kind: 'text' }> | undefined {
+  if (filter.kind === 'text') return filter;
+  if (filter.kind !== 'and' && filter.kind !== 'or') return undefined;
+  for (const item of filter.items) {
+    const found = findSearch(item);
+    if (found) return found;
+  }
+  return undefined;
+}

@@ -1,7 +1,7 @@
 import { authorize, refuseOutright } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
-import type { JsonValue } from '../kernel/json.ts';
 import { checkAggregationParameters, parseAggregation } from '../query/aggregate/index.ts';
+import type { QueryParameters } from '../query/scope.ts';
 import type { JsonText } from '../storage/port.ts';
 import type { RecordContext } from './context.ts';
 import { underSchema } from './replan.ts';
@@ -14,7 +14,7 @@ import { underSchema } from './replan.ts';
 export async function aggregateRecords(
   context: RecordContext,
   className: string,
-  parameters: ReadonlyMap<string, string | JsonValue>,
+  parameters: QueryParameters,
 ): Promise<JsonText> {
   const { store, principal } = context;
   refuseOutright(principal, 'find', className);

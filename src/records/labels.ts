@@ -1,7 +1,7 @@
 import type { Filter } from '../query/filter.ts';
 import type { FieldLabels } from '../schema/describe.ts';
 import type { Field, Schema, TableSchema } from '../schema/model.ts';
-import type { JsonText, Store } from '../storage/port.ts';
+import { type Store, wholeText } from '../storage/port.ts';
 import { underSchema } from './replan.ts';
 
 /** Labels by table, then by field. */
@@ -56,12 +56,4 @@ function addLabel(labels: Map<string, Map<string, string>>, { tblName, field, va
 function dictionaryFields(table: TableSchema): [Field, Field, Field, Field] | undefined {
   const [objectId, tblName, field, value] = ['objectId', 'tblName', 'field', 'value'].map((name) => table.fields.get(name));
   return objectId && tblName && field && value ? [objectId, tblName, field, value] : undefined;
-}
-
-async function wholeText(text: JsonText): Promise<string> {
-  if (typeof text === 'string') return text;
-  const decoder = new TextDecoder();
-  let whole = '';
-  for await (const piece of text) whole += typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true });
-  return whole + decoder.decode();
 }

@@ -1,16 +1,12 @@
 import { authorize, type Grant, master, refuseOutright } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
-import type { JsonValue } from '../kernel/json.ts';
 import { parseQuery, parseSelection } from '../query/index.ts';
-import type { QueryScope } from '../query/scope.ts';
+import type { QueryParameters, QueryScope } from '../query/scope.ts';
 import type { Selection } from '../query/selection.ts';
 import { newTable } from '../schema/defaults.ts';
 import { type FindResult, SchemaChanged } from '../storage/port.ts';
 import type { RecordContext } from './context.ts';
 import { underSchema } from './replan.ts';
-
-/** Query parameters by name: text from the address, JSON values where the query came in a body. */
-type Parameters = ReadonlyMap<string, string | JsonValue>;
 
 /** Whole records for callers without restrictions: the same for every request, so that the engine compiles them once. */
 const wholeRecords = new WeakMap<Grant, Selection>();
@@ -24,7 +20,7 @@ export function getRecord(
   context: RecordContext,
   className: string,
   objectId: string,
-  parameters: Parameters,
+  parameters: QueryParameters,
 ): string | Promise<string> {
   const { store, principal } = context;
   refuseOutright(principal, 'get', className);
@@ -53,7 +49,7 @@ export function getRecord(
  * Runs a query. SPEC "Records: Query"; a table that does not exist has no records.
  * @throws invalidParameter, badParameterValue, badQuery (102), invalidWhere (500), permissionDenied (119), timeout (124)
  */
-export async function findRecords(context: RecordContext, className: string, parameters: Parameters): Promise<FindResult> {
+export async function findRecords(context: RecordContext, className: string, parameters: QueryParameters): Promise<FindResult> {
   const { store, principal } = context;
   refuseOutright(principal, 'find', className);
   return underSchema(store, async (schema) => {
@@ -67,7 +63,7 @@ export async function findRecords(context: RecordContext, className: string, par
 }
 
 /** SPEC "Query": a table that does not exist has no records. The parameters are checked as for any other. */
-function findNothing(className: string, parameters: Parameters, scope: QueryScope): FindResult {
+function findNothing(className: string, parameters: QueryParameters, scope: QueryScope): FindResult {
   const { count } = parseQuery(parameters, authorize(master, 'find', newTable(className, className)), scope);
   return count ? { results: '[]', count: 0 } : { results: '[]' };
 }

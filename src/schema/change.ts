@@ -32,6 +32,7 @@ export type SchemaChange =
   | { readonly kind: 'dropIndex'; readonly className: string; readonly name: string }
   | { readonly kind: 'setTextIndex'; readonly className: string; readonly fields: readonly string[] };
 
+/** The schema of a system without tables. */
 export const emptySchema: Schema = { version: 0, tables: new Map(), referencesTo: new Map() };
 
 /**

@@ -29,6 +29,7 @@ export interface Field {
 
 /** What one entity (`role:<Name>`, `requiresAuthentication`, `*`, a user id) may do; SPEC "Schema record". */
 export type Grants = Readonly<Record<string, boolean | readonly string[]>>;
+/** What class-level permissions speak of; SPEC "Schema record". */
 export const clpActions = ['find', 'get', 'count', 'create', 'update', 'delete', 'addField'] as const;
 export type ClpAction = (typeof clpActions)[number];
 

@@ -15,6 +15,15 @@ export interface Capabilities {
 /** Text of a JSON array, whole or piece by piece. A stream that fails breaks off; one that is no longer read must be returned. */
 export type JsonText = string | AsyncIterable<string>;
 
+/** The text in one piece. */
+export async function wholeText(text: JsonText): Promise<string> {
+  if (typeof text === 'string') return text;
+  let whole = '';
+  for await (const piece of text) whole += piece;
+  return whole;
+}
+
+/** What a query found. */
 export interface FindResult {
   /** JSON array of the records. */
   readonly results: JsonText;
@@ -67,6 +76,7 @@ export type Mutation =
   /** Takes all members out of a Relation of a record. */
   | { readonly kind: 'unlinkAll'; readonly relation: Field; readonly ownerId: string };
 
+/** A write as data: schema changes first, then the steps. */
 export interface WritePlan {
   readonly changes: readonly SchemaChange[];
   readonly mutations: readonly Mutation[];

@@ -17,6 +17,7 @@ export interface KeyEntry {
   readonly createdAt: number;
 }
 
+/** All that the registry holds, as of one moment. */
 export interface RegistryContent {
   readonly systems: readonly SystemEntry[];
   readonly keys: readonly KeyEntry[];

@@ -1,3 +1,4 @@
+import { appIdPattern, keyPattern } from '../kernel/credentials.ts';
 import { newObjectId, newSecret } from '../kernel/ids.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { Engine } from '../storage/port.ts';
@@ -50,7 +51,7 @@ export class Administration {
     beforeCommit?: (credentials: SystemCredentials) => Promise<void>,
   ): Promise<SystemCredentials> {
     const appId = wanted.appId ?? newObjectId();
-    if (!/^[A-Za-z0-9_-]{1,64}$/.test(appId)) refuse('an application id has 1 to 64 letters, digits, - or _');
+    if (!appIdPattern.test(appId)) refuse('an application id has 1 to 64 letters, digits, - or _');
     const name = checkName(wanted.name ?? appId);
     const credentials = {
       appId,
@@ -131,9 +132,7 @@ function checkName(name: string): string {
 }
 
 function checkKey(key: string): string {
-  return /^[\x21-\x7e](?:[\x20-\x7e]{0,254}[\x21-\x7e])?$/.test(key)
-    ? key
-    : refuse('a key has 1 to 256 printable ASCII characters');
+  return keyPattern.test(key) ? key : refuse('a key has 1 to 256 printable ASCII characters');
 }
 
 function printable(text: string): string {

@@ -4,7 +4,7 @@ import { planTable } from '../schema/definition.ts';
 import type { Field, Schema, TableSchema } from '../schema/model.ts';
 import { checkFieldName } from '../schema/naming.ts';
 import type { Mutation, Store, WritePlan } from '../storage/port.ts';
-import { type StoredValue, valueTypes } from '../values/index.ts';
+import { type StoredValue, valueTypeOf } from '../values/index.ts';
 import { readTemplate, type TemplateTable } from './template.ts';
 
 /**
@@ -51,9 +51,7 @@ function insertRow(table: TableSchema, row: JsonObject, at: number): Mutation {
 }
 
 function decode(table: TableSchema, field: Field, value: JsonValue): StoredValue {
-  const type = valueTypes.get(field.type);
-  if (!type) throw new Error(`no value type ${field.type}`);
-  return value === null ? null : type.decode(value, field, table.className);
+  return value === null ? null : valueTypeOf(field).decode(value, field, table.className);
 }
 
 function unknownField(table: TableSchema, name: string): never {

@@ -22,11 +22,13 @@ export interface RejectedLine {
   readonly error: ServiceError;
 }
 
+/** How many lines became records. */
 export interface ImportResult {
   readonly imported: number;
   readonly rejected: number;
 }
 
+/** What is told in the course of an import. */
 export interface ImportEvents {
   /** A line was refused. Called in the order of lines. */
   rejected(line: RejectedLine): void;

@@ -16,6 +16,7 @@ export interface ColumnShape {
   readonly paths?: readonly (readonly string[])[];
 }
 
+/** The JSON objects that a row writer makes. */
 export interface RowShape {
   /** Set for expanded records, which say their class (`__type: Object`). */
   readonly expandedClass?: string;

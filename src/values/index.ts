@@ -39,7 +39,12 @@ export const valueTypes: ReadonlyMap<FieldType, ValueType> = new Map(
   ].map((type) => [type.type, type]),
 );
 
+/** The wire type of a field. */
+export function valueTypeOf(field: Field): ValueType {
+  return valueTypes.get(field.type) as ValueType;
+}
+
 /** How the values of a field lie in its column. */
 export function storageOf(field: Field): Storage {
-  return (valueTypes.get(field.type) as ValueType).storage;
+  return valueTypeOf(field).storage;
 }

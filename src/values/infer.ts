@@ -4,6 +4,7 @@ import { limits } from '../kernel/limits.ts';
 import { type FieldType, typeText } from '../schema/model.ts';
 import { checkClassName } from '../schema/naming.ts';
 
+/** A type for a new field. */
 export interface InferredType {
   readonly type: FieldType;
   readonly targetClass?: string;

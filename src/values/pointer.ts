@@ -1,5 +1,5 @@
 import { fail } from '../errors/fail.ts';
-import { isJsonObject } from '../kernel/json.ts';
+import { isJsonObject, type JsonValue, own } from '../kernel/json.ts';
 import { checkWrapperKeys, namesRecord } from './keys.ts';
 import { mismatch } from './mismatch.ts';
 import type { ValueType } from './type.ts';
@@ -19,3 +19,11 @@ export const pointerType: ValueType = {
     return value.className === field.targetClass ? value.objectId : mismatch(className, field, value);
   },
 };
+
+/** Class and id of a full Pointer object. */
+export function pointerOf(value: JsonValue): { className: string; objectId: string } | undefined {
+  if (!isJsonObject(value) || own(value, '__type') !== 'Pointer') return undefined;
+  const className = own(value, 'className');
+  const objectId = own(value, 'objectId');
+  return typeof className === 'string' && typeof objectId === 'string' ? { className, objectId } : undefined;
+}

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 
+/** Carries a request's id, in both directions. */
 export const requestIdHeader = 'x-request-id';
 
 /** Tells the processes behind a balancer, and the starts of one, apart. */
@@ -15,6 +16,7 @@ export function requestId(request: Pick<IncomingMessage, 'headers'>): string {
   return typeof sent === 'string' && plain.test(sent) ? sent : newRequestId();
 }
 
+/** An id that no other request of any process has. */
 export function newRequestId(): string {
   return `${start}-${(count++).toString(36)}`;
 }

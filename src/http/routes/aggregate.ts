@@ -1,6 +1,6 @@
 import { aggregateRecords } from '../../records/index.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { resultsReply } from './classes.ts';
+import { resultsReply } from '../results.ts';
 
 /** SPEC "Aggregation". */
 export const aggregateEndpoints: readonly Endpoint[] = [

@@ -1,8 +1,8 @@
 import { createRecord, deleteRecord, findRecords, getRecord, updateRecord } from '../../records/index.ts';
-import type { FindResult } from '../../storage/port.ts';
-import type { ApiReply, Endpoint } from '../endpoint.ts';
+import type { Endpoint } from '../endpoint.ts';
 import { fieldsOf } from '../envelope.ts';
-import { FramedPieces } from '../pieces.ts';
+import { prefix } from '../prefix.ts';
+import { resultsReply } from '../results.ts';
 
 const one = '/classes/:className/:objectId';
 const all = '/classes/:className';
@@ -18,7 +18,7 @@ export const classEndpoints: readonly Endpoint[] = [
         status: 201,
         json: `{"objectId":${JSON.stringify(objectId)},"createdAt":"${createdAt}"}`,
         headers: {
-          location: `/platform/classes/${encodeURIComponent(className)}/${encodeURIComponent(objectId.toWellFormed())}`,
+          location: `${prefix}/classes/${encodeURIComponent(className)}/${encodeURIComponent(objectId.toWellFormed())}`,
         },
       };
     },
@@ -54,10 +54,3 @@ export const classEndpoints: readonly Endpoint[] = [
     },
   },
 ];
-
-/** `{results, count}` around the records, which may come piece by piece. */
-export function resultsReply({ results, count }: FindResult): ApiReply {
-  const end = count === undefined ? '}' : `,"count":${count}}`;
-  const json = typeof results === 'string' ? `{"results":${results}${end}` : new FramedPieces('{"results":', results, end);
-  return { status: 200, json };
-}

@@ -2,15 +2,17 @@ import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { StoredValue } from '../../values/type.ts';
+import type { Comparison, Inequality } from '../filter.ts';
 import { parseRegex } from '../regex/index.ts';
-import { literalFor, literalOf, sameKind } from './literal.ts';
+import { sameKind } from './kind.ts';
+import { literalFor, literalOf } from './literal.ts';
 import type { Column, Condition } from './model.ts';
 import type { PipelineBuilder } from './pipeline.ts';
 
 const never: Condition = { kind: 'never' };
 const not = (item: Condition): Condition => ({ kind: 'not', item });
 const present = (column: Column | null): Condition => (column ? { kind: 'exists', column } : never);
-const inequalities: ReadonlyMap<string, 'lt' | 'lte' | 'gt' | 'gte'> = new Map([
+const inequalities: ReadonlyMap<string, Inequality> = new Map([
   ['$lt', 'lt'],
   ['$lte', 'lte'],
   ['$gt', 'gt'],
@@ -89,7 +91,7 @@ function equals(column: Column | null, value: JsonValue): Condition {
 }
 
 /** Values of another kind than the column's match nothing, as in `where`; a json column is asked row by row. */
-function compare(column: Column | null, op: 'eq' | 'lt' | 'lte' | 'gt' | 'gte', value: JsonValue): Condition {
+function compare(column: Column | null, op: Comparison, value: JsonValue): Condition {
   const operand = column && literalFor(literalOf(value), column);
   if (!column || !operand || operand.value === null) return never;
   if (column.kind === 'json' ? op !== 'eq' && operand.kind === 'json' : !sameKind(operand, column)) return never;

@@ -1,22 +1,13 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { isWrapped, literalOf, nullLiteral } from './literal.ts';
-import type { Expression } from './model.ts';
+import { dateParts, type Expression } from './model.ts';
 import { outputName } from './names.ts';
 import { callOf, isOperator, maxItems } from './operators.ts';
 import type { PipelineBuilder } from './pipeline.ts';
 
 const maxDepth = 50;
-const dateParts: ReadonlySet<string> = new Set([
-  '$year',
-  '$month',
-  '$dayOfMonth',
-  '$hour',
-  '$week',
-  '$dayOfWeek',
-  '$minute',
-  '$second',
-]);
+const ofDates: ReadonlySet<string> = new Set(dateParts.map((part) => `$${part}`));
 
 /**
  * An expression over the row as it is: `$field`, a literal, an operator, or an object or array of expressions.
@@ -64,7 +55,7 @@ function operandsOf(operator: string, operand: JsonValue): JsonValue[] {
   if (Array.isArray(operand)) return operand;
   if (!isJsonObject(operand)) return [operand];
   if (operator === '$cond') return memberValues(operator, operand, ['if', 'then', 'else']);
-  if (dateParts.has(operator) && Object.hasOwn(operand, 'date')) {
+  if (ofDates.has(operator) && Object.hasOwn(operand, 'date')) {
     const zone = own(operand, 'timezone');
     if (zone !== undefined && zone !== 'UTC' && zone !== 'GMT')
       fail('badQuery', 'Date parts are in UTC; timezone is not supported.');

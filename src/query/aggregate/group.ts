@@ -1,6 +1,7 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { parseExpression } from './expression.ts';
+import { kindOf } from './kind.ts';
 import type { Accumulator, Column, Expression, ValueKind } from './model.ts';
 import { outputName } from './names.ts';
 import type { PipelineBuilder } from './pipeline.ts';
@@ -71,7 +72,7 @@ function parseAccumulator(name: string, value: JsonValue, pipeline: PipelineBuil
     fail('badQuery', `The field '${output}' must be an accumulator object.`);
   }
   const operand = (value as JsonObject)[text[0] as string] as JsonValue;
-  const [operator, kindOf] = known;
+  const [operator, kindOfResult] = known;
   if (operator === 'count') {
     if (!isJsonObject(operand) || Object.keys(operand).length > 0)
       fail('badQuery', '$count takes no arguments, write {$count: {}}.');
@@ -80,7 +81,7 @@ function parseAccumulator(name: string, value: JsonValue, pipeline: PipelineBuil
   if (operator === 'sum' && operand === 1)
     return { name: output, operator: 'count' as const, kind: number(), argument: undefined };
   const argument = parseExpression(operand, pipeline);
-  return { name: output, operator, kind: kindOf(argument), argument };
+  return { name: output, operator, kind: kindOfResult(argument), argument };
 }
 
 /** What an engine groups by: the members of an object one by one, so that they keep their kinds; nothing for a constant. */
@@ -96,11 +97,7 @@ function rebuilt(key: Expression, parts: Column[]): Expression {
     if (part.form === 'object') return { ...part, members: part.members.map(([name, value]) => [name, build(value)] as const) };
     if (part.form === 'literal') return part;
     const column = rest.next().value as Column;
-    return { form: 'column', ...kindOnly(column), column };
+    return { form: 'column', ...kindOf(column), column };
   };
   return build(key);
-}
-
-function kindOnly({ kind, targetClass }: ValueKind): ValueKind {
-  return targetClass === undefined ? { kind } : { kind, targetClass };
 }

@@ -1,8 +1,10 @@
 import { canonicalJson, isJsonObject, type JsonValue } from '../../kernel/json.ts';
 import { parseIsoDate } from '../../values/index.ts';
-import { instantOf, pointerOf } from '../where/operand.ts';
+import { pointerOf } from '../../values/pointer.ts';
+import { instantOf } from '../where/operand.ts';
 import type { Expression, Literal, ValueKind } from './model.ts';
 
+/** The literal of null, and of what no row has. */
 export const nullLiteral: Literal = { form: 'literal', kind: 'json', value: null };
 
 /** A value as it stands; Dates and Pointers by what they are. */
@@ -21,11 +23,6 @@ export function literalOf(value: JsonValue): Literal {
 /** Whether an object is a value, not an expression. */
 export function isWrapped(value: JsonValue): boolean {
   return isJsonObject(value) && (instantOf(value) !== undefined || pointerOf(value) !== undefined);
-}
-
-/** Whether two values can be equal, as kinds go. */
-export function sameKind(a: ValueKind, b: ValueKind): boolean {
-  return a.kind === b.kind && a.targetClass === b.targetClass;
 }
 
 /** Parse takes ISO text for a Date and `Class$id` for a Pointer, where it is compared with one. */

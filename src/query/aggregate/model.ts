@@ -1,7 +1,7 @@
 // The checked form of an aggregation (CONTRACT "Records", `classes-aggregate`). No SQL here; engines compile it.
 import type { Field, TableSchema } from '../../schema/model.ts';
 import type { Storage, StoredValue } from '../../values/type.ts';
-import type { Filter, Regex } from '../filter.ts';
+import type { Comparison, Filter, Regex } from '../filter.ts';
 
 /** What a value is known to be; `json` is JSON text of any value, where only the row knows. */
 export interface ValueKind {
@@ -17,6 +17,11 @@ export interface Column extends ValueKind {
   readonly keepNull: boolean;
 }
 
+/** Parts of a Date, in UTC; `week` as of Sunday from 0, `dayOfWeek` from 1. */
+export const dateParts = ['year', 'month', 'dayOfMonth', 'hour', 'week', 'dayOfWeek', 'minute', 'second'] as const;
+export type DatePart = (typeof dateParts)[number];
+
+/** The expression operators. */
 export type Operator =
   | 'add'
   | 'subtract'
@@ -40,15 +45,9 @@ export type Operator =
   | 'or'
   | 'not'
   | 'size'
-  | 'year'
-  | 'month'
-  | 'dayOfMonth'
-  | 'hour'
-  | 'week'
-  | 'dayOfWeek'
-  | 'minute'
-  | 'second';
+  | DatePart;
 
+/** What is computed of a row, and the kind of what comes out. */
 export type Expression = ValueKind &
   (
     | { readonly form: 'column'; readonly column: Column }
@@ -67,6 +66,7 @@ export type Expression = ValueKind &
     | { readonly form: 'edited'; readonly column: Column; readonly path: readonly string[]; readonly value: Column | null }
   );
 
+/** A value that does not depend on the row. */
 export type Literal = Extract<Expression, { form: 'literal' }>;
 
 /** A `$match` over computed columns. Only true counts, as in `Filter`. */
@@ -79,7 +79,7 @@ export type Condition =
   | {
       readonly kind: 'compare';
       readonly column: Column;
-      readonly op: 'eq' | 'lt' | 'lte' | 'gt' | 'gte';
+      readonly op: Comparison;
       readonly operand: Literal;
     }
   /** Not for json columns. */
@@ -87,6 +87,7 @@ export type Condition =
   /** text and json columns. */
   | { readonly kind: 'regex'; readonly column: Column; readonly regex: Regex };
 
+/** What a `$group` makes of the rows of a group. */
 export interface Accumulator {
   readonly column: Column;
   readonly operator: 'sum' | 'avg' | 'min' | 'max' | 'first' | 'last' | 'push' | 'addToSet' | 'count';
@@ -117,6 +118,7 @@ export type Stage =
       readonly preserve: boolean;
     };
 
+/** A whole aggregation. */
 export interface Aggregation {
   readonly table: TableSchema;
   /** The caller's guard, the leading `where` and `$match`. */

@@ -1,6 +1,7 @@
 import { fail } from '../../errors/fail.ts';
-import { alignedLiterals, sameKind } from './literal.ts';
-import type { Expression, Operator, ValueKind } from './model.ts';
+import { kindOf, sameKind } from './kind.ts';
+import { alignedLiterals } from './literal.ts';
+import { dateParts, type Expression, type Operator, type ValueKind } from './model.ts';
 
 interface OperatorRule {
   readonly operator: Operator;
@@ -25,7 +26,7 @@ define(['subtract'], 2, 2, ([from, amount]) => (isDate(from) && !isDate(amount) 
 define(['multiply'], 1, maxItems, () => number);
 define(['divide', 'mod'], 2, 2, () => number);
 define(['abs', 'size'], 1, 1, () => number);
-define(['year', 'month', 'dayOfMonth', 'hour', 'week', 'dayOfWeek', 'minute', 'second'], 1, 1, () => number);
+define(dateParts, 1, 1, () => number);
 define(['round'], 1, 2, () => number);
 define(['concat'], 1, maxItems, () => ({ kind: 'text' }));
 define(['toUpper', 'toLower'], 1, 1, () => ({ kind: 'text' }));
@@ -62,5 +63,5 @@ function checkPlaces(places: Expression | undefined): void {
 function common(items: readonly Expression[]): ValueKind {
   const [first, ...rest] = items.filter((item) => item.form !== 'literal' || item.value !== null);
   if (!first || !rest.every((item) => sameKind(item, first))) return { kind: 'json' };
-  return first.targetClass === undefined ? { kind: first.kind } : { kind: first.kind, targetClass: first.targetClass };
+  return kindOf(first);
 }

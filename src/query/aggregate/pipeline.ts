@@ -4,6 +4,7 @@ import type { Field } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
 import { resolveName } from '../names.ts';
 import type { QueryScope } from '../scope.ts';
+import { kindOf } from './kind.ts';
 import type { Column, Expression, Stage, ValueKind } from './model.ts';
 import { aliasOf } from './names.ts';
 
@@ -159,8 +160,4 @@ const growing: ReadonlySet<ValueKind['kind']> = new Set(['text', 'json']);
 /** Whether a value that is not there is left out of the results, as a field is; other values come out as null. */
 function mayBeAbsent(expression: Expression): boolean {
   return expression.form === 'place' || expression.form === 'edited' || (expression.form === 'object' && expression.compact);
-}
-
-function kindOf({ kind, targetClass }: ValueKind): ValueKind {
-  return targetClass === undefined ? { kind } : { kind, targetClass };
 }

@@ -1,7 +1,9 @@
 import type { Grant } from '../../access/index.ts';
 import type { Filter } from '../filter.ts';
 
+/** The filter of every record. */
 export const always: Filter = { kind: 'always' };
+/** The filter of no record. */
 export const never: Filter = { kind: 'never' };
 
 /** True where all items are. Flattens, and drops what decides nothing. */

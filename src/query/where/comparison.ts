@@ -1,13 +1,11 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
-import type { FieldRef, Filter, JsonOperand } from '../filter.ts';
+import type { FieldRef, Filter, Inequality, JsonOperand } from '../filter.ts';
 import { always, anyOf, negate, never } from './combine.ts';
 import { type FieldOperator, spend, type WhereContext } from './context.ts';
 import { columnValue, isPlain, jsonOperand } from './operand.ts';
 import { hasMember } from './relations.ts';
 import { isRelativeTime, refuseRelativeTime, relativeInstant } from './relative-time.ts';
-
-type Inequality = 'lt' | 'lte' | 'gt' | 'gte';
 
 /** Equality, bare or as `$eq`. On an Array a scalar or Pointer matches an element; null matches absence. */
 export const equals: FieldOperator = (ref, value) => {

@@ -2,6 +2,7 @@ import { canonicalJson, isJsonObject, type JsonValue, own } from '../../kernel/j
 import { isoText } from '../../kernel/time.ts';
 import type { Field, FieldType } from '../../schema/model.ts';
 import { parseIsoDate } from '../../values/iso.ts';
+import { pointerOf } from '../../values/pointer.ts';
 import type { StoredValue } from '../../values/type.ts';
 import type { JsonOperand } from '../filter.ts';
 
@@ -45,14 +46,6 @@ export function instantOf(value: JsonValue): number | undefined {
 export function pointerId(value: JsonValue, className: string | undefined): string | undefined {
   const pointer = pointerOf(value);
   return pointer && pointer.className === className ? pointer.objectId : undefined;
-}
-
-/** Class and id of a full Pointer object. */
-export function pointerOf(value: JsonValue): { className: string; objectId: string } | undefined {
-  if (!isJsonObject(value) || own(value, '__type') !== 'Pointer') return undefined;
-  const className = own(value, 'className');
-  const objectId = own(value, 'objectId');
-  return typeof className === 'string' && typeof objectId === 'string' ? { className, objectId } : undefined;
 }
 
 /** A value as it is compared inside JSON: with a place in an Object, or with an element of an Array. */

@@ -3,11 +3,12 @@ import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { Field } from '../../schema/model.ts';
 import { checkFieldName } from '../../schema/naming.ts';
+import { pointerOf } from '../../values/pointer.ts';
 import type { Filter } from '../filter.ts';
 import { resolveName } from '../names.ts';
 import { guardedFilter, never } from './combine.ts';
 import type { WhereContext } from './context.ts';
-import { pointerId, pointerOf } from './operand.ts';
+import { pointerId } from './operand.ts';
 
 /** Records whose Relation field holds one of the Pointers; Pointers to another class are in no such Relation. */
 export function hasMember(relation: Field, pointers: readonly JsonValue[]): Filter {

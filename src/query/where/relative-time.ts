@@ -16,6 +16,7 @@ const units: ReadonlyMap<string, number> = new Map(
   ).flatMap(([length, names]) => names.split(' ').map((name) => [name, length] as const)),
 );
 
+/** Whether an operand is `{$relativeTime: ...}`. */
 export function isRelativeTime(value: JsonValue): boolean {
   return isJsonObject(value) && Object.hasOwn(value, '$relativeTime');
 }

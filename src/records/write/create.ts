@@ -5,14 +5,13 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
 import type { Field, Schema } from '../../schema/model.ts';
 import { checkClassName } from '../../schema/naming.ts';
-import type { Mutation, WritePlan } from '../../storage/port.ts';
 import type { StoredValue } from '../../values/index.ts';
 import type { RecordContext } from '../context.ts';
-import { planFields, type RelationChange } from './fields.ts';
+import { planFields } from './fields.ts';
 import { takeFlags } from './flags.ts';
 import { GrowingTable } from './growth.ts';
-import type { WriteEvent } from './observer.ts';
-import { transact } from './transact.ts';
+import { links } from './links.ts';
+import { type RecordPlan, transact } from './transact.ts';
 
 /** What a create answers (SPEC "Records"). */
 export interface Created {
@@ -32,7 +31,7 @@ export async function createRecord(context: RecordContext, className: string, bo
   const { fields: sent, flags } = takeFlags(body, actsAsMaster(principal));
   const objectId = chosenId(sent, principal) ?? newObjectId();
   const at = Date.now();
-  const plan = (schema: Schema): WritePlan & { event: WriteEvent } => {
+  const plan = (schema: Schema): RecordPlan => {
     const { growing, hidden } = tableFor(schema, className, principal);
     const fields = planFields(growing, sent, 'create', hidden);
     const values = serverValues(growing, objectId, at, actorId(principal));
@@ -79,13 +78,4 @@ function serverValues(growing: GrowingTable, objectId: string, at: number, actor
     [field('createdBy'), actor],
     [field('updatedBy'), actor],
   ];
-}
-
-/** The steps that change a record's Relations. */
-export function links(relations: readonly RelationChange[], ownerId: string): Mutation[] {
-  return relations.map((change) => {
-    const { relation } = change;
-    if (change.op === 'clear') return { kind: 'unlinkAll', relation, ownerId };
-    return { kind: change.op === 'add' ? 'link' : 'unlink', relation, ownerId, memberIds: change.memberIds };
-  });
 }

@@ -13,16 +13,13 @@ import {
   type Operator,
   operatorType,
   parseOperator,
-  type RelationStep,
   type StoredValue,
   storageOf,
-  valueTypes,
+  valueTypeOf,
 } from '../../values/index.ts';
 import type { JsonEdit } from '../../values/operators/edit.ts';
 import type { GrowingTable } from './growth.ts';
-
-/** Members to add to, or remove from, a Relation; or all of them to be taken away. */
-export type RelationChange = { readonly relation: Field } & (RelationStep | { readonly op: 'clear' });
+import type { RelationChange } from './links.ts';
 
 /** What a body asks of a record's columns. */
 export interface FieldPlan {
@@ -185,10 +182,8 @@ class FieldPlanner implements FieldPlan {
   }
 
   #decode(field: Field, value: JsonValue): StoredValue {
-    const type = valueTypes.get(field.type);
-    if (!type) throw new Error(`no value type ${field.type}`);
     if (value === null) return null;
-    const stored = type.decode(value, field, this.#growing.table.className);
+    const stored = valueTypeOf(field).decode(value, field, this.#growing.table.className);
     return field.type === 'ACL' && stored === '{}' ? null : stored;
   }
 

@@ -5,10 +5,10 @@ import { isoText } from '../../kernel/time.ts';
 import type { Field, Schema } from '../../schema/model.ts';
 import type { Assignment } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
-import { links } from './create.ts';
 import { planFields } from './fields.ts';
 import { takeFlags } from './flags.ts';
 import { GrowingTable } from './growth.ts';
+import { links } from './links.ts';
 import { type RecordPlan, transact } from './transact.ts';
 
 /**

@@ -1,9 +1,16 @@
-import type { FieldRef, JsonOperand, Regex, TextSearch } from '../../query/filter.ts';
+import type { Comparison, FieldRef, JsonOperand, Regex, TextSearch } from '../../query/filter.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import type { JsonEdit } from '../../values/operators/edit.ts';
 import type { Storage, StoredValue } from '../../values/type.ts';
 
-export type Comparison = 'eq' | 'lt' | 'lte' | 'gt' | 'gte';
+/** Comparisons as SQL writes them, between two operands. */
+export const comparisonSigns: Readonly<Record<Comparison, string>> = {
+  eq: ' = ',
+  lt: ' < ',
+  lte: ' <= ',
+  gt: ' > ',
+  gte: ' >= ',
+};
 
 /** SQL in the making, as dialects see it: text and the values bound so far. */
 export interface SqlOut {

@@ -4,6 +4,7 @@ import { writeGuard } from './guard.ts';
 import { writeCompare, writeIn } from './predicate.ts';
 import { qualified, type SqlWriter } from './writer.ts';
 
+const which = { hasAny: 'any', hasAll: 'all', hasOnly: 'only' } as const;
 type Of<K extends Filter['kind']> = Extract<Filter, { kind: K }>;
 
 /**
@@ -44,16 +45,12 @@ export function writeFilter(out: SqlWriter, filter: Filter, alias: string): void
       out.dialect.jsonCompare(out, alias, filter.ref, filter.op, filter.operand);
       break;
     case 'hasAny':
-      out.dialect.jsonHas(out, alias, filter.ref, 'any', filter.operands);
+    case 'hasAll':
+    case 'hasOnly':
+      out.dialect.jsonHas(out, alias, filter.ref, which[filter.kind], filter.operands);
       break;
     case 'hasOrdered':
       out.dialect.jsonHasOrdered(out, alias, filter.ref, filter.op, filter.operand);
-      break;
-    case 'hasAll':
-      out.dialect.jsonHas(out, alias, filter.ref, 'all', filter.operands);
-      break;
-    case 'hasOnly':
-      out.dialect.jsonHas(out, alias, filter.ref, 'only', filter.operands);
       break;
     case 'regex':
       writeRegex(out, filter, alias);

@@ -3,8 +3,7 @@ import { storageOf } from '../../values/index.ts';
 import type { Storage, StoredValue } from '../../values/type.ts';
 import type { Mutation } from '../port.ts';
 import type { Dialect } from './dialect.ts';
-import type { Statement } from './select.ts';
-import { SqlWriter } from './writer.ts';
+import { SqlWriter, type Statement } from './writer.ts';
 
 /** Insert statements that a table keeps: most of its records come with the same few sets of fields. */
 const SHAPES_KEPT = 16;

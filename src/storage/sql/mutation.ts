@@ -5,8 +5,7 @@ import type { Assignment, Mutation } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 import { writeGuard } from './guard.ts';
 import { isActorField } from './predicate.ts';
-import type { Statement } from './select.ts';
-import { SqlWriter } from './writer.ts';
+import { SqlWriter, type Statement } from './writer.ts';
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
 type Link = Of<'link' | 'unlink'>;

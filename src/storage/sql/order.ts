@@ -1,6 +1,7 @@
 import type { Filter, OrderKey } from '../../query/filter.ts';
+import { findSearch } from '../../query/text.ts';
 import { storageOf } from '../../values/index.ts';
-import { findSearch, writeScore } from './text.ts';
+import { writeScore } from './score.ts';
 import type { SqlWriter } from './writer.ts';
 
 /**

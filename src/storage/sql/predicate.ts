@@ -1,10 +1,9 @@
+import type { Comparison } from '../../query/filter.ts';
 import type { Field } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
 import type { StoredValue } from '../../values/type.ts';
-import type { Comparison } from './dialect.ts';
+import { comparisonSigns } from './dialect.ts';
 import type { SqlWriter } from './writer.ts';
-
-const operators: Readonly<Record<Comparison, string>> = { eq: ' = ', lt: ' < ', lte: ' <= ', gt: ' > ', gte: ' >= ' };
 
 /** `createdBy` and `updatedBy` hold the master dummy user nearly everywhere; their indexes leave it out. */
 export function isActorField(field: Field): boolean {
@@ -15,7 +14,7 @@ export function isActorField(field: Field): boolean {
 export function writeCompare(out: SqlWriter, alias: string, field: Field, op: Comparison, value: StoredValue): void {
   out
     .column(alias, field.column)
-    .add(operators[op])
+    .add(comparisonSigns[op])
     .bind(out.dialect.toColumn(storageOf(field), value));
   if (op === 'eq' && value !== 'master') writeIndexCondition(out, alias, field);
 }

@@ -1,18 +1,11 @@
 import type { Filter } from '../../query/filter.ts';
 import type { Query, Selection } from '../../query/selection.ts';
-import type { StoredValue } from '../../values/type.ts';
 import type { Dialect } from './dialect.ts';
 import { writeFilter, writeWhere } from './filter.ts';
 import { writeOrder } from './order.ts';
+import { writeScore } from './score.ts';
 import { rowFields } from './shape.ts';
-import { writeScore } from './text.ts';
-import { SqlWriter } from './writer.ts';
-
-/** SQL text and its values. Texts depend on the shape of a query alone, so that prepared statements are used again. */
-export interface Statement {
-  readonly text: string;
-  readonly params: readonly StoredValue[];
-}
+import { SqlWriter, type Statement } from './writer.ts';
 
 const alias = 't';
 

@@ -1,6 +1,12 @@
 import type { StoredValue } from '../../values/type.ts';
 import type { Dialect, SqlOut } from './dialect.ts';
 
+/** SQL text and its values. Texts depend on the shape of a query alone, so that prepared statements are used again. */
+export interface Statement {
+  readonly text: string;
+  readonly params: readonly StoredValue[];
+}
+
 const quotedNames = new Map<string, string>();
 
 /** An identifier in double quotes. */
@@ -59,7 +65,7 @@ export class SqlWriter implements SqlOut {
     return `t${this.#aliases}`;
   }
 
-  statement(): { readonly text: string; readonly params: readonly StoredValue[] } {
+  statement(): Statement {
     return { text: this.text, params: this.params };
   }
 }

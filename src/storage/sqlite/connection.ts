@@ -1,8 +1,8 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import { fail } from '../../errors/fail.ts';
-import type { Statement } from '../sql/select.ts';
-import { registerFunctions } from './functions.ts';
+import type { Statement } from '../sql/writer.ts';
+import { registerFunctions } from './sql/functions.ts';
 
 /** Values of a row, in the order of its columns. */
 export type Row = readonly unknown[];
@@ -39,6 +39,11 @@ export class Connection {
     }
     this.keepPages(mode === 'write' ? 16_000 : 4_000);
     registerFunctions(this.db, tick ? { tick } : {});
+  }
+
+  /** Runs a statement without values, such as one that begins or ends a transaction. */
+  execute(text: string): void {
+    this.run({ text, params: [] });
   }
 
   /** Runs a statement that returns nothing. */

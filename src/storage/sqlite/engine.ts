@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Engine, Store } from '../port.ts';
-import { ReaderPool, type ReportFault } from './reader-pool.ts';
+import { ReaderPool, type ReportFault } from './reads/pool.ts';
 import { SqliteStore } from './store.ts';
 
 /** The embedded engine: a SQLite file for each system, under one directory. */

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { master } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { createRecord, deleteRecord, findRecords, getRecord, updateRecord, updateSchema } from '../../records/index.ts';
-import { ReaderPool } from './reader-pool.ts';
+import { ReaderPool } from './reads/pool.ts';
 import { SqliteStore } from './store.ts';
 
 describe('SQLite store', () => {

@@ -1,14 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Schema } from '../../schema/model.ts';
 import type { PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
-import { catalogVersion, createCatalog, loadSchema, removalsQuery } from './catalog.ts';
 import { Connection } from './connection.ts';
-import { GroupCommit } from './group-commit.ts';
-import { carryOutPlan } from './plan.ts';
-import { SqliteReader } from './reader.ts';
-import type { ReaderPool } from './reader-pool.ts';
-import { isRebuild, rebuildOnThread } from './rebuild.ts';
-import { inSavepoint, isOneStatement } from './savepoint.ts';
+import type { ReaderPool } from './reads/pool.ts';
+import { SqliteReader } from './reads/reader.ts';
+import { catalogVersion, createCatalog, loadSchema, removalsQuery } from './schema/catalog.ts';
+import { GroupCommit } from './writes/group-commit.ts';
+import { carryOutPlan } from './writes/plan.ts';
+import { isRebuild, rebuildOnThread } from './writes/rebuild.ts';
+import { inSavepoint, isOneStatement } from './writes/savepoint.ts';
 
 /** How soon reads notice that another process (an import, say) changed the schema, in milliseconds. Writes notice at once. */
 const NOTICE_WITHIN = 100;

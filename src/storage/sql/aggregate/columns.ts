@@ -1,0 +1,97 @@
+import type { Aggregation, Column, Condition, Expression, Stage } from '../../../query/aggregate/model.ts';
+
+/** What a pipeline's rows are sorted by at some point, the foremost first. */
+export type Order = ReadonlyArray<{ readonly column: Column; readonly descending: boolean }>;
+
+const ascending = (column: Column) => ({ column, descending: false });
+
+/** The order of the rows after a stage, given the one before: records by creation, groups by key, elements by position. */
+export function orderAfter(stage: Stage, order: Order): Order {
+  switch (stage.kind) {
+    case 'sort':
+      return [...stage.keys, ...order.filter(({ column }) => !stage.keys.some((key) => key.column === column))];
+    case 'group':
+      return stage.keys.map(([key]) => ascending(key));
+    case 'unwind':
+      return [...order, ascending(stage.position)];
+    default:
+      return order;
+  }
+}
+
+/** The columns that anything asks for; the others need not be carried from stage to stage. */
+export function usedColumns(aggregation: Aggregation): ReadonlySet<Column> {
+  const used = new Set<Column>(aggregation.output.map(([, column]) => column));
+  const orders: Order[] = [];
+  let order: Order = [ascending(aggregation.sequence)];
+  for (const stage of aggregation.stages) {
+    orders.push(order);
+    order = orderAfter(stage, order);
+  }
+  const useOrder = (columns: Order) => {
+    for (const { column } of columns) used.add(column);
+  };
+  useOrder(order);
+  for (let at = aggregation.stages.length - 1; at >= 0; at--)
+    useOf(aggregation.stages[at] as Stage, used, () => useOrder(orders[at] as Order));
+  return used;
+}
+
+/** Adds what a stage reads, given what is read of what it makes. */
+function useOf(stage: Stage, used: Set<Column>, useOrder: () => void): void {
+  switch (stage.kind) {
+    case 'match':
+      conditionColumns(stage.condition, used);
+      break;
+    case 'compute':
+      for (const [column, expression] of stage.columns) if (used.has(column)) expressionColumns(expression, used);
+      break;
+    case 'group':
+      for (const [, from] of stage.keys) used.add(from);
+      for (const { argument, operator } of stage.accumulators) {
+        if (argument) used.add(argument);
+        if (operator === 'first' || operator === 'last' || operator === 'push') useOrder();
+      }
+      break;
+    case 'skip':
+    case 'limit':
+      useOrder();
+      break;
+    case 'unwind':
+      used.add(stage.source);
+  }
+}
+
+function conditionColumns(condition: Condition, used: Set<Column>): void {
+  switch (condition.kind) {
+    case 'never':
+      break;
+    case 'and':
+    case 'or':
+      for (const item of condition.items) conditionColumns(item, used);
+      break;
+    case 'not':
+      conditionColumns(condition.item, used);
+      break;
+    default:
+      used.add(condition.column);
+  }
+}
+
+function expressionColumns(expression: Expression, used: Set<Column>): void {
+  if ('column' in expression) used.add(expression.column);
+  if (expression.form === 'edited' && expression.value) used.add(expression.value);
+  if ('items' in expression) for (const item of expression.items) expressionColumns(item, used);
+  if (expression.form === 'object') for (const [, value] of expression.members) expressionColumns(value, used);
+}
+
+/** How much SQL an expression comes to, once an engine has put the columns that it speaks of in their places. */
+export function weightOf(expression: Expression, weights: ReadonlyMap<Column, number>): number {
+  // An operator may be written with its operand three times over.
+  const times = (columns: readonly Column[]) => columns.reduce((sum, column) => sum + 3 * (weights.get(column) ?? 1), 1);
+  if (expression.form === 'column' || expression.form === 'place') return times([expression.column]);
+  if (expression.form === 'edited') return times(expression.value ? [expression.column, expression.value] : [expression.column]);
+  if (expression.form === 'literal') return 1;
+  const items = expression.form === 'object' ? expression.members.map(([, value]) => value) : expression.items;
+  return items.reduce((sum, item) => sum + weightOf(item, weights), 1);
+}

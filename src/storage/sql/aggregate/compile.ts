@@ -1,0 +1,194 @@
+import type { Aggregation, Column, Stage } from '../../../query/aggregate/model.ts';
+import type { ColumnShape } from '../../../values/encode.ts';
+import type { Dialect } from '../dialect.ts';
+import { SqlWriter, type Statement } from '../writer.ts';
+import { type Order, orderAfter, usedColumns, weightOf } from './columns.ts';
+import { compileCondition } from './condition.ts';
+import type { AggregateDialect } from './dialect.ts';
+import { compileExpression } from './expression.ts';
+import { bound, columnName, type Fragment, joined, sql, typedColumn, writeFragment } from './fragment.ts';
+import { compileGroup } from './group.ts';
+import { type ExpressionContext, sortKey } from './kinds.ts';
+import { writeBase } from './scan.ts';
+
+/** A statement whose rows have the columns of a row writer. */
+export interface AggregateStatement extends Statement {
+  readonly columns: readonly ColumnShape[];
+}
+
+/** Expressions that outgrow this are computed once and kept, since engines may write them out wherever their column is used. */
+const heavy = 1_000;
+
+/**
+ * Compiles an aggregation into one statement: a chain of `WITH s0, s1, ...`, of which each stage reads the one before. Columns
+ * are named by number.
+ */
+export function compileAggregation(aggregation: Aggregation, dialect: Dialect, aggregate: AggregateDialect): AggregateStatement {
+  const out = new SqlWriter(dialect, true);
+  new Compiler(aggregation, dialect, aggregate).write(out);
+  return { ...out.statement(), columns: aggregation.output.map(([name, column]) => shapeOf(name, column)) };
+}
+
+/**
+ * createdAt and updatedAt are bare ISO text wherever they come under their own names (docs/decisions.md). The objectId, a group's key
+ * too, is always there.
+ */
+function shapeOf(name: string, { kind, targetClass, keepNull }: Column): ColumnShape {
+  const bare = kind === 'date' && (name === 'createdAt' || name === 'updatedAt');
+  return {
+    name,
+    storage: bare ? 'instant' : kind,
+    ...(targetClass === undefined ? {} : { targetClass }),
+    ...(keepNull || name === 'objectId' ? { keepNull: true } : {}),
+  };
+}
+
+class Compiler {
+  readonly #aggregation: Aggregation;
+  readonly #context: ExpressionContext;
+  readonly #used: ReadonlySet<Column>;
+  readonly #weights = new Map<Column, number>();
+  readonly #sources: Fragment[] = [];
+  #columns: readonly Column[];
+  #order: Order;
+  #names = 0;
+
+  constructor(aggregation: Aggregation, base: Dialect, dialect: AggregateDialect) {
+    this.#aggregation = aggregation;
+    this.#used = usedColumns(aggregation);
+    this.#context = { base, dialect, newName: () => `a${this.#names++}` };
+    this.#columns = [aggregation.sequence, ...aggregation.base.map(([column]) => column)].filter((column) =>
+      this.#used.has(column),
+    );
+    this.#order = [{ column: aggregation.sequence, descending: false }];
+  }
+
+  write(out: SqlWriter): void {
+    const { stages, output } = this.#aggregation;
+    this.#source((writer) => writeBase(writer, this.#aggregation, this.#used));
+    for (let at = 0; at < stages.length; at++) {
+      const stage = stages[at] as Stage;
+      const next = stages[at + 1];
+      const limit = stage.kind === 'skip' && next?.kind === 'limit' ? next.count : null;
+      this.#stage(stage, limit);
+      if (limit !== null) at++;
+      this.#order = orderAfter(stage, this.#order);
+    }
+    const shown = output.map(([, column]) =>
+      column.kind === 'number' && column.keepNull ? this.#finite(column) : sql`${columnName(column)}`,
+    );
+    const rows = sql`SELECT ${shown.length > 0 ? joined(shown, ', ') : 'NULL'} FROM ${this.#from()}${this.#orderBy()}`;
+    writeFragment(out, sql`WITH ${joined(this.#sources, ', ')} ${rows}`);
+  }
+
+  #stage(stage: Stage, limit: number | null): void {
+    switch (stage.kind) {
+      case 'match':
+        this.#source(sql`SELECT ${this.#kept()} FROM ${this.#from()} WHERE ${compileCondition(stage.condition, this.#context)}`);
+        break;
+      case 'compute':
+        this.#compute(stage);
+        break;
+      case 'group':
+        this.#group(stage);
+        break;
+      case 'skip': {
+        const most = limit === null ? this.#context.dialect.noLimit : bound(limit);
+        this.#source(
+          sql`SELECT ${this.#kept()} FROM ${this.#from()}${this.#orderBy()} LIMIT ${most} OFFSET ${bound(stage.count)}`,
+        );
+        break;
+      }
+      case 'limit':
+        this.#source(sql`SELECT ${this.#kept()} FROM ${this.#from()}${this.#orderBy()} LIMIT ${bound(stage.count)}`);
+        break;
+      case 'unwind':
+        this.#unwind(stage);
+    }
+  }
+
+  #compute(stage: Extract<Stage, { kind: 'compute' }>): void {
+    const made = stage.columns.filter(([column]) => this.#used.has(column));
+    if (made.length === 0) return;
+    let heaviest = 0;
+    for (const [column, expression] of made) {
+      const weight = weightOf(expression, this.#weights);
+      this.#weights.set(column, weight);
+      heaviest = Math.max(heaviest, weight);
+    }
+    const columns = made.map(
+      ([column, expression]) => sql`${compileExpression(expression, this.#context).sql} AS ${columnName(column)}`,
+    );
+    const kept = this.#columns.map((column) => sql`${columnName(column)}`);
+    this.#source(sql`SELECT ${joined([...kept, ...columns], ', ')} FROM ${this.#from()}`, heaviest > heavy);
+    this.#columns = [...this.#columns, ...made.map(([column]) => column)];
+    if (heaviest > heavy) this.#weights.clear();
+  }
+
+  #group(stage: Extract<Stage, { kind: 'group' }>): void {
+    const order = (reversed: boolean) => this.#orderTerms(reversed);
+    const group = compileGroup(stage, order, this.#context);
+    if (group.ranks.length > 0) {
+      const kept = this.#columns.map((column) => sql`${columnName(column)}`);
+      this.#source(sql`SELECT ${joined([...kept, ...group.ranks], ', ')} FROM ${this.#from()}`);
+    }
+    const columns = group.columns.length > 0 ? joined(group.columns, ', ') : 'count(*) AS "none"';
+    this.#source(sql`SELECT ${columns} FROM ${this.#from()}${group.tail}`);
+    this.#columns = [...stage.keys.map(([key]) => key), ...stage.accumulators.map(({ column }) => column)];
+    this.#weights.clear();
+  }
+
+  #unwind(stage: Extract<Stage, { kind: 'unwind' }>): void {
+    const { dialect } = this.#context;
+    const rows = dialect.unwind(this.#from(), [columnName(stage.source)], stage.preserve);
+    const made = [
+      [stage.element, rows.element],
+      [stage.position, rows.position],
+    ] as const;
+    const columns = made.filter(([column]) => this.#used.has(column));
+    const kept = this.#columns.map((column) => sql`${columnName(column)}`);
+    const all = [...kept, ...columns.map(([column, value]) => sql`${value} AS ${columnName(column)}`)];
+    this.#source(
+      sql`SELECT ${all.length > 0 ? joined(all, ', ') : 'NULL AS "none"'} FROM ${rows.from} WHERE ${dialect.unwindMayGoOn}`,
+    );
+    this.#columns = [...this.#columns, ...columns.map(([column]) => column)];
+    for (const [column] of columns) this.#weights.set(column, 8);
+  }
+
+  /** Adds a row source, which the next one reads. */
+  #source(rows: Fragment | ((out: SqlWriter) => void), materialized = false): void {
+    const name = `s${this.#sources.length}`;
+    const body: Fragment = typeof rows === 'function' ? [rows] : rows;
+    this.#sources.push(sql`${name} AS ${materialized ? 'MATERIALIZED ' : ''}(${body})`);
+  }
+
+  #from(): string {
+    return `s${this.#sources.length - 1}`;
+  }
+
+  #kept(): Fragment {
+    return this.#columns.length > 0
+      ? joined(
+          this.#columns.map((column) => sql`${columnName(column)}`),
+          ', ',
+        )
+      : ['NULL AS "none"'];
+  }
+
+  #orderBy(): Fragment {
+    return this.#order.length > 0 ? sql` ORDER BY ${this.#orderTerms(false)}` : [];
+  }
+
+  #orderTerms(reversed: boolean): Fragment {
+    const terms = this.#order.map(({ column, descending }) => {
+      const down = descending !== reversed;
+      return sql`${sortKey(this.#context, typedColumn(column))}${down ? ' DESC' : ''}${this.#context.base.nulls(down)}`;
+    });
+    return terms.length > 0 ? joined(terms, ', ') : ['NULL'];
+  }
+
+  /** Infinity has no JSON. */
+  #finite(column: Column): Fragment {
+    return this.#context.dialect.finite([columnName(column)]);
+  }
+}

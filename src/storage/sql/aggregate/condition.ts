@@ -1,0 +1,55 @@
+import { kindOf } from '../../../query/aggregate/kind.ts';
+import type { Condition } from '../../../query/aggregate/model.ts';
+import { comparisonSigns } from '../dialect.ts';
+import { balanced, bound, columnName, type Fragment, sql, typedColumn } from './fragment.ts';
+import { as, type ExpressionContext } from './kinds.ts';
+
+/** SQL of a condition over the columns of one row source; it may come out NULL where it is not true. */
+export function compileCondition(condition: Condition, context: ExpressionContext): Fragment {
+  switch (condition.kind) {
+    case 'never':
+      return ['false'];
+    case 'and':
+    case 'or': {
+      const items = condition.items.map((item) => compileCondition(item, context));
+      if (items.length === 0) return [condition.kind === 'and' ? 'true' : 'false'];
+      return balanced(items, condition.kind === 'and' ? ' AND ' : ' OR ');
+    }
+    case 'not':
+      return sql`((${compileCondition(condition.item, context)}) IS NOT TRUE)`;
+    case 'exists':
+      return sql`(${columnName(condition.column)} IS NOT NULL)`;
+    case 'compare':
+      return condition.column.kind === 'json' ? compareJson(condition, context) : compare(condition, context);
+    case 'in': {
+      const { column, values } = condition;
+      return ['(', (out) => context.base.isMember(out, () => out.add(columnName(column)), values, column.kind), ')'];
+    }
+    case 'regex': {
+      const { column, regex } = condition;
+      const name = columnName(column);
+      const text = column.kind === 'text' ? name : context.dialect.textIn(name);
+      return ['(', (out) => context.base.textMatches(out, text, regex), ')'];
+    }
+  }
+}
+
+type Compare = Extract<Condition, { kind: 'compare' }>;
+
+function compare({ column, op, operand }: Compare, { base }: ExpressionContext): Fragment {
+  return sql`(${columnName(column)}${comparisonSigns[op]}${bound(base.toColumn(operand.kind, operand.value))})`;
+}
+
+/** A value of unknown kind counts where it is of the operand's; an array, where an element equals it. */
+function compareJson({ column, op, operand }: Compare, context: ExpressionContext): Fragment {
+  const { dialect, base } = context;
+  const value = typedColumn(column);
+  const stored = bound(base.toColumn(operand.kind, operand.value));
+  const literal = kindOf(operand);
+  if (op !== 'eq') return sql`(${as(context, literal, value)}${comparisonSigns[op]}${stored})`;
+  const equals = (json: Fragment) =>
+    operand.kind === 'json'
+      ? sql`${dialect.canonical(json)} = ${stored}`
+      : sql`${as(context, literal, { kind: 'json', sql: json, simple: false })} = ${stored}`;
+  return sql`((${equals(value.sql)}) OR ${dialect.someElement(value.sql, equals)})`;
+}

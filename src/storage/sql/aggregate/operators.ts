@@ -1,0 +1,143 @@
+import { kindOf, sameKind } from '../../../query/aggregate/kind.ts';
+import type { DatePart, Operator, ValueKind } from '../../../query/aggregate/model.ts';
+import type { StoredValue } from '../../../values/type.ts';
+import { balanced, bound, type Fragment, joined, sql, type Typed } from './fragment.ts';
+import { as, asNumber, asText, type ExpressionContext, equalityKey, sortKey, using } from './kinds.ts';
+
+/** An operand; `value` is a literal's. */
+export type Operand = Typed & { readonly value?: StoredValue };
+type Write = (context: ExpressionContext, items: readonly Operand[], kind: ValueKind) => Fragment;
+
+const date: ValueKind = { kind: 'date' };
+const first = (items: readonly Operand[]) => items[0] as Operand;
+const second = (items: readonly Operand[]) => items[1] as Operand;
+const numbers = (context: ExpressionContext, items: readonly Operand[]) => items.map((item) => asNumber(context, item));
+
+const part =
+  (name: DatePart): Write =>
+  (context, items) =>
+    context.dialect.datePart(name, as(context, date, first(items)));
+
+const order =
+  (sign: '<' | '<=' | '>' | '>='): Write =>
+  (context, items) =>
+    writeOrder(context, sign, first(items), second(items));
+
+const truth =
+  (operator: ' AND ' | ' OR '): Write =>
+  (_context, items) =>
+    items.length === 0
+      ? [operator === ' AND ' ? 'true' : 'false']
+      : balanced(
+          items.map((item) => truthOf(item)),
+          operator,
+        );
+
+const letterCase =
+  (name: 'upper' | 'lower'): Write =>
+  (context, items) =>
+    sql`${name}(coalesce(${asText(context, first(items))}, ''))`;
+
+/** How each operator is written. NULL in arithmetic and texts makes NULL, as in MongoDB. */
+export const operators: Readonly<Record<Operator, Write>> = {
+  add: (context, items, kind) =>
+    kind.kind === 'date' ? instant(context, items, ' + ') : balanced(numbers(context, items), ' + '),
+  subtract: (context, items, kind) => (kind.kind === 'date' ? instant(context, items, ' - ') : difference(context, items)),
+  multiply: (context, items) => balanced(numbers(context, items), ' * '),
+  divide: (context, items) => sql`(1.0 * ${asNumber(context, first(items))} / nullif(${asNumber(context, second(items))}, 0))`,
+  mod: (context, items) => context.dialect.remainder(asNumber(context, first(items)), asNumber(context, second(items))),
+  abs: (context, items) => sql`abs(${asNumber(context, first(items))})`,
+  round: (context, items) => context.dialect.round(asNumber(context, first(items)), Number(items[1]?.value ?? 0)),
+  concat: (context, items) =>
+    balanced(
+      items.map((item) => asText(context, item)),
+      ' || ',
+    ),
+  toUpper: letterCase('upper'),
+  toLower: letterCase('lower'),
+  ifNull: (context, items, kind) =>
+    sql`coalesce(${joined(
+      items.map((item) => as(context, kind, item)),
+      ', ',
+    )})`,
+  cond: (context, [test, then, otherwise], kind) =>
+    sql`CASE WHEN ${truthOf(test as Operand)} THEN ${as(context, kind, then as Operand)} ELSE ${as(context, kind, otherwise as Operand)} END`,
+  eq: (context, items) => equality(context, first(items), second(items)),
+  ne: (context, items) => sql`(NOT ${equality(context, first(items), second(items))})`,
+  gt: order('>'),
+  gte: order('>='),
+  lt: order('<'),
+  lte: order('<='),
+  and: truth(' AND '),
+  or: truth(' OR '),
+  not: (_context, items) => sql`(NOT ${truthOf(first(items))})`,
+  size: (context, items) => (first(items).kind === 'json' ? using(context, items, context.dialect.length) : ['NULL']),
+  year: part('year'),
+  month: part('month'),
+  dayOfMonth: part('dayOfMonth'),
+  hour: part('hour'),
+  week: part('week'),
+  dayOfWeek: part('dayOfWeek'),
+  minute: part('minute'),
+  second: part('second'),
+};
+
+/** A Date moved by milliseconds. */
+function instant(context: ExpressionContext, items: readonly Operand[], operator: ' + ' | ' - '): Fragment {
+  const terms = items.map((item) => (item.kind === 'date' ? item.sql : asNumber(context, item)));
+  const moved = operator === ' + ' ? balanced(terms, ' + ') : sql`(${joined(terms, operator)})`;
+  return using(context, [{ ...date, sql: moved, simple: false }], context.dialect.toInstant);
+}
+
+function difference(context: ExpressionContext, items: readonly Operand[]): Fragment {
+  const dates = items.every((item) => item.kind === 'date');
+  const [from, amount] = dates ? items.map((item) => item.sql) : numbers(context, items);
+  return sql`(${from as Fragment} - ${amount as Fragment})`;
+}
+
+/** What counts as true: anything but false, 0 and null. Never NULL. */
+function truthOf(item: Operand): Fragment {
+  if (item.kind === 'boolean') return sql`(${item.sql} IS TRUE)`;
+  if (item.kind === 'number') return sql`((${item.sql} <> 0) IS TRUE)`;
+  if (item.kind === 'json') return sql`((${item.sql} NOT IN ('false', '0', '0.0')) IS TRUE)`;
+  return sql`(${item.sql} IS NOT NULL)`;
+}
+
+/** Operands brought to one kind; `null` where no value can be of both. A value of unknown kind becomes what the other is. */
+function alike(context: ExpressionContext, a: Operand, b: Operand): readonly [Typed, Typed] | null {
+  if (sameKind(a, b)) return [a, b];
+  if (a.kind === 'json') return [converted(context, a, b), b];
+  return b.kind === 'json' ? [a, converted(context, b, a)] : null;
+}
+
+function converted(context: ExpressionContext, value: Operand, wanted: ValueKind): Typed {
+  return { ...kindOf(wanted), sql: as(context, wanted, value), simple: false };
+}
+
+/** Null equals null, and nothing else does. Never NULL. */
+function equality(context: ExpressionContext, a: Operand, b: Operand): Fragment {
+  const pair = alike(context, a, b);
+  if (!pair) return sql`(${a.sql} IS NULL AND ${b.sql} IS NULL)`;
+  return sql`(${equalityKey(context, pair[0])} IS NOT DISTINCT FROM ${equalityKey(context, pair[1])})`;
+}
+
+/** Null comes before all else; values of unlike kinds have no order. Never NULL. */
+function writeOrder(context: ExpressionContext, sign: '<' | '<=' | '>' | '>=', a: Operand, b: Operand): Fragment {
+  const pair = alike(context, a, b);
+  if (!pair) return ['false'];
+  const keys = pair.map((item): Typed => (item.kind === 'json' ? { ...item, sql: sortKey(context, item), simple: false } : item));
+  return using(context, keys, (x, y) => {
+    const absent = {
+      '<': sql`${y as Fragment} IS NOT NULL`,
+      '>': sql`${x as Fragment} IS NOT NULL`,
+      '<=': sql`${x as Fragment} IS NULL`,
+      '>=': sql`${y as Fragment} IS NULL`,
+    };
+    return sql`coalesce(${x as Fragment} ${sign} ${y as Fragment}, ${absent[sign]})`;
+  });
+}
+
+/** The operand that a literal is. */
+export function literalOperand(kind: ValueKind, value: StoredValue, stored: StoredValue): Operand {
+  return { ...kind, sql: value === null ? ['NULL'] : bound(stored), simple: true, value };
+}

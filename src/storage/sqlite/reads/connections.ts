@@ -1,0 +1,44 @@
+import { Connection } from '../connection.ts';
+
+/** Connections that wait for their next task. */
+const IDLE_KEPT = 20;
+
+/**
+ * A reader thread's connections. A task has one of its own as long as it lasts: its transaction shows the data of one moment, and a
+ * client who reads slowly must not keep the queries of others in that moment.
+ */
+export class ReaderConnections {
+  readonly #tick: () => void;
+  /** Last used last. */
+  readonly #idle: { readonly path: string; readonly connection: Connection }[] = [];
+  readonly #inUse = new Map<Connection, string>();
+
+  /** @param tick asked now and then by interruptible statements; may throw to end the statement */
+  constructor(tick: () => void) {
+    this.#tick = tick;
+  }
+
+  /** A connection to a file, for the caller alone. */
+  take(path: string): Connection {
+    const at = this.#idle.findLastIndex((entry) => entry.path === path);
+    const connection = at < 0 ? new Connection(path, 'read', this.#tick) : this.#idle.splice(at, 1)[0]?.connection;
+    if (!connection) throw new Error('a connection is missing');
+    this.#inUse.set(connection, path);
+    return connection;
+  }
+
+  /** Takes a connection back, its transaction ended. */
+  giveBack(connection: Connection): void {
+    const path = this.#inUse.get(connection);
+    this.#inUse.delete(connection);
+    if (path === undefined) connection.close();
+    else if (this.#idle.push({ path, connection }) > IDLE_KEPT) this.#idle.shift()?.connection.close();
+  }
+
+  /** Closes the connections to a file: those in use when they come back. */
+  forget(path: string): void {
+    for (let at = this.#idle.length - 1; at >= 0; at--)
+      if (this.#idle[at]?.path === path) this.#idle.splice(at, 1)[0]?.connection.close();
+    for (const [connection, used] of this.#inUse) if (used === path) this.#inUse.delete(connection);
+  }
+}

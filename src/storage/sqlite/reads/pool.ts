@@ -1,0 +1,96 @@
+import { availableParallelism } from 'node:os';
+import { serviceError } from '../../../errors/fail.ts';
+import type { FindResult } from '../../port.ts';
+import type { ResolveInclude } from './job.ts';
+import type { FindJobs } from './protocol.ts';
+import { ReadTask } from './task.ts';
+import { ReaderThread } from './thread.ts';
+
+/** Threads are made when they are first needed. */
+const THREADS = Math.max(4, availableParallelism());
+
+/** Reports a fault of ours in a reader thread (never shown to the client). */
+export type ReportFault = (fault: string) => void;
+
+/**
+ * The reader threads of a process, shared by all its systems. One system takes all threads but one at the most, so that its slow queries
+ * cannot delay another's.
+ */
+export class ReaderPool {
+  readonly #timeLimit: number;
+  readonly #report: ReportFault;
+  readonly #threads = new Set<ReaderThread>();
+  #waiting: ReadTask[] = [];
+  #closed = false;
+
+  /** @param timeLimit milliseconds of work that a query may take (QUERY_TIMEOUT_MS) */
+  constructor(timeLimit: number, report: ReportFault) {
+    this.#timeLimit = timeLimit;
+    this.#report = report;
+  }
+
+  /** Runs the jobs of a query. @throws timeout after the time limit, in the queue or at work */
+  find(path: string, jobs: FindJobs, resolve: ResolveInclude): Promise<FindResult> {
+    if (this.#closed) return Promise.reject(serviceError('unavailable'));
+    const task = new ReadTask(path, jobs, resolve, this.#timeLimit);
+    this.#waiting.push(task);
+    task.onGivenUp = () => {
+      this.#waiting = this.#waiting.filter((other) => other !== task);
+    };
+    this.#dispatch();
+    return task.result;
+  }
+
+  /** Starts a thread before it is needed, which takes some 100 ms. */
+  warmUp(): void {
+    if (!this.#closed) this.#idleThread();
+  }
+
+  /** Closes the threads' connections to a file. */
+  async forget(path: string): Promise<void> {
+    await Promise.all([...this.#threads].map((thread) => thread.errand('forget', path)));
+  }
+
+  /** Moves a file's write-ahead log into it on a thread: on the event loop it would hold up requests for tens of milliseconds. */
+  async checkpoint(path: string): Promise<void> {
+    const thread = this.#closed ? undefined : (this.#idleThread() ?? [...this.#threads][0]);
+    await thread?.errand('checkpoint', path);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const task of this.#waiting) task.fail(serviceError('unavailable'));
+    this.#waiting = [];
+    await Promise.all([...this.#threads].map((thread) => thread.close()));
+  }
+
+  #dispatch(): void {
+    const postponed: ReadTask[] = [];
+    for (const task of this.#waiting) {
+      const thread = this.#atWork(task.path) < THREADS - 1 ? this.#idleThread() : undefined;
+      if (thread) thread.start(task);
+      else postponed.push(task);
+    }
+    this.#waiting = postponed;
+  }
+
+  #atWork(path: string): number {
+    let count = 0;
+    for (const thread of this.#threads) if (thread.busyWith === path) count++;
+    return count;
+  }
+
+  #idleThread(): ReaderThread | undefined {
+    for (const thread of this.#threads) if (thread.busyWith === null) return thread;
+    if (this.#threads.size >= THREADS) return undefined;
+    const thread = new ReaderThread(this.#report, {
+      onIdle: () => this.#dispatch(),
+      onGone: () => {
+        this.#threads.delete(thread);
+        if (!this.#closed) this.#dispatch();
+      },
+    });
+    this.#threads.add(thread);
+    return thread;
+  }
+}

@@ -1,0 +1,62 @@
+import type { ErrorKey } from '../../../errors/catalogue.ts';
+import type { Statement } from '../../sql/writer.ts';
+import type { ReadJob } from './job.ts';
+
+/** Pieces of an answer that may be under way to the event loop before the reader thread waits. */
+export const CREDITS = 8;
+
+/** What a reader thread is started with. */
+export interface ReaderSetup {
+  /** The event loop writes the number of a task here to end it in the middle of a statement. */
+  readonly cancelled: Int32Array;
+}
+
+/** The statements of one query. */
+export interface FindJobs {
+  /** How often something had been taken out of the schema that the jobs were made under. */
+  readonly removals: number;
+  readonly list: ReadJob | null;
+  readonly count: Statement | null;
+}
+
+/** From the event loop to a reader thread. */
+export type ToReader =
+  | { readonly type: 'find'; readonly task: number; readonly path: string; readonly jobs: FindJobs; readonly budget: number }
+  /** The answer to `resolve`. */
+  | { readonly type: 'resolved'; readonly task: number; readonly job: ReadJob | null }
+  /** One more piece may come. */
+  | { readonly type: 'credit'; readonly task: number }
+  | { readonly type: 'cancel'; readonly task: number }
+  | Errand;
+
+/** Work on a file that answers nothing but its end; numbered below zero. */
+export interface Errand {
+  /** Close the connection to the file; or move the write-ahead log into it, off the event loop. */
+  readonly type: 'forget' | 'checkpoint';
+  readonly task: number;
+  readonly path: string;
+}
+
+/** From a reader thread to the event loop. */
+export type FromReader =
+  | { readonly type: 'count'; readonly task: number; readonly count: number }
+  /** A short answer, all of it: records as JSON text, comma-separated. */
+  | { readonly type: 'whole'; readonly task: number; readonly text: string }
+  /** A piece of a long answer; commas between pieces included. */
+  | { readonly type: 'piece'; readonly task: number; readonly text: string }
+  | { readonly type: 'end'; readonly task: number }
+  /** Something was taken out of the schema since the jobs were made. */
+  | { readonly type: 'stale'; readonly task: number }
+  | { readonly type: 'failed'; readonly task: number; readonly key: ErrorKey; readonly text: string; readonly fault?: string }
+  | {
+      readonly type: 'resolve';
+      readonly task: number;
+      readonly path: readonly number[];
+      readonly classes: readonly string[];
+      readonly className: string;
+    };
+
+/** A fault of ours as the log shows it. */
+export function faultText(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

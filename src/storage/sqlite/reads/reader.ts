@@ -1,0 +1,132 @@
+import type { Aggregation } from '../../../query/aggregate/model.ts';
+import type { Query, Selection } from '../../../query/selection.ts';
+import { type RowWriter, rowWriter } from '../../../values/encode.ts';
+import { type FindResult, type JsonText, type Reader, SchemaChanged, wholeText } from '../../port.ts';
+import { compileAggregation } from '../../sql/aggregate/compile.ts';
+import { compileCount, compileGet, compileList } from '../../sql/select.ts';
+import type { Statement } from '../../sql/writer.ts';
+import type { Connection } from '../connection.ts';
+import { sqliteAggregate } from '../sql/aggregate.ts';
+import { sqliteDialect as dialect } from '../sql/dialect.ts';
+import { includeResolver, type ReadJob, type ResolveInclude, readJob } from './job.ts';
+import { isShortList, shortCount } from './lane.ts';
+import type { ReaderPool } from './pool.ts';
+import type { FindJobs } from './protocol.ts';
+import { NotShort, runPaged, runWhole } from './run.ts';
+
+/** Characters of arrays of Pointers that the event loop expands at once: some 2,000 records, 20 ms. */
+const SHORT_ARRAYS = 128 * 1024;
+
+/** What a read on the event loop found; `null` where it turned out too long for it. */
+async function ifShort<T>(read: Promise<T>): Promise<T | null> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof NotShort) return null;
+    throw error;
+  }
+}
+
+interface CompiledGet {
+  readonly statement: Statement;
+  readonly job: ReadJob;
+  readonly write: RowWriter;
+}
+
+/** What a reader knows of the schema that its queries are planned under. */
+export interface PlannedSchema {
+  /** How often something was taken out of it. */
+  removals(): number;
+  /** Looks whether another process has changed it. */
+  notice(): void;
+}
+
+/** Reads of one system: short ones at once on the event loop, all others on reader threads. */
+export class SqliteReader implements Reader {
+  readonly #path: string;
+  readonly #connection: Connection;
+  readonly #pool: ReaderPool;
+  readonly #schema: PlannedSchema;
+  readonly #gets = new WeakMap<Selection, CompiledGet>();
+
+  constructor(path: string, connection: Connection, pool: ReaderPool, schema: PlannedSchema) {
+    this.#path = path;
+    this.#connection = connection;
+    this.#pool = pool;
+    this.#schema = schema;
+  }
+
+  get(selection: Selection, objectId: string): string | null | Promise<string | null> {
+    const { statement, job, write } = this.#compiledGet(selection);
+    const params = [objectId, ...statement.params.slice(1)];
+    if (job.includes.length > 0) return this.#getWithIncludes({ ...job, params }, selection);
+    const row = this.#connection.first({ text: statement.text, params });
+    return row ? write(row) : null;
+  }
+
+  async find(query: Query): Promise<FindResult> {
+    const list = query.limit === 0 ? null : compileList(query, dialect, false);
+    if (!list || isShortList(this.#connection, query, list)) {
+      const count = query.count ? shortCount(this.#connection, query) : undefined;
+      const found = count === null ? null : await ifShort(this.#findHere(query, list, count));
+      if (found) return found;
+    }
+    const jobs = {
+      list: list && readJob(query, compileList(query, dialect, true)),
+      count: query.count ? compileCount(query, dialect, true) : null,
+    };
+    return this.#findOnThread(jobs, includeResolver(query));
+  }
+
+  async aggregate(aggregation: Aggregation): Promise<JsonText> {
+    const { text, params, columns } = compileAggregation(aggregation, dialect, sqliteAggregate);
+    const job: ReadJob = { text, params, shape: { columns }, includes: [] };
+    const { results } = await this.#findOnThread({ list: job, count: null }, async () => null);
+    return results;
+  }
+
+  async #findOnThread(jobs: Omit<FindJobs, 'removals'>, resolve: ResolveInclude): Promise<FindResult> {
+    try {
+      return await this.#pool.find(this.#path, { ...jobs, removals: this.#schema.removals() }, resolve);
+    } catch (error) {
+      if (error instanceof SchemaChanged) this.#schema.notice();
+      throw error;
+    }
+  }
+
+  #compiledGet(selection: Selection): CompiledGet {
+    let compiled = this.#gets.get(selection);
+    if (!compiled) {
+      const statement = compileGet(selection, dialect);
+      const job = readJob(selection, statement);
+      compiled = { statement, job, write: rowWriter(job.shape) };
+      this.#gets.set(selection, compiled);
+    }
+    return compiled;
+  }
+
+  async #getWithIncludes(job: ReadJob, selection: Selection): Promise<string | null> {
+    const resolve = includeResolver(selection);
+    const here = async () => {
+      for await (const text of runPaged(this.#connection, job, resolve, SHORT_ARRAYS)) return [text];
+      return [];
+    };
+    const found = await ifShort(here());
+    if (found) return found[0] ?? null;
+    const { results } = await this.#findOnThread({ list: job, count: null }, resolve);
+    const list = await wholeText(results);
+    // The list of one record, or of none.
+    return list === '[]' ? null : list.slice(1, -1);
+  }
+
+  async #findHere(query: Query, list: Statement | null, count: number | undefined): Promise<FindResult> {
+    const job = list && readJob(query, list);
+    let records = '';
+    if (job?.includes.length === 0) records = runWhole(this.#connection, job);
+    else if (job)
+      for await (const text of runPaged(this.#connection, job, includeResolver(query), SHORT_ARRAYS))
+        records += records === '' ? text : `,${text}`;
+    const results = `[${records}]`;
+    return count === undefined ? { results } : { results, count };
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * A reader thread: runs reads that may be long, for any system. SQLite's work is synchronous here; a task gives way to others between
+ * pages, and `rds_tick` inside the statement ends it at its time limit.
+ */
+
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as turn } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { ServiceError, serviceError } from '../../../errors/fail.ts';
+import type { Connection } from '../connection.ts';
+import { lowerPriority } from '../priority.ts';
+import { removalsQuery } from '../schema/catalog.ts';
+import { ReaderConnections } from './connections.ts';
+import type { ReadJob } from './job.ts';
+import { CREDITS, type FindJobs, type FromReader, faultText, type ReaderSetup, type ToReader } from './protocol.ts';
+import { runPaged } from './run.ts';
+
+/** Characters of an answer that go in one message. */
+const PIECE = 32 * 1024;
+
+interface Task {
+  readonly id: number;
+  credits: number;
+  /** Milliseconds of work left until the time limit. */
+  budget: number;
+  cancelled: boolean;
+  /** Continues a task that waits for credit. */
+  wake?: () => void;
+  resolved?: (job: ReadJob | null) => void;
+}
+
+const port = parentPort;
+if (!port) throw new Error('this file is a worker');
+const { cancelled } = workerData as ReaderSetup;
+lowerPriority();
+
+const tasks = new Map<number, Task>();
+const connections = new ReaderConnections(tick);
+let running: { task: Task; since: number } | undefined;
+
+const post = (message: FromReader) => port.postMessage(message);
+
+function tick(): void {
+  if (!running) return;
+  const { task, since } = running;
+  if (Atomics.load(cancelled, 0) === task.id) task.cancelled = true;
+  if (task.cancelled || performance.now() - since > task.budget) throw serviceError('timeout');
+}
+
+/** Runs a synchronous stretch of a task's work on its time. */
+function onTime<T>(task: Task, work: () => T): T {
+  const since = performance.now();
+  running = { task, since };
+  try {
+    return work();
+  } finally {
+    running = undefined;
+    task.budget -= performance.now() - since;
+  }
+}
+
+/** Runs a task in a read transaction, so that its statements see the data, and the schema, of one moment. */
+async function inSnapshot(path: string, work: (connection: Connection) => Promise<void>): Promise<void> {
+  const connection = connections.take(path);
+  try {
+    connection.db.exec('BEGIN');
+    await work(connection);
+  } finally {
+    if (connection.db.isTransaction) connection.db.exec('ROLLBACK');
+    connections.giveBack(connection);
+  }
+}
+
+async function find(task: Task, connection: Connection, jobs: FindJobs): Promise<void> {
+  const [removals] = connection.first(removalsQuery) as [number];
+  if (removals !== jobs.removals) {
+    post({ type: 'stale', task: task.id });
+    return;
+  }
+  const { list, count } = jobs;
+  if (count) {
+    const row = onTime(task, () => connection.first(count)) as [number];
+    post({ type: 'count', task: task.id, count: row[0] });
+  }
+  if (!list) {
+    post({ type: 'whole', task: task.id, text: '' });
+    return;
+  }
+  const pages = runPaged(connection, list, (includePath, classes, className) => {
+    const answer = new Promise<ReadJob | null>((resolve) => {
+      task.resolved = resolve;
+    });
+    post({ type: 'resolve', task: task.id, path: includePath, classes, className });
+    return answer;
+  });
+  await sendPages(task, connection, pages);
+}
+
+async function sendPages(task: Task, connection: Connection, pages: AsyncGenerator<string>): Promise<void> {
+  let text = '';
+  let sent = false;
+  try {
+    for (;;) {
+      const page = await onTime(task, () => pages.next());
+      if (page.done) break;
+      text += sent || text !== '' ? `,${page.value}` : page.value;
+      if (text.length < PIECE) continue;
+      await sendPiece(task, connection, text);
+      sent = true;
+      text = '';
+    }
+  } finally {
+    await pages.return(undefined);
+  }
+  if (!sent) post({ type: 'whole', task: task.id, text });
+  else {
+    if (text !== '') await sendPiece(task, connection, text);
+    post({ type: 'end', task: task.id });
+  }
+}
+
+async function sendPiece(task: Task, connection: Connection, text: string): Promise<void> {
+  // Messages (credit, cancel, other tasks) come in between turns only.
+  await turn();
+  // There may be many slow clients, each with a connection.
+  if (task.credits === 0) connection.db.exec('PRAGMA shrink_memory');
+  while (task.credits === 0 && !task.cancelled)
+    await new Promise<void>((resolve) => {
+      task.wake = resolve;
+    });
+  if (task.cancelled) throw serviceError('timeout');
+  task.credits--;
+  post({ type: 'piece', task: task.id, text });
+}
+
+/** Copies what is committed from the write-ahead log into the file, as far as readers allow; writers go on meanwhile. */
+function checkpoint(path: string): void {
+  const db = new DatabaseSync(path);
+  try {
+    db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+  } finally {
+    db.close();
+  }
+}
+
+const SQLITE_TOOBIG = 18;
+
+function shownError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if ((error as { errcode?: number }).errcode === SQLITE_TOOBIG)
+    return serviceError('badQuery', 'the query builds too large a value');
+  return serviceError('internal');
+}
+
+async function start(message: Extract<ToReader, { type: 'find' }>): Promise<void> {
+  const task: Task = { id: message.task, credits: CREDITS, budget: message.budget, cancelled: false };
+  tasks.set(task.id, task);
+  try {
+    await inSnapshot(message.path, (connection) => find(task, connection, message.jobs));
+  } catch (error) {
+    const shown = shownError(error);
+    const fault = shown === error || shown.code !== 1 ? {} : { fault: faultText(error) };
+    post({ type: 'failed', task: task.id, key: shown.key, text: shown.message, ...fault });
+  } finally {
+    tasks.delete(task.id);
+  }
+}
+
+port.on('message', (message: ToReader) => {
+  if (message.type === 'find') {
+    void start(message);
+    return;
+  }
+  if (message.type === 'forget' || message.type === 'checkpoint') {
+    if (message.type === 'forget') connections.forget(message.path);
+    else checkpoint(message.path);
+    post({ type: 'end', task: message.task });
+    return;
+  }
+  const task = tasks.get(message.task);
+  if (!task) return;
+  if (message.type === 'resolved') task.resolved?.(message.job);
+  else if (message.type === 'credit') task.credits++;
+  else task.cancelled = true;
+  if (message.type !== 'resolved') task.wake?.();
+});

@@ -1,0 +1,110 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { emptySchema, referencesOf, type SchemaChange } from '../../../schema/change.ts';
+import type { Field, FieldType, Schema, TableIndex, TableSchema } from '../../../schema/model.ts';
+
+/** Our own tables inside a system's database: its schema as the interface sees it. Record tables start with `t_`, so names never meet. */
+const catalogTables = `
+CREATE TABLE IF NOT EXISTS rds_tables (
+  position INTEGER PRIMARY KEY, className TEXT NOT NULL UNIQUE, sqlName TEXT NOT NULL,
+  permissions TEXT NOT NULL, timeline TEXT, indexes TEXT NOT NULL, textIndex TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS rds_fields (
+  className TEXT NOT NULL, position INTEGER NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL, targetClass TEXT, columnName TEXT NOT NULL,
+  PRIMARY KEY (className, name)
+) WITHOUT ROWID;
+`;
+
+/** Counts the changes of the schema, so that another process notices them. */
+const versionTable = `
+CREATE TABLE IF NOT EXISTS rds_catalog (version INTEGER NOT NULL);
+INSERT INTO rds_catalog SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM rds_catalog);
+CREATE TABLE IF NOT EXISTS rds_removals (version INTEGER NOT NULL);
+INSERT INTO rds_removals SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM rds_removals);
+`;
+
+/** Makes the catalogue where there is none. */
+export function createCatalog(db: DatabaseSync): void {
+  db.exec(catalogTables + versionTable);
+}
+
+/** How often the schema has changed. */
+export function catalogVersion(db: DatabaseSync): number {
+  return db.prepare('SELECT version FROM rds_catalog').get()?.version as number;
+}
+
+/** How often something was taken out of the schema. A read that was planned before is to be planned anew; after any other change it stands. */
+export const removalsQuery = { text: 'SELECT version FROM rds_removals', params: [] } as const;
+
+const removals: ReadonlySet<SchemaChange['kind']> = new Set(['dropTable', 'dropField', 'setTextIndex']);
+
+/** Reads the whole schema. */
+export function loadSchema(db: DatabaseSync): Schema {
+  const fields = new Map<string, Map<string, Field>>();
+  for (const row of db.prepare('SELECT * FROM rds_fields ORDER BY className, position').all()) {
+    const field: Field = {
+      name: row.name as string,
+      type: row.type as FieldType,
+      column: row.columnName as string,
+      ...(row.targetClass === null ? {} : { targetClass: row.targetClass as string }),
+    };
+    const className = row.className as string;
+    const known = fields.get(className) ?? new Map<string, Field>();
+    fields.set(className, known.set(field.name, field));
+  }
+  const tables = new Map<string, TableSchema>();
+  for (const row of db.prepare('SELECT * FROM rds_tables ORDER BY position').all()) {
+    const className = row.className as string;
+    tables.set(className, {
+      className,
+      sqlName: row.sqlName as string,
+      fields: fields.get(className) ?? new Map(),
+      permissions: JSON.parse(row.permissions as string),
+      indexes: new Map((JSON.parse(row.indexes as string) as TableIndex[]).map((index) => [index.name, index])),
+      textIndex: JSON.parse(row.textIndex as string),
+      ...(row.timeline === null ? {} : { timeline: JSON.parse(row.timeline as string) }),
+    });
+  }
+  return { version: emptySchema.version + 1, tables, referencesTo: referencesOf(tables) };
+}
+
+/** Stores what a change did to a table, inside the caller's transaction. */
+export function saveChange(db: DatabaseSync, change: SchemaChange, after: Schema): void {
+  db.exec('UPDATE rds_catalog SET version = version + 1');
+  if (removals.has(change.kind)) db.exec('UPDATE rds_removals SET version = version + 1');
+  const table = after.tables.get(change.className);
+  if (!table) {
+    db.prepare('DELETE FROM rds_tables WHERE className = ?').run(change.className);
+    db.prepare('DELETE FROM rds_fields WHERE className = ?').run(change.className);
+    return;
+  }
+  if (change.kind === 'dropField') {
+    db.prepare('DELETE FROM rds_fields WHERE className = ? AND name = ?').run(change.className, change.name);
+  }
+  if (change.kind === 'addField') saveField(db, table, change.name);
+  else saveTable(db, table);
+  if (change.kind === 'createTable') for (const name of table.fields.keys()) saveField(db, table, name);
+}
+
+function saveTable(db: DatabaseSync, table: TableSchema): void {
+  db.prepare(
+    `INSERT INTO rds_tables (className, sqlName, permissions, timeline, indexes, textIndex) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (className) DO UPDATE SET
+       permissions = excluded.permissions, timeline = excluded.timeline, indexes = excluded.indexes, textIndex = excluded.textIndex`,
+  ).run(
+    table.className,
+    table.sqlName,
+    JSON.stringify(table.permissions),
+    table.timeline ? JSON.stringify(table.timeline) : null,
+    JSON.stringify([...table.indexes.values()]),
+    JSON.stringify(table.textIndex),
+  );
+}
+
+function saveField(db: DatabaseSync, table: TableSchema, name: string): void {
+  const field = table.fields.get(name);
+  if (!field) throw new Error(`field ${table.className}.${name} is missing`);
+  db.prepare(
+    `INSERT INTO rds_fields (className, position, name, type, targetClass, columnName)
+     SELECT ?, coalesce(max(position), 0) + 1, ?, ?, ?, ? FROM rds_fields WHERE className = ?`,
+  ).run(table.className, field.name, field.type, field.targetClass ?? null, field.column, table.className);
+}

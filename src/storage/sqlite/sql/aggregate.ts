@@ -1,0 +1,90 @@
+import type { DatePart } from '../../../query/aggregate/model.ts';
+import type { AggregateDialect } from '../../sql/aggregate/dialect.ts';
+import { bound, type Fragment, joined, sql } from '../../sql/aggregate/fragment.ts';
+import { hasPosition, jsonPath } from './json.ts';
+
+const partFormats: Readonly<Record<DatePart, string>> = {
+  year: '%Y',
+  month: '%m',
+  dayOfMonth: '%d',
+  hour: '%H',
+  minute: '%M',
+  second: '%S',
+  week: '%U',
+  dayOfWeek: '%w',
+};
+
+const pathOf = (labels: readonly string[]) => bound(jsonPath(labels));
+
+const elementText: Fragment = [
+  "CASE e.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' WHEN 'null' THEN NULL WHEN 'object' THEN e.value WHEN 'array' THEN e.value" +
+    " ELSE nullif(json_quote(e.value), 'null') END",
+];
+
+/** Aggregation in SQLite: JSON is text, booleans are 0 and 1, `rds_...` are functions of ours (functions.ts). */
+export const sqliteAggregate: AggregateDialect = {
+  // A SELECT without FROM is not flattened into the one around it, so its columns are computed once.
+  bind: (operands, body) =>
+    sql`(SELECT ${body} FROM (SELECT ${joined(
+      operands.map(([name, value]) => sql`${value} AS ${name}`),
+      ', ',
+    )}))`,
+
+  place: (json, path) =>
+    hasPosition(path)
+      ? sql`nullif(rds_place(${json}, ${bound(JSON.stringify(path))}), 'null')`
+      : sql`nullif(${json} -> ${pathOf(path)}, 'null')`,
+  edited: (json, path, value) =>
+    value === null ? sql`json_remove(${json}, ${pathOf(path)})` : sql`json_set(${json}, ${pathOf(path)}, json(${value}))`,
+  canonical: (json) => sql`rds_canonical(${json})`,
+  sortKey: (json) => sql`(${json} ->> '$')`,
+  textOf: (json) => sql`CASE WHEN json_type(${json}) = 'text' THEN ${json} ->> '$' END`,
+  textIn: (column) => `CASE WHEN json_type(${column}) = 'text' THEN ${column} ->> '$' END`,
+  numberOf: (json) => sql`CASE WHEN json_type(${json}) IN ('integer', 'real') THEN CAST(${json} AS REAL) END`,
+  member: (json, name) => sql`(${json} ->> ${pathOf([name])})`,
+  length: (json) => sql`CASE WHEN json_type(${json}) = 'array' THEN json_array_length(${json}) END`,
+  someElement: (json, condition) =>
+    sql`EXISTS (SELECT 1 FROM json_each(CASE WHEN json_type(${json}) = 'array' THEN ${json} END) AS e WHERE ${condition(elementText)})`,
+  jsonOfText: (text) => sql`nullif(json_quote(${text}), 'null')`,
+  jsonOfNumber: (number) =>
+    sql`CASE WHEN abs(${number}) < 1e15 AND ${number} = CAST(${number} AS INTEGER) THEN CAST(CAST(${number} AS INTEGER) AS TEXT) WHEN abs(${number}) <= 1.7976931348623157e308 THEN json_quote(${number}) END`,
+  jsonOfInstant: (instant) =>
+    sql`('{"__type":"Date","iso":"' || strftime('%Y-%m-%dT%H:%M:%fZ', ${instant} / 1000.0, 'unixepoch') || '"}')`,
+  object: (members) =>
+    sql`json_object(${joined(
+      members.map(([name, json]) => sql`${name}, json(${json})`),
+      ', ',
+    )})`,
+  compact: (object) => sql`nullif(json_patch('{}', ${object}), '{}')`,
+  array: (items) =>
+    sql`json_array(${joined(
+      items.map((item) => sql`json(${item})`),
+      ', ',
+    )})`,
+  collected: (json, order) =>
+    order === null
+      ? sql`('[' || coalesce(group_concat(DISTINCT ${json} ORDER BY ${json}), '') || ']')`
+      : sql`('[' || coalesce(group_concat(${json}, ',' ORDER BY ${order}), '') || ']')`,
+
+  instantOf: (iso) => sql`rds_instant(${iso})`,
+  datePart: (part, instant) =>
+    sql`(CAST(strftime('${partFormats[part]}', ${instant} / 1000.0, 'unixepoch') AS INTEGER)${part === 'dayOfWeek' ? ' + 1' : ''})`,
+  toInstant: (number) => sql`CASE WHEN abs(${number}) <= 8.64e15 THEN CAST(round(${number}) AS INTEGER) END`,
+  remainder: (dividend, divisor) => sql`mod(${dividend}, ${divisor})`,
+  round: (number, places) =>
+    places >= 0
+      ? sql`round(${number}, ${String(places)})`
+      : sql`(round(${number} / 1e${String(-places)}) * 1e${String(-places)})`,
+  finite: (number) => sql`CASE WHEN abs(${number}) <= 1.7976931348623157e308 THEN ${number} END`,
+
+  unwind(from, json, preserve) {
+    const array = sql`CASE WHEN json_type(${json}) = 'array' THEN ${json} WHEN ${json} IS NOT NULL THEN '[' || ${json} || ']' END`;
+    return {
+      from: sql`${from} ${preserve ? 'LEFT JOIN' : 'JOIN'} json_each(${array}) AS e ON true`,
+      element: elementText,
+      position: sql`CASE WHEN json_type(${json}) = 'array' THEN e.key END`,
+    };
+  },
+  unwindMayGoOn: ['((e.key & 1023) <> 0 OR rds_tick())'],
+  noLimit: '-1',
+};

@@ -1,0 +1,90 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import { canonicalJson, isJsonObject, type JsonValue, own } from '../../../kernel/json.ts';
+import { isoText } from '../../../kernel/time.ts';
+import { compileRegex } from '../../../query/regex/index.ts';
+import { parseIsoDate } from '../../../values/iso.ts';
+import { applyEdits } from '../../../values/operators/apply.ts';
+import type { JsonEdit } from '../../../values/operators/edit.ts';
+import { textMatcher } from './full-text-match.ts';
+
+/**
+ * Gives a connection the functions that our SQL calls. Errors thrown in them come out of the statement as they are.
+ * @param options.tick called every thousand rows or so by interruptible statements; may throw to end the statement
+ */
+export function registerFunctions(db: DatabaseSync, options: { tick?: () => void } = {}): void {
+  const pure = { deterministic: true } as const;
+  db.function('rds_regex', pure, regexFunction());
+  db.function('rds_canonical', pure, canonical);
+  db.function('rds_place', pure, placeFunction());
+  db.function('rds_instant', pure, (text) => (typeof text === 'string' ? parseIsoDate(text) : null));
+  db.function('rds_wire', pure, wire);
+  db.function('rds_text_match', { ...pure, varargs: true }, textFunction());
+  db.function('rds_edit', pure, (current, edits, type, label) =>
+    applyEdits(current as string | null, JSON.parse(edits as string) as JsonEdit[], type as 'Array' | 'Object', label as string),
+  );
+  const tick = options.tick;
+  db.function('rds_tick', () => {
+    tick?.();
+    return 1;
+  });
+}
+
+/** Remembers what it made of the last argument: the rows of a statement bring the same one. */
+function lastOf<T>(make: (text: string) => T): (text: string) => T {
+  let last: string | undefined;
+  let made: T;
+  return (text) => {
+    if (text !== last) {
+      made = make(text);
+      last = text;
+    }
+    return made;
+  };
+}
+
+/** `rds_regex('<options>/<pattern>', text)`; one argument for both, since each costs a copy for every row. */
+function regexFunction(): (source: SQLOutputValue, text: SQLOutputValue) => number {
+  const compiled = lastOf((source) => {
+    const slash = source.indexOf('/');
+    return compileRegex(source.slice(slash + 1), source.slice(0, slash));
+  });
+  return (source, text) => (typeof text === 'string' && compiled(source as string)(text) ? 1 : 0);
+}
+
+function canonical(text: SQLOutputValue): string | null {
+  if (typeof text !== 'string') return null;
+  try {
+    return canonicalJson(JSON.parse(text) as JsonValue);
+  } catch {
+    // SQLite may ask before the type of the value has been looked at; a bare text is no JSON.
+    return null;
+  }
+}
+
+/** JSON text of the value at a path (a JSON array of keys and positions); NULL where there is none. */
+function placeFunction(): (json: SQLOutputValue, path: SQLOutputValue) => string | null {
+  const parsedPath = lastOf((path) => JSON.parse(path) as string[]);
+  return (json, path) => {
+    if (typeof json !== 'string') return null;
+    let value: JsonValue | undefined = JSON.parse(json) as JsonValue;
+    for (const label of parsedPath(path as string)) {
+      if (Array.isArray(value)) value = /^\d{1,9}$/.test(label) ? value[Number(label)] : undefined;
+      else value = isJsonObject(value) ? own(value, label) : undefined;
+    }
+    return value === undefined ? null : JSON.stringify(value);
+  };
+}
+
+/** Canonical JSON text of the wire form of a plain column's value. */
+function wire(storage: SQLOutputValue, value: SQLOutputValue, className: SQLOutputValue): string | null {
+  if (value === null) return null;
+  if (storage === 'boolean') return value === 0 ? 'false' : 'true';
+  if (storage === 'date') return canonicalJson({ __type: 'Date', iso: isoText(value as number) });
+  if (storage !== 'pointer') return JSON.stringify(value);
+  return canonicalJson({ __type: 'Pointer', className: className as string, objectId: value as string });
+}
+
+function textFunction(): (...values: SQLOutputValue[]) => number {
+  const matcher = lastOf((search) => textMatcher(JSON.parse(search)));
+  return (search, ...texts) => (matcher(search as string)(texts as (string | null)[]) ? 1 : 0);
+}

@@ -1,0 +1,47 @@
+import type { Regex } from '../../../query/filter.ts';
+import type { SqlOut } from '../../sql/dialect.ts';
+
+/**
+ * Writes whether a text expression, which binds nothing, matches. Plain text needs no scan by regex, and a prefix is a range that an
+ * index answers.
+ */
+export function writeTextMatch(out: SqlOut, expression: string, regex: Regex): void {
+  const { literal } = regex;
+  if (!literal) {
+    out.add('rds_regex(').bind(`${regex.options}/${regex.pattern}`).add(`, ${expression})`);
+  } else if (literal.at === 'whole') {
+    out.add(`${expression} = `).bind(literal.text);
+  } else if (literal.text === '') {
+    out.add(`${expression} IS NOT NULL`);
+  } else if (literal.at === 'anywhere') {
+    out.add(`instr(${expression}, `).bind(literal.text).add(') > 0');
+  } else if (literal.at === 'end') {
+    // SQLite counts characters by code point.
+    out
+      .add(`substr(${expression}, `)
+      .bind(-[...literal.text].length)
+      .add(') = ')
+      .bind(literal.text);
+  } else {
+    writePrefix(out, expression, literal.text);
+  }
+}
+
+function writePrefix(out: SqlOut, expression: string, prefix: string): void {
+  const end = afterPrefix(prefix);
+  out.add(`(${expression} >= `).bind(prefix);
+  if (end !== undefined) out.add(` AND ${expression} < `).bind(end);
+  out.add(')');
+}
+
+/** The least text above all that start with a prefix, bytewise; `undefined` where there is none. */
+export function afterPrefix(prefix: string): string | undefined {
+  const points = [...prefix];
+  for (let last = points.pop(); last !== undefined; last = points.pop()) {
+    const point = last.codePointAt(0) as number;
+    if (point === 0x10ffff) continue;
+    // Surrogates are no characters of their own: U+E000 follows U+D7FF.
+    return points.join('') + String.fromCodePoint(point === 0xd7ff ? 0xe000 : point + 1);
+  }
+  return undefined;
+}

@@ -1,0 +1,85 @@
+import { fail, serviceError } from '../../../errors/fail.ts';
+import type { Schema, TableSchema } from '../../../schema/model.ts';
+import { rowWriter } from '../../../values/encode.ts';
+import type { Mutation } from '../../port.ts';
+import { compileInsert } from '../../sql/insert.ts';
+import {
+  compileDelete,
+  compileExists,
+  compileLink,
+  compilePointedAt,
+  compileUnlinkAll,
+  compileUpdate,
+} from '../../sql/mutation.ts';
+import { columnShape } from '../../sql/shape.ts';
+import type { Statement } from '../../sql/writer.ts';
+import type { Connection } from '../connection.ts';
+import { sqliteDialect as dialect } from '../sql/dialect.ts';
+
+/**
+ * Carries out one step of a write, inside the savepoint of the caller.
+ * @returns members of a JSON object with the values that an update returns, each after a comma; mostly empty
+ * @throws objectNotFound, duplicateValue, pointedAt, and what the operators reject
+ */
+export function carryOut(connection: Connection, mutation: Mutation, schema: Schema): string {
+  switch (mutation.kind) {
+    case 'insert':
+      insert(connection, compileInsert(mutation, dialect));
+      return '';
+    case 'update':
+      return update(connection, mutation);
+    case 'delete':
+      remove(connection, mutation, schema);
+      return '';
+    case 'unlinkAll':
+      connection.run(compileUnlinkAll(mutation.relation, 'owner', mutation.ownerId, dialect));
+      return '';
+    default:
+      connection.run(compileLink(mutation, dialect));
+      return '';
+  }
+}
+
+const SQLITE_CONSTRAINT_UNIQUE = 2067;
+
+function insert(connection: Connection, statement: Statement): void {
+  try {
+    connection.run(statement);
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode === SQLITE_CONSTRAINT_UNIQUE) fail('duplicateValue');
+    throw error;
+  }
+}
+
+function update(connection: Connection, mutation: Extract<Mutation, { kind: 'update' }>): string {
+  const row = connection.first(compileUpdate(mutation, dialect));
+  if (!row) fail('objectNotFound');
+  if (mutation.returning.length === 0) return '';
+  mutation.returning.forEach((field, index) => {
+    const value = row[index + 1];
+    if (typeof value === 'number' && !Number.isFinite(value))
+      throw serviceError('badOperator', `the result of Increment on ${field.name} is not a finite number`);
+  });
+  const json = rowWriter({ columns: mutation.returning.map((field) => columnShape(field)) })(row.slice(1));
+  return json === '{}' ? '' : `,${json.slice(1, -1)}`;
+}
+
+function remove(connection: Connection, mutation: Extract<Mutation, { kind: 'delete' }>, schema: Schema): void {
+  const { table, objectId, guard } = mutation;
+  if (!connection.first(compileExists(table, objectId, guard, dialect))) fail('objectNotFound');
+  refusePointedAt(connection, table, objectId, schema);
+  connection.run(compileDelete(table, objectId, dialect));
+  for (const field of table.fields.values())
+    if (field.type === 'Relation') connection.run(compileUnlinkAll(field, 'owner', objectId, dialect));
+  for (const { field } of schema.referencesTo.get(table.className) ?? [])
+    if (field.type === 'Relation') connection.run(compileUnlinkAll(field, 'member', objectId, dialect));
+}
+
+/** SPEC "Errors" 119: a record that others point at, from system tables too, stays. One look into an index for each Pointer field. */
+function refusePointedAt(connection: Connection, table: TableSchema, objectId: string, schema: Schema): void {
+  for (const { table: from, field } of schema.referencesTo.get(table.className) ?? []) {
+    if (field.type !== 'Pointer') continue;
+    const statement = compilePointedAt(from, field, { className: table.className, objectId }, dialect);
+    if (connection.first(statement)) fail('pointedAt', objectId, from.className, field.name);
+  }
+}

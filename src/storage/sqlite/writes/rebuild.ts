@@ -1,0 +1,49 @@
+import { Worker } from 'node:worker_threads';
+import type { ErrorKey } from '../../../errors/catalogue.ts';
+import { ServiceError } from '../../../errors/fail.ts';
+import type { SchemaChange } from '../../../schema/change.ts';
+import type { Schema } from '../../../schema/model.ts';
+import type { WriteOutcome, WritePlan } from '../../port.ts';
+import type { Connection } from '../connection.ts';
+import { mostRecords } from '../table-size.ts';
+
+/** Records of a table that are read through, to build an index or to take a column out, in little enough time for the event loop. */
+const SHORT_REBUILD = 10_000;
+
+const workerFile = new URL('./rebuild-worker.ts', import.meta.url);
+
+/** What the thread is started with: a plan, made under the schema that the catalogue's version names. */
+export interface Rebuild {
+  readonly path: string;
+  readonly plan: WritePlan;
+  readonly catalogVersion: number;
+}
+
+/** What the thread says: the outcome, or the error of the catalogue that refused the plan. */
+export type RebuildAnswer = { readonly outcome: WriteOutcome } | { readonly key: ErrorKey; readonly text: string };
+
+/** Whether a plan goes through all records of a large table, which would hold up every request for as long. */
+export function isRebuild(connection: Connection, plan: WritePlan, schema: Schema): boolean {
+  return plan.changes.some((change) => {
+    const table = schema.tables.get(change.className);
+    return table !== undefined && readsAll(change) && mostRecords(connection, table) > SHORT_REBUILD;
+  });
+}
+
+function readsAll(change: SchemaChange): boolean {
+  if (change.kind === 'addField') return change.type === 'Pointer';
+  return change.kind === 'setIndex' || change.kind === 'setTextIndex' || change.kind === 'dropField';
+}
+
+/** Carries a plan out on a thread of its own. The caller keeps its other writes back until then. @throws what the plan's steps throw */
+export function rebuildOnThread(rebuild: Rebuild): Promise<WriteOutcome> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(workerFile, { workerData: rebuild });
+    worker.once('message', (answer: RebuildAnswer) => {
+      if ('outcome' in answer) resolve(answer.outcome);
+      else reject(new ServiceError(answer.key, answer.text));
+    });
+    worker.once('error', reject);
+    worker.once('exit', () => reject(new Error('the thread of a schema change ended early')));
+  });
+}
