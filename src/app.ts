@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { master } from './access/index.ts';
 import type { Config } from './config/index.ts';
@@ -74,8 +74,14 @@ export async function createApp(config: Config): Promise<App> {
   };
 }
 
-/** Opens the stores for an operator's command. @throws errors of the operating system where DATA_DIR cannot be used */
-export function openWorkshop(config: Config): Workshop {
+/**
+ * Opens the stores for an operator's command.
+ * @param mayMake whether the command may be the first to use DATA_DIR
+ * @throws OperatorError where DATA_DIR holds nothing and should; errors of the operating system where it cannot be used
+ */
+export function openWorkshop(config: Config, mayMake: boolean): Workshop {
+  if (!mayMake && !existsSync(registryOf(config)))
+    throw new OperatorError(`DATA_DIR: ${config.dataDir} holds no systems; run this where the service runs, or set DATA_DIR`);
   makeDataDirectory(config);
   const { administration, registry, engine, close } = openStores(config, createLog(config.logLevel));
   return {
@@ -98,7 +104,7 @@ export function openWorkshop(config: Config): Workshop {
 const lockOf = ({ dataDir }: Config) => join(dataDir, 'service.lock');
 
 function openStores({ dataDir, queryTimeout }: Config, log: Logger): Stores {
-  const registry = new SqliteRegistry(join(dataDir, 'registry.sqlite'));
+  const registry = new SqliteRegistry(registryOf({ dataDir }));
   const engine = new SqliteEngine(join(dataDir, 'systems'), queryTimeout, (fault) =>
     log.error({ fault }, 'a reader thread failed'),
   );
@@ -113,10 +119,15 @@ function openStores({ dataDir, queryTimeout }: Config, log: Logger): Stores {
   };
 }
 
-/** Whatever the process writes is for its own user alone. */
+const registryOf = ({ dataDir }: Pick<Config, 'dataDir'>) => join(dataDir, 'registry.sqlite');
+
+/**
+ * Makes DATA_DIR where there is none. Whatever the process writes is for its own user alone; a directory that is there keeps its mode.
+ * @throws OperatorError where it is no directory
+ */
 function makeDataDirectory({ dataDir }: Config): void {
   process.umask(0o077);
   // Where the parent is there, one directory is made: making several never returns on file systems that take none.
   if (!existsSync(dataDir)) mkdirSync(dataDir, { recursive: !existsSync(dirname(dataDir)) });
-  chmodSync(dataDir, 0o700);
+  else if (!statSync(dataDir).isDirectory()) throw new OperatorError(`DATA_DIR: ${dataDir} is not a directory`);
 }

@@ -20,15 +20,15 @@ const actions: Actions = {
       await app.close();
     }
   },
-  withAdministration: (work) => inWorkshop(({ administration }) => work(administration)),
+  withAdministration: (work, mayMake = false) => inWorkshop(mayMake, ({ administration }) => work(administration)),
   withRecords: (appId, work) =>
-    inWorkshop((workshop) => workshop.withRecords(appId, (context) => work(context, () => workshop.isServed()))),
+    inWorkshop(false, (workshop) => workshop.withRecords(appId, (context) => work(context, () => workshop.isServed()))),
 };
 
-async function inWorkshop<T>(work: (workshop: Workshop) => T | Promise<T>): Promise<T> {
+async function inWorkshop<T>(mayMake: boolean, work: (workshop: Workshop) => T | Promise<T>): Promise<T> {
   const { config } = loadSettings(process.cwd());
   const { openWorkshop } = await import('./app.ts');
-  const workshop = openWorkshop(config);
+  const workshop = openWorkshop(config, mayMake);
   try {
     return await work(workshop);
   } finally {
@@ -55,10 +55,17 @@ function isOfSystem(error: unknown): boolean {
   return typeof code === 'string' && /^E[A-Z]+$|^ERR_SQLITE_ERROR$/.test(code);
 }
 
+/** What to do about it, where one thing is likely. */
+function hintFor(error: unknown): string {
+  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
+  if (syscall === 'listen') return code === 'EADDRINUSE' ? '; set PORT to a free one' : '; check HOST and PORT';
+  return syscall === 'mkdir' || syscall === 'open' ? '; check DATA_DIR' : '';
+}
+
 try {
   process.exitCode = await runProgram(process.argv.slice(2), actions, print);
 } catch (error) {
   const isPlain = error instanceof OperatorError || isOfSystem(error);
-  console.error(isPlain ? `record-service: ${(error as Error).message}` : error);
+  console.error(isPlain ? `record-service: ${(error as Error).message}${hintFor(error)}` : error);
   process.exitCode = 1;
 }

@@ -10,7 +10,8 @@ export interface Actions {
   /** Serves until the process is told to end. */
   start(): Promise<void>;
   /** Opens what is kept in DATA_DIR for the time of some work. */
-  withAdministration<T>(work: (administration: Administration) => T | Promise<T>): Promise<T>;
+  /** @param mayMake whether the command may be the first to use DATA_DIR */
+  withAdministration<T>(work: (administration: Administration) => T | Promise<T>, mayMake?: boolean): Promise<T>;
   /**
    * Opens a system's records, as its master, for the time of some work, which may ask whether a service serves them at the same time.
    * @throws OperatorError where there is no such system

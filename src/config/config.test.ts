@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseSettings } from './config.ts';
-import { mergeEnvironment } from './env.ts';
+import { checkLines, mergeEnvironment } from './env.ts';
 import { ConfigError } from './error.ts';
 
 test('defaults', () => {
@@ -55,4 +55,17 @@ for (const name of ['PROT', 'port', '__proto__', 'constructor'])
   test(`an unknown name in the file: ${name}`, () => {
     const file = Object.fromEntries([[name, '1']]);
     assert.throws(() => mergeEnvironment({}, file), new ConfigError(`.env: unknown setting ${name}`));
+  });
+
+for (const [text, wrong] of [
+  ['PORT=1', null],
+  ["# don't\nPORT=1\n# can't\n\n  HOST = 127.0.0.1 # it's here\nexport LOG_LEVEL=info", null],
+  ['MAIL_FROM="two\nlines"\nPORT=1', null],
+  ['PORT 8080', 1],
+  ['PORT=1\n{"a":1}', 2],
+  ['MAIL_FROM="two\nlines"\nPORT 1', 3],
+] as const)
+  test(`.env: ${JSON.stringify(text)}`, () => {
+    if (wrong === null) checkLines(text);
+    else assert.throws(() => checkLines(text), { message: `.env: line ${wrong} is not NAME=value` });
   });

@@ -35,9 +35,21 @@ export function mergeEnvironment(
 
 function readFileVariables(path: string): Readonly<Record<string, string | undefined>> {
   if (!existsSync(path)) return {};
+  let text: string;
   try {
-    return parseEnv(readFileSync(path, 'utf8'));
+    text = readFileSync(path, 'utf8');
   } catch {
     throw new ConfigError('.env: cannot be read');
   }
+  checkLines(text);
+  return parseEnv(text);
+}
+
+/** Node passes over what it cannot read in a `.env` file; a setting lost that way would be missed late. @throws ConfigError */
+export function checkLines(text: string): void {
+  const withoutComments = text.replace(/^[ \t]*#.*$/gm, '');
+  const withoutQuoted = withoutComments.replace(/=\s*(["'`])[\s\S]*?\1/g, (quoted) => `=${quoted.replace(/[^\n]/g, '')}`);
+  const assignment = /^\s*(?:export\s+)?[A-Za-z_][A-Za-z0-9_.-]*\s*=|^\s*$/;
+  const wrong = withoutQuoted.split('\n').findIndex((line) => !assignment.test(line));
+  if (wrong >= 0) throw new ConfigError(`.env: line ${wrong + 1} is not NAME=value`);
 }

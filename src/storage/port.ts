@@ -6,12 +6,6 @@ import type { Field, Schema, TableSchema } from '../schema/model.ts';
 import type { JsonEdit } from '../values/operators/edit.ts';
 import type { StoredValue } from '../values/type.ts';
 
-/** What distinguishes engines, for those who tune or test; behaviour on the wire does not differ. */
-export interface Capabilities {
-  /** Whether other processes may write the same store. */
-  readonly manyProcesses: boolean;
-}
-
 /** Text of a JSON array, whole or piece by piece. A stream that fails breaks off; one that is no longer read must be returned. */
 export type JsonText = string | AsyncIterable<string>;
 
@@ -99,7 +93,6 @@ export interface WriteOutcome {
 
 /** The store of one system. */
 export interface Store {
-  readonly capabilities: Capabilities;
   readonly reader: Reader;
   /** The schema as of now. */
   schema(): Schema;

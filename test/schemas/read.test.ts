@@ -152,6 +152,20 @@ onEachEngine((get) => {
       assert.deepEqual([answer.status, answer.body], [403, needsKey], JSON.stringify(headers));
     }
   });
+  test('Schemas: the list also answers with a slash at the end, as Parse clients ask for it', async () => {
+    const tables = (await all()).map(({ className }) => className);
+    const answers = [
+      await get().call('GET', '/platform/schemas/'),
+      await get().call('POST', '/platform/schemas/', { body: { _method: 'GET' } }),
+    ];
+    for (const answer of answers)
+      assert.deepEqual(
+        answer.body.results.map(({ className }: { className: string }) => className),
+        tables,
+        answer.text,
+      );
+  });
+
   test('Schemas: reads need a master key or an API key', async () => {
     for (const as of ['master', 'apiKey'] as const)
       for (const path of ['/platform/schemas', '/platform/schemas/_User'])

@@ -114,8 +114,8 @@ function someElement(value: Json | undefined, test: (element: Json) => boolean):
 }
 
 function pattern(source: Json, constraint: Where): RegExp {
-  const quoted = String(source).replace(/\\Q(.*?)\\E/g, (_, text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
-  return new RegExp(quoted, typeof constraint.$options === 'string' ? constraint.$options : '');
+  const quoted = String(source).replace(/\\Q(.*?)\\E/g, (_, text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
+  return new RegExp(quoted, `u${typeof constraint.$options === 'string' ? constraint.$options : ''}`);
 }
 
 /** The sub-query has no default limit (parse-wire A1). */

@@ -18,7 +18,7 @@ export function addSystemCommands(program: Command, { withAdministration }: Acti
     .option('--name <name>', 'a name for people (default: the application id)')
     .option('--master-key <key>', 'its master key (default: a new one)')
     .action(async (options: AddOptions) => {
-      const made = await withAdministration((administration) => administration.addSystem(options));
+      const made = await withAdministration((administration) => administration.addSystem(options), true);
       print(`Application id: ${made.appId}`);
       print(`Master key: ${made.masterKey}`);
       print(`API key: ${made.apiKey}`);

@@ -5,11 +5,14 @@ import type { ApiReply, ApiRequest, Endpoint } from '../endpoint.ts';
 
 /** SPEC "Schemas"; CONTRACT "Records", schemas. */
 export const schemaEndpoints: readonly Endpoint[] = [
-  {
-    method: 'GET',
-    path: '/schemas',
-    handle: async (request) => ok(await listSchemas(request.context, withDictionary(request))),
-  },
+  // Parse clients ask with a slash at the end.
+  ...['/schemas', '/schemas/'].map(
+    (path): Endpoint => ({
+      method: 'GET',
+      path,
+      handle: async (request) => ok(await listSchemas(request.context, withDictionary(request))),
+    }),
+  ),
   {
     method: 'GET',
     path: '/schemas/:className',

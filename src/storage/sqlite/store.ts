@@ -19,7 +19,6 @@ const CHECKPOINT_EVERY = 2_000;
 
 /** One system on one SQLite file: a connection that writes and answers the short reads, and reader threads for the rest. */
 export class SqliteStore implements Store {
-  readonly capabilities = { manyProcesses: false };
   readonly reader: SqliteReader;
   readonly #connection: Connection;
   readonly #commits: GroupCommit;
@@ -74,7 +73,6 @@ export class SqliteStore implements Store {
     this.#connection.keepPages(LOADING_CACHE);
     let writes = 0;
     const within: Store = {
-      capabilities: this.capabilities,
       reader: this.reader,
       schema: () => this.#schema,
       write: async (write) => {
