@@ -148,6 +148,23 @@ describe('SQLite store', () => {
     assert.equal((await find('Large', { where: JSON.stringify({ to: pointer }) })).records.length, 2);
   });
 
+  test('an errand that fails is reported, and costs nobody a thread', async () => {
+    const reported: string[] = [];
+    const other = new ReaderPool(1_000, (fault) => reported.push(fault));
+    await other.checkpoint(join(directory, 'nowhere', 'records.sqlite'));
+    assert.match(reported.join(), /unable to open database file/);
+    const apart = new SqliteStore(join(directory, 'records.sqlite'), other);
+    const { count } = await findRecords(
+      { ...context(), store: apart },
+      'Many',
+      new Map(Object.entries({ limit: '0', count: '1' })),
+    );
+    assert.equal(count, 3_000);
+    await apart.close();
+    await other.close();
+    assert.equal(reported.length, 1);
+  });
+
   test('updates of one turn see each other', async () => {
     const { objectId } = await create('Count', { n: 0 });
     await Promise.all(

@@ -44,7 +44,8 @@ export type FromReader =
   | { readonly type: 'whole'; readonly task: number; readonly text: string }
   /** A piece of a long answer; commas between pieces included. */
   | { readonly type: 'piece'; readonly task: number; readonly text: string }
-  | { readonly type: 'end'; readonly task: number }
+  /** A long answer, or an errand, has come to its end; a fault does not keep an errand from ending. */
+  | { readonly type: 'end'; readonly task: number; readonly fault?: string }
   /** Something was taken out of the schema since the jobs were made. */
   | { readonly type: 'stale'; readonly task: number }
   | { readonly type: 'failed'; readonly task: number; readonly key: ErrorKey; readonly text: string; readonly fault?: string }

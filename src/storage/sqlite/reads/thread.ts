@@ -86,6 +86,7 @@ export class ReaderThread {
 
   #receive(message: FromReader): void {
     if (message.task < 0) {
+      if (message.type === 'end' && message.fault !== undefined) this.#report(message.fault);
       this.#errands.get(message.task)?.();
       this.#errands.delete(message.task);
       return;

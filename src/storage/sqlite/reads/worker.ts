@@ -12,7 +12,7 @@ import { lowerPriority } from '../priority.ts';
 import { removalsQuery } from '../schema/catalog.ts';
 import { ReaderConnections } from './connections.ts';
 import type { ReadJob } from './job.ts';
-import { CREDITS, type FindJobs, type FromReader, faultText, type ReaderSetup, type ToReader } from './protocol.ts';
+import { CREDITS, type Errand, type FindJobs, type FromReader, faultText, type ReaderSetup, type ToReader } from './protocol.ts';
 import { runPaged } from './run.ts';
 
 /** Characters of an answer that go in one message. */
@@ -166,15 +166,24 @@ async function start(message: Extract<ToReader, { type: 'find' }>): Promise<void
   }
 }
 
+/** A fault (a file that is gone, a full disk) is reported: were it thrown, it would end the thread and the queries of others with it. */
+function run({ type, task, path }: Errand): void {
+  try {
+    if (type === 'forget') connections.forget(path);
+    else checkpoint(path);
+    post({ type: 'end', task });
+  } catch (error) {
+    post({ type: 'end', task, fault: faultText(error) });
+  }
+}
+
 port.on('message', (message: ToReader) => {
   if (message.type === 'find') {
     void start(message);
     return;
   }
   if (message.type === 'forget' || message.type === 'checkpoint') {
-    if (message.type === 'forget') connections.forget(message.path);
-    else checkpoint(message.path);
-    post({ type: 'end', task: message.task });
+    run(message);
     return;
   }
   const task = tasks.get(message.task);
