@@ -2,6 +2,7 @@ import type { Principal } from '../access/index.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import type { QueryParameters } from '../query/scope.ts';
 import type { RecordContext } from '../records/index.ts';
+import type { JsonText } from '../storage/port.ts';
 import type { System } from '../systems/index.ts';
 
 /** A request below the prefix, its system and caller known. The same for a request of its own and for an item of a batch. */
@@ -21,7 +22,7 @@ export interface ApiRequest {
 export interface ApiReply {
   readonly status: number;
   /** JSON text, or its pieces for long answers. */
-  readonly json: string | AsyncIterable<string>;
+  readonly json: JsonText;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

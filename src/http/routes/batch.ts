@@ -3,7 +3,8 @@ import findMyWay from 'find-my-way';
 import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
 import { renderError } from '../../errors/render.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
-import type { ApiReply, ApiRequest, Endpoint } from '../endpoint.ts';
+import { wholeText } from '../../storage/port.ts';
+import type { ApiRequest, Endpoint } from '../endpoint.ts';
 import { stripConsumed } from '../envelope.ts';
 import { prefix } from '../prefix.ts';
 
@@ -83,14 +84,9 @@ async function answer(
   if (method === 'GET' || (method !== 'DELETE' && (body ?? null) === null)) return bodyMissing;
   try {
     const { json } = await endpoint.handle({ ...request, params, query: noQuery, body: stripConsumed(body ?? undefined) });
-    return `{"success":${wholeText(json)}}`;
+    return `{"success":${await wholeText(json)}}`;
   } catch (error) {
     if (!(error instanceof ServiceError)) reportFault(error);
     return `{"error":${renderError(error).json}}`;
   }
-}
-
-function wholeText(json: ApiReply['json']): string {
-  if (typeof json === 'string') return json;
-  throw new Error('the answer of a write is no text');
 }

@@ -14,26 +14,24 @@ CREATE TABLE IF NOT EXISTS rds_fields (
 ) WITHOUT ROWID;
 `;
 
-/** Counts the changes of the schema, so that another process notices them. */
-const versionTable = `
-CREATE TABLE IF NOT EXISTS rds_catalog (version INTEGER NOT NULL);
-INSERT INTO rds_catalog SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM rds_catalog);
-CREATE TABLE IF NOT EXISTS rds_removals (version INTEGER NOT NULL);
-INSERT INTO rds_removals SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM rds_removals);
+/** Counts the changes of the schema, so that another process notices them, and those among them that take something out of it. */
+const countTable = `
+CREATE TABLE IF NOT EXISTS rds_catalog (changes INTEGER NOT NULL, removals INTEGER NOT NULL);
+INSERT INTO rds_catalog SELECT 0, 0 WHERE NOT EXISTS (SELECT 1 FROM rds_catalog);
 `;
 
 /** Makes the catalogue where there is none. */
 export function createCatalog(db: DatabaseSync): void {
-  db.exec(catalogTables + versionTable);
+  db.exec(catalogTables + countTable);
 }
 
 /** How often the schema has changed. */
 export function catalogVersion(db: DatabaseSync): number {
-  return db.prepare('SELECT version FROM rds_catalog').get()?.version as number;
+  return db.prepare('SELECT changes FROM rds_catalog').get()?.changes as number;
 }
 
 /** How often something was taken out of the schema. A read that was planned before is to be planned anew; after any other change it stands. */
-export const removalsQuery = { text: 'SELECT version FROM rds_removals', params: [] } as const;
+export const removalsQuery = { text: 'SELECT removals FROM rds_catalog', params: [] } as const;
 
 const removals: ReadonlySet<SchemaChange['kind']> = new Set(['dropTable', 'dropField', 'setTextIndex']);
 
@@ -69,8 +67,7 @@ export function loadSchema(db: DatabaseSync): Schema {
 
 /** Stores what a change did to a table, inside the caller's transaction. */
 export function saveChange(db: DatabaseSync, change: SchemaChange, after: Schema): void {
-  db.exec('UPDATE rds_catalog SET version = version + 1');
-  if (removals.has(change.kind)) db.exec('UPDATE rds_removals SET version = version + 1');
+  db.exec(`UPDATE rds_catalog SET changes = changes + 1, removals = removals + ${removals.has(change.kind) ? 1 : 0}`);
   const table = after.tables.get(change.className);
   if (!table) {
     db.prepare('DELETE FROM rds_tables WHERE className = ?').run(change.className);
