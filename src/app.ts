@@ -5,7 +5,7 @@ import type { Config } from './config/index.ts';
 import { HttpServer } from './http/index.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import { createLog, type Logger } from './observe/index.ts';
-import type { RecordContext, WriteObserver } from './records/index.ts';
+import type { RecordContext, WriteHooks } from './records/index.ts';
 import type { Engine } from './storage/port.ts';
 import type { Registry } from './storage/registry.ts';
 import { ProcessLock, SqliteEngine, SqliteRegistry } from './storage/sqlite/index.ts';
@@ -14,8 +14,7 @@ import { Administration, Systems } from './systems/index.ts';
 /** How long requests in flight may take after the service was told to end, in milliseconds. */
 const DRAIN_BOUND = 30_000;
 
-/** Who hears of every write, whatever path it comes by. */
-const observers: readonly WriteObserver[] = [];
+const hooks: WriteHooks = { observers: [], rules: new Map() };
 
 /** The service as a whole. */
 export interface App {
@@ -56,7 +55,7 @@ export async function createApp(config: Config): Promise<App> {
     log.error({ err: error }, 'a system was not closed well'),
   );
   let baseUrl = config.baseUrl ?? '';
-  const http = await HttpServer.create({ systems, observers, log, baseUrl: () => baseUrl }, config);
+  const http = await HttpServer.create({ systems, hooks, log, baseUrl: () => baseUrl }, config);
   return {
     administration: stores.administration,
     async listen() {
@@ -91,7 +90,7 @@ export function openWorkshop(config: Config, mayMake: boolean): Workshop {
         throw new OperatorError(`there is no system ${JSON.stringify(appId)}`);
       const store = await engine.open(appId);
       try {
-        return await work({ store, principal: master, observers, referer: null });
+        return await work({ store, principal: master, hooks, referer: null });
       } finally {
         await store.close();
       }
@@ -106,7 +105,7 @@ const lockOf = ({ dataDir }: Config) => join(dataDir, 'service.lock');
 function openStores({ dataDir, queryTimeout }: Config, log: Logger): Stores {
   const registry = new SqliteRegistry(registryOf({ dataDir }));
   const engine = new SqliteEngine(join(dataDir, 'systems'), queryTimeout, (fault) =>
-    log.error({ fault }, 'a reader thread failed'),
+    log.error({ fault }, 'the embedded engine failed'),
   );
   return {
     registry,

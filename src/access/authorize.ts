@@ -1,37 +1,20 @@
 import { fail } from '../errors/fail.ts';
-import type { ClpAction, Grants, TableSchema } from '../schema/model.ts';
-import type { Grant, RowGuard } from './grant.ts';
+import type { ClpAction, TableSchema } from '../schema/model.ts';
+import { secretFieldsOf } from '../schema/system-tables.ts';
+import { identitiesOf, names, pointerFieldsOf } from './entities.ts';
+import { bothOf, type Grant, type RowGuard } from './grant.ts';
 import { holdsKey, type Principal } from './principal.ts';
-
-const writes: ReadonlySet<string> = new Set(['create', 'update', 'delete', 'addField']);
-
-/** SPEC "`_syslogTriggers` fields": takes POST and PUT, rejects DELETE. */
-const neverDeleted: ReadonlySet<string> = new Set(['_syslogTriggers']);
+import { visibilityFor } from './protected-fields.ts';
+import { isWrite, refuseOutright } from './system-tables.ts';
 
 /**
  * The one place that decides what a caller may do with a table; every path asks it (REST, batch, include, sub-queries, aggregate).
- * SPEC "Authentication", "Errors" 119.
- * @throws captcha for an anonymous write, before anything else; systemTable; permissionDenied; needsAuthentication
+ * SPEC "Authentication", "Errors" 119; CONTRACT "Records". `count` follows `find` where a table's permissions do not speak of it.
+ * @throws what `refuseOutright` throws, before anything else; permissionDenied (119), needsAuthentication (101)
  */
 export function authorize(principal: Principal, action: ClpAction, table: TableSchema): Grant {
   refuseOutright(principal, action, table.className);
-  if (holdsKey(principal)) return keyGrant(table);
-  const allowed = allows(principal, table.permissions[action] ?? (action === 'count' ? table.permissions.find : undefined));
-  if (!allowed) refuse(principal, action, table);
-  const right = writes.has(action) ? 'write' : 'read';
-  const rows: RowGuard | null = action === 'create' ? null : { kind: 'acl', right, identities: identitiesOf(principal) };
-  return { table, rows, hiddenFields: hiddenFrom(principal, table), mayAddField: allows(principal, table.permissions.addField) };
-}
-
-/**
- * The part of the decision that needs no table: wrong credentials, anonymous writes, logs that keep their rows. Callers use it where
- * the table does not exist.
- * @throws permissionDenied, captcha, systemTable
- */
-export function refuseOutright(principal: Principal, action: ClpAction, className: string): void {
-  if (principal.kind === 'invalid') fail('permissionDenied', action, className);
-  if (principal.kind === 'anonymous' && writes.has(action)) fail('captcha');
-  if (action === 'delete' && neverDeleted.has(className)) fail('systemTable');
+  return holdsKey(principal) ? keyGrant(table) : rememberedGrant(principal, action, table);
 }
 
 const keyGrants = new WeakMap<TableSchema, Grant>();
@@ -40,31 +23,59 @@ const keyGrants = new WeakMap<TableSchema, Grant>();
 function keyGrant(table: TableSchema): Grant {
   let grant = keyGrants.get(table);
   if (!grant) {
-    grant = { table, rows: null, hiddenFields: neverShown(table), mayAddField: true };
+    const hiddenFields = secretFieldsOf(table.className);
+    grant = { table, rows: null, hiddenFields, reveals: [], mayAddField: true, growthRows: null };
     keyGrants.set(table, grant);
   }
   return grant;
 }
 
-const none: ReadonlySet<string> = new Set();
-const secretUserFields: ReadonlySet<string> = new Set(['password']);
+const grantsOfCallers = new WeakMap<Principal, WeakMap<TableSchema, Map<ClpAction, Grant>>>();
 
-/** SPEC "`_User`": the password is never returned, not even with the master key; nobody writes it as a plain field either. */
-function neverShown(table: TableSchema): ReadonlySet<string> {
-  return table.className === '_User' ? secretUserFields : none;
+/** A caller is one object for as long as his roles stay, and so are the permissions of a table: what was decided holds. */
+function rememberedGrant(principal: Principal, action: ClpAction, table: TableSchema): Grant {
+  let ofCaller = grantsOfCallers.get(principal);
+  if (!ofCaller) grantsOfCallers.set(principal, (ofCaller = new WeakMap()));
+  let ofTable = ofCaller.get(table);
+  if (!ofTable) ofCaller.set(table, (ofTable = new Map()));
+  let grant = ofTable.get(action);
+  if (!grant) ofTable.set(action, (grant = decide(principal, action, table)));
+  return grant;
 }
 
-/** `protectedFields`: of all lists that speak of the caller, only what each of them hides is hidden (as in Parse). */
-function hiddenFrom(principal: Principal, table: TableSchema): ReadonlySet<string> {
-  const lists = table.permissions.protectedFields ?? {};
-  const entities = identitiesOf(principal);
-  if (principal.kind === 'user') entities.push('authenticated');
-  const applying = entities.filter((entity) => Object.hasOwn(lists, entity)).map((entity) => lists[entity] as readonly string[]);
-  const hidden = applying.reduce<readonly string[] | undefined>(
-    (kept, list) => (kept ? kept.filter((name) => list.includes(name)) : list),
-    undefined,
-  );
-  return hidden ? new Set([...neverShown(table), ...hidden]) : neverShown(table);
+function decide(principal: Principal, action: ClpAction, table: TableSchema): Grant {
+  // One grant for both, so that callers see that it is the same.
+  if (action === 'count' && !table.permissions.count) return rememberedGrant(principal, 'find', table);
+  const growth = rightTo(principal, 'addField', table);
+  // Only a record that is there can hold the caller.
+  const mayAddField = growth !== null && (growth.rows === null || action === 'update');
+  const rights = { ...visibilityFor(principal, table), table, mayAddField, growthRows: growth?.rows ?? null };
+  if (table.className === '_Session') return { ...rights, rows: ownSessions(principal) };
+  const right = rightTo(principal, action, table) ?? refuse(principal, action, table);
+  if (action === 'create') return right.rows === null ? { ...rights, rows: null } : refuse(principal, action, table);
+  const identities = identitiesOf(principal);
+  return { ...rights, rows: bothOf({ kind: 'acl', right: isWrite(action) ? 'write' : 'read', identities }, right.rows) };
+}
+
+/** SPEC "Users and sessions": everybody reads and ends his own sessions, whatever the permissions say. */
+function ownSessions(principal: Principal): RowGuard {
+  return { kind: 'userFields', fields: ['user'], userId: principal.kind === 'user' ? principal.userId : '' };
+}
+
+/** Whether, and in which records, class-level permissions give an action to the caller; `null` where they do not. */
+function rightTo(principal: Principal, action: ClpAction, table: TableSchema): { readonly rows: RowGuard | null } | null {
+  const grants = table.permissions[action];
+  if (names(grants, principal)) return { rows: null };
+  if (principal.kind !== 'user') return null;
+  const { readUserFields = [], writeUserFields = [] } = table.permissions;
+  const fields = [...pointerFieldsOf(grants), ...(isWrite(action) ? writeUserFields : readUserFields)];
+  return fields.length > 0 ? { rows: { kind: 'userFields', fields, userId: principal.userId } } : null;
+}
+
+function refuse(principal: Principal, action: ClpAction, table: TableSchema): never {
+  const grants = table.permissions[action];
+  if (principal.kind === 'anonymous' && grants && Object.hasOwn(grants, 'requiresAuthentication')) fail('needsAuthentication');
+  fail('permissionDenied', action, table.className);
 }
 
 /** Schema reads and changes need a key (SPEC "Schemas"). @throws masterKeyRequired */
@@ -80,22 +91,4 @@ export function mayCreateTable(principal: Principal): boolean {
 /** Whether the caller's silencing flags count (SPEC "Trigger-silencing flags"), and whether he may choose an objectId. */
 export function actsAsMaster(principal: Principal): boolean {
   return holdsKey(principal);
-}
-
-function identitiesOf(principal: Principal): string[] {
-  if (principal.kind !== 'user') return ['*'];
-  return ['*', principal.userId, ...principal.roles.map((role) => `role:${role}`)];
-}
-
-function allows(principal: Principal, grants: Grants | undefined): boolean {
-  if (!grants) return false;
-  const named = (entity: string) => Object.hasOwn(grants, entity) && grants[entity] === true;
-  if (principal.kind === 'user' && named('requiresAuthentication')) return true;
-  return identitiesOf(principal).some(named);
-}
-
-function refuse(principal: Principal, action: ClpAction, table: TableSchema): never {
-  const grants = table.permissions[action];
-  if (principal.kind === 'anonymous' && grants && Object.hasOwn(grants, 'requiresAuthentication')) fail('needsAuthentication');
-  fail('permissionDenied', action, table.className);
 }

@@ -6,8 +6,15 @@ export type RowGuard =
   | { readonly kind: 'acl'; readonly right: 'read' | 'write'; readonly identities: readonly string[] }
   /** One of these Pointer or Array fields holds the user. */
   | { readonly kind: 'userFields'; readonly fields: readonly string[]; readonly userId: string }
-  | { readonly kind: 'all'; readonly guards: readonly RowGuard[] }
-  | { readonly kind: 'nobody' };
+  /** This record alone. */
+  | { readonly kind: 'record'; readonly objectId: string }
+  | { readonly kind: 'all' | 'any'; readonly guards: readonly RowGuard[] };
+
+/** Hidden fields that are shown all the same in some records. */
+export interface Reveal {
+  readonly fields: ReadonlySet<string>;
+  readonly rows: RowGuard;
+}
 
 /** What the authoriser lets a caller do with one table. Made by `authorize` alone. */
 export interface Grant {
@@ -16,6 +23,16 @@ export interface Grant {
   readonly rows: RowGuard | null;
   /** Fields that do not exist for this caller: not shown, not queried, not ordered by, not written. */
   readonly hiddenFields: ReadonlySet<string>;
+  /** Where hidden fields are shown (never queried): in the caller's own records. */
+  readonly reveals: readonly Reveal[];
   /** Whether a write may add a column (CLP `addField`). */
   readonly mayAddField: boolean;
+  /** A write that adds a column may change these records only; `null`: all that `rows` has. */
+  readonly growthRows: RowGuard | null;
+}
+
+/** The records that both guards have. */
+export function bothOf(a: RowGuard | null, b: RowGuard | null): RowGuard | null {
+  if (a === null || b === null) return a ?? b;
+  return { kind: 'all', guards: [a, b] };
 }

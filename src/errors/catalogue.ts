@@ -16,6 +16,14 @@ export const catalogue = {
 
   objectNotFound: { code: 101, status: 404, text: () => 'Object not found.' },
   needsAuthentication: { code: 101, status: 404, text: () => 'Permission denied, user needs to be authenticated.' },
+  badLogin: { code: 101, status: 404, text: () => 'Invalid username/password.' },
+  userInactive: { code: 101, status: 404, text: () => 'User is not active.' },
+  accountLocked: {
+    code: 101,
+    status: 404,
+    text: (minutes: number) =>
+      `Your account is locked due to multiple failed login attempts. Please try again after ${minutes} minute(s)`,
+  },
   invalidParameter: { code: 102, status: 400, text: (name: string) => `Invalid parameter for query: ${name}` },
   badParameterValue: {
     code: 102,
@@ -83,11 +91,20 @@ export const catalogue = {
   },
   invalidAcl: { code: 123, status: 400, text: (why: string) => `Invalid ACL: ${why}` },
   timeout: { code: 124, status: 503, text: () => 'The query took too long and was ended.' },
+  invalidEmail: { code: 125, status: 400, text: () => 'Email address format is invalid.' },
   missingClassName: { code: 135, status: 400, text: () => 'A class name is needed.' },
   fieldCannotBeAdded: { code: 136, status: 400, text: (field: string) => `field ${field} cannot be added` },
   fieldCannotBeChanged: { code: 136, status: 400, text: (field: string) => `field ${field} cannot be changed` },
   duplicateValue: { code: 137, status: 400, text: () => 'A duplicate value for a field with unique values was provided' },
+  invalidRoleName: { code: 139, status: 400, text: () => 'Invalid role name.' },
   functionNotFound: { code: 141, status: 400, text: () => 'function not found' },
+  passwordPolicy: { code: 142, status: 400, text: () => 'Password does not meet the Password Policy requirements.' },
+  usernameMissing: { code: 200, status: 400, text: () => 'bad or missing username' },
+  passwordMissing: { code: 201, status: 400, text: () => 'password is required' },
+  usernameTaken: { code: 202, status: 400, text: () => 'Account already exists for this username.' },
+  emailTaken: { code: 203, status: 400, text: () => 'Account already exists for this email address.' },
+  emailMissing: { code: 204, status: 400, text: () => 'you must provide an email' },
+  otherUser: { code: 206, status: 400, text: (id: string) => `Cannot modify user ${id}.` },
   invalidSession: { code: 209, status: 400, text: () => 'invalid session token' },
   schemaOperation: { code: 255, status: 400, text: (why: string) => why },
 

@@ -38,7 +38,12 @@ const systems = {
     return system;
   },
 } as unknown as Systems;
-const edge: Edge = { systems, observers: [], log: pino({ level: 'silent' }), baseUrl: () => 'http://base' };
+const edge: Edge = {
+  systems,
+  hooks: { observers: [], rules: new Map() },
+  log: pino({ level: 'silent' }),
+  baseUrl: () => 'http://base',
+};
 
 let letGo = 0;
 async function* endless(piece: string, failAt = Number.POSITIVE_INFINITY) {

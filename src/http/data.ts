@@ -93,7 +93,7 @@ function apiRequest({ edge, endpoint, envelope, request }: Exchange, system: Sys
   return {
     system,
     principal,
-    context: { store: system.store, principal, observers: edge.observers, referer: request.headers.referer ?? null },
+    context: { store: system.store, principal, hooks: edge.hooks, referer: request.headers.referer ?? null },
     params: request.params as Params,
     query: queryOf(endpoint, envelope, request),
     body: envelope.body,

@@ -1,12 +1,21 @@
 import type { Principal } from '../access/index.ts';
 import type { Store } from '../storage/port.ts';
 import type { WriteObserver } from './write/observer.ts';
+import type { TableRules } from './write/rules.ts';
 
-/** What every operation on records needs: whose data, who asks, and who watches writes. */
+/** What others have to say of writes. `app.ts` hands it to the records, which know nobody above them. */
+export interface WriteHooks {
+  /** Who hears of every write, whatever path it comes by. */
+  readonly observers: readonly WriteObserver[];
+  /** Rules of system tables, by class. */
+  readonly rules: ReadonlyMap<string, TableRules>;
+}
+
+/** What every operation on records needs: whose data, who asks, and who has a say in writes. */
 export interface RecordContext {
   readonly store: Store;
   readonly principal: Principal;
-  readonly observers: readonly WriteObserver[];
+  readonly hooks: WriteHooks;
   /** The request's Referer, for the audit of writes by session users; `null` where there is none. */
   readonly referer: string | null;
 }

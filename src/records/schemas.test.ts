@@ -27,7 +27,12 @@ describe('schema operations on the embedded engine', () => {
     await engine.close();
     await rm(directory, { recursive: true });
   });
-  const as = (principal: Principal): RecordContext => ({ store, principal, observers: [], referer: null });
+  const as = (principal: Principal): RecordContext => ({
+    store,
+    principal,
+    hooks: { observers: [], rules: new Map() },
+    referer: null,
+  });
   const read = async (className: string, withDictionary = false) =>
     JSON.parse(await getSchema(as(master), className, withDictionary));
   const type = (name: string) => ({ type: name });

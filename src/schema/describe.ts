@@ -1,6 +1,7 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type { ClassLevelPermissions, Field, TableSchema } from './model.ts';
 import { shownActions } from './permissions.ts';
+import { isDescribed } from './system-tables.ts';
 
 /** Labels of a table's fields, by field name. */
 export type FieldLabels = ReadonlyMap<string, string>;
@@ -12,9 +13,10 @@ const noLabels: FieldLabels = new Map();
  * @param labels shown as `dictionary`; fields without one show none
  */
 export function describeTable(table: TableSchema, labels: FieldLabels = noLabels): JsonObject {
+  const described = [...table.fields.values()].filter(({ name }) => isDescribed(table.className, name));
   const record: Record<string, unknown> = {
     className: table.className,
-    fields: Object.fromEntries(Array.from(table.fields.values(), (field) => [field.name, describeField(field, labels)])),
+    fields: Object.fromEntries(described.map((field) => [field.name, describeField(field, labels)])),
     classLevelPermissions: describePermissions(table.permissions),
   };
   if (table.indexes.size > 0)

@@ -92,3 +92,10 @@ export interface Schema {
 export function typeText(type: string, targetClass?: string): string {
   return targetClass === undefined ? type : `${type}<${targetClass}>`;
 }
+
+/** A field that a table has. @throws Error where it has none, which is a fault of ours */
+export function fieldOf(table: TableSchema, name: string): Field {
+  const field = table.fields.get(name);
+  if (!field) throw new Error(`field ${table.className}.${name} is missing`);
+  return field;
+}

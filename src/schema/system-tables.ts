@@ -1,10 +1,54 @@
+import type { ErrorKey } from '../errors/catalogue.ts';
+
+/**
+ * Fields that hold secrets, or what the service notes for itself: they exist for nobody, whatever his credential, in no shape (SPEC
+ * "`_User`": password). Their columns hold hashes, never a password or a token.
+ */
+const secretFields: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries({
+    _User: ['password', '_username_key', '_email_key', '_last_failed_login', '_reset_token', '_reset_expires_at'],
+    _Session: ['sessionToken'],
+  }).map(([className, names]) => [className, new Set(names)]),
+);
+
+/** Fields of which no two records have the same value, and the error for the second. */
+const uniqueFields: ReadonlyMap<string, ReadonlyMap<string, ErrorKey>> = new Map(
+  Object.entries({
+    _User: { _username_key: 'usernameTaken', _email_key: 'emailTaken' },
+    _Role: { name: 'duplicateValue' },
+    _Session: { sessionToken: 'duplicateValue' },
+  } as const).map(([className, fields]) => [className, new Map<string, ErrorKey>(Object.entries(fields))]),
+);
+
+const none: ReadonlySet<string> = new Set();
+const noErrors: ReadonlyMap<string, ErrorKey> = new Map();
+
+/** The fields of a table that exist for nobody. */
+export function secretFieldsOf(className: string): ReadonlySet<string> {
+  return secretFields.get(className) ?? none;
+}
+
+/** Whether a field is in schema reads: `password` is, since clients write it (SPEC "`_User`": write-only); other secrets are not. */
+export function isDescribed(className: string, field: string): boolean {
+  return field === 'password' || !secretFieldsOf(className).has(field);
+}
+
+/** The fields of a table whose values are unique, and the error that tells of a second one. */
+export function uniqueFieldsOf(className: string): ReadonlyMap<string, ErrorKey> {
+  return uniqueFields.get(className) ?? noErrors;
+}
+
 /** Fields that the service itself reads and writes (SPEC "`_User`", "`Config`", "Other system tables"): nobody may delete them. */
 const systemFields: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
     _User: ['username', 'email', 'name', 'status', 'last_success_login', 'emailVerified', '_failed_login_count'],
     _Role: ['name', 'users', 'roles'],
-    _Session: ['user', 'expiresAt', 'createdWith', 'installationId'],
+    _Session: ['user', 'expiresAt', 'createdWith', 'installationId', 'restricted'],
     _Dictionary: ['tblName', 'field', 'value'],
+    _RequestLog: [
+      ...['path', 'method', 'ip', 'country', 'referer', 'userAgent', 'user', 'usingMK', 'internal', 'trustedIP', 'duration'],
+      ...['statusCode', 'contentLength', 'service', 'retries', 'installationId'],
+    ],
     Config: ['Name', 'Value'],
   }).map(([className, names]) => [className, new Set(names)]),
 );
@@ -16,5 +60,5 @@ export function isSystemTable(className: string): boolean {
 
 /** Whether the service relies on a field of a system table. */
 export function isSystemField(className: string, field: string): boolean {
-  return systemFields.get(className)?.has(field) ?? false;
+  return systemFields.get(className)?.has(field) || secretFieldsOf(className).has(field);
 }

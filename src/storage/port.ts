@@ -1,5 +1,6 @@
 import type { RowGuard } from '../access/index.ts';
 import type { Aggregation } from '../query/aggregate/model.ts';
+import type { Filter } from '../query/filter.ts';
 import type { Query, Selection } from '../query/selection.ts';
 import type { SchemaChange } from '../schema/change.ts';
 import type { Field, Schema, TableSchema } from '../schema/model.ts';
@@ -46,29 +47,40 @@ export type Assignment =
 
 /** One step of a write. All steps of a write, and the schema changes before them, take effect together or not at all. */
 export type Mutation =
-  /** @throws duplicateValue when the objectId is taken */
+  /** @throws duplicateValue when the objectId is taken; the error of `uniqueFields` where another record has the value of such a field */
   | { readonly kind: 'insert'; readonly table: TableSchema; readonly values: ReadonlyArray<readonly [Field, StoredValue]> }
-  /** @throws objectNotFound when there is no such record, or the guard hides it */
+  /** @throws objectNotFound when there is no such record, the guard hides it or the condition is not met; the errors of `uniqueFields` */
   | {
       readonly kind: 'update';
       readonly table: TableSchema;
       readonly objectId: string;
       readonly guard: RowGuard | null;
+      /** What has to hold of the record, looked at in the commit itself. */
+      readonly condition?: Filter;
       readonly assignments: readonly Assignment[];
       /** Fields whose new values the outcome carries. */
       readonly returning: readonly Field[];
     }
   /** Checks that nobody points at the record, then deletes it and its join rows. @throws objectNotFound, pointedAt */
   | { readonly kind: 'delete'; readonly table: TableSchema; readonly objectId: string; readonly guard: RowGuard | null }
+  /** Deletes every record that matches, pointed at or not. For tables whose records nothing depends on: sessions, logs. */
+  | {
+      readonly kind: 'deleteAll';
+      readonly table: TableSchema;
+      readonly filter: Filter;
+      /** Records at most, those created first. */
+      readonly limit?: number;
+    }
   /** Adds members to, or removes them from, a Relation of a record. */
   | {
       readonly kind: 'link' | 'unlink';
+      readonly table: TableSchema;
       readonly relation: Field;
       readonly ownerId: string;
       readonly memberIds: readonly string[];
     }
   /** Takes all members out of a Relation of a record. */
-  | { readonly kind: 'unlinkAll'; readonly relation: Field; readonly ownerId: string };
+  | { readonly kind: 'unlinkAll'; readonly table: TableSchema; readonly relation: Field; readonly ownerId: string };
 
 /** A write as data: schema changes first, then the steps. */
 export interface WritePlan {
@@ -96,8 +108,18 @@ export interface Store {
   readonly reader: Reader;
   /** The schema as of now. */
   schema(): Schema;
+  /**
+   * Another number once anybody has written to a table. Cheap: what was made of the table's records is good for as long as the number is
+   * the same. Writes of other processes are noticed within a tenth of a second.
+   */
+  tableVersion(className: string): number;
   /** Carries a write out and resolves when it is durable. Writes of one turn of the event loop share a commit; each fails alone. */
   write(write: PreparedWrite): Promise<WriteOutcome>;
+  /**
+   * Carries a write out with the next commit, within a fifth of a second where there is none. For rows that nobody waits for: a crash
+   * before loses them, and errors are reported to the operator alone.
+   */
+  writeBehind(write: PreparedWrite): void;
   /**
    * Many writes in one commit, for commands that have the store to themselves. The store that `work` is handed answers each write when it
    * is carried out; each fails alone. All are durable when this resolves, and undone where `work` throws. Meanwhile other writes wait, and

@@ -27,7 +27,7 @@ async function call(
   const endpoint = schemaEndpoints.find((each) => each.method === method && each.path === path);
   assert.ok(endpoint, `${method} ${path}`);
   const { query = {}, params = {}, body } = request;
-  const context = { store, principal: master, observers: [], referer: null };
+  const context = { store, principal: master, hooks: { observers: [], rules: new Map() }, referer: null };
   const reply = await endpoint.handle({
     context,
     principal: master,

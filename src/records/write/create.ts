@@ -3,14 +3,16 @@ import { fail } from '../../errors/fail.ts';
 import { newObjectId } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
-import type { Field, Schema } from '../../schema/model.ts';
+import { type Field, fieldOf, type Schema } from '../../schema/model.ts';
 import { checkClassName } from '../../schema/naming.ts';
+import type { Mutation } from '../../storage/port.ts';
 import type { StoredValue } from '../../values/index.ts';
 import type { RecordContext } from '../context.ts';
 import { planFields } from './fields.ts';
 import { takeFlags } from './flags.ts';
 import { GrowingTable } from './growth.ts';
 import { links } from './links.ts';
+import { underRules } from './rules.ts';
 import { type RecordPlan, transact } from './transact.ts';
 
 /** What a create answers (SPEC "Records"). */
@@ -23,23 +25,36 @@ export interface Created {
 /**
  * Creates a record. SPEC "Records: Create"; CONTRACT "Records".
  * @param body the fields, operators and silencing flags that the client sent
+ * @param alongside further steps of the same commit, after the record's own; pure
  * @throws captcha, permissionDenied (119); invalidClassName (103), invalidFieldName (105), schemaMismatch (111), duplicateValue (137)
  */
-export async function createRecord(context: RecordContext, className: string, body: JsonObject): Promise<Created> {
+export async function createRecord(
+  context: RecordContext,
+  className: string,
+  body: JsonObject,
+  alongside: (schema: Schema, objectId: string) => readonly Mutation[] = () => [],
+): Promise<Created> {
   const { principal } = context;
   refuseOutright(principal, 'create', className);
-  const { fields: sent, flags } = takeFlags(body, actsAsMaster(principal));
-  const objectId = chosenId(sent, principal) ?? newObjectId();
+  const { fields, flags } = takeFlags(body, actsAsMaster(principal));
+  const objectId = chosenId(fields, principal) ?? newObjectId();
+  const { fields: sent, set = {}, before } = await underRules(className, 'create', { context, objectId, fields });
   const at = Date.now();
   const plan = (schema: Schema): RecordPlan => {
     const { growing, hidden } = tableFor(schema, className, principal);
-    const fields = planFields(growing, sent, 'create', hidden);
+    const planned = planFields(growing, sent, 'create', hidden);
     const values = serverValues(growing, objectId, at, actorId(principal));
-    for (const assignment of fields.assignments.values())
+    for (const assignment of planned.assignments.values())
       if (assignment.kind === 'set' && assignment.value !== null) values.push([assignment.field, assignment.value]);
+    for (const name of Object.keys(set)) values.push([fieldOf(growing.table, name), set[name] as StoredValue]);
     return {
       changes: growing.changes,
-      mutations: [{ kind: 'insert', table: growing.table, values }, ...links(fields.relations, objectId)],
+      mutations: [
+        ...(before?.(schema) ?? []),
+        { kind: 'insert', table: growing.table, values },
+        ...links(growing.table, planned.relations, objectId),
+        ...alongside(schema, objectId),
+      ],
       event: { event: 'create', table: growing.table, objectId, sent, principal, flags, referer: context.referer, at },
     };
   };
@@ -70,7 +85,7 @@ function tableFor(
 }
 
 function serverValues(growing: GrowingTable, objectId: string, at: number, actor: string | null): [Field, StoredValue][] {
-  const field = (name: string) => growing.table.fields.get(name) as Field;
+  const field = (name: string) => fieldOf(growing.table, name);
   return [
     [field('objectId'), objectId],
     [field('createdAt'), at],

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { RecordContext } from '../context.ts';
 import { takeFlags } from './flags.ts';
+import { underRules } from './rules.ts';
 import { type RecordPlan, transact } from './transact.ts';
 
 /**
@@ -13,8 +14,10 @@ import { type RecordPlan, transact } from './transact.ts';
  */
 export async function deleteRecord(context: RecordContext, className: string, objectId: string, body: JsonObject): Promise<void> {
   const { principal } = context;
-  refuseOutright(principal, 'delete', className);
+  refuseOutright(principal, 'delete', className, objectId);
   const { flags } = takeFlags(body, actsAsMaster(principal));
+  const ruled = underRules(className, 'remove', { context, objectId, fields: {} });
+  const { before } = ruled instanceof Promise ? await ruled : ruled;
   const at = Date.now();
   const plan = (schema: Schema): RecordPlan => {
     const table = schema.tables.get(className);
@@ -22,7 +25,7 @@ export async function deleteRecord(context: RecordContext, className: string, ob
     const grant = authorize(principal, 'delete', table);
     return {
       changes: [],
-      mutations: [{ kind: 'delete', table, objectId, guard: grant.rows }],
+      mutations: [...(before?.(schema) ?? []), { kind: 'delete', table, objectId, guard: grant.rows }],
       event: { event: 'delete', table, objectId, sent: {}, principal, flags, referer: context.referer, at },
     };
   };

@@ -16,11 +16,11 @@ export async function transact(context: RecordContext, plan: (schema: Schema) =>
     plan(schema) {
       const planned = plan(schema);
       event = planned.event;
-      if (context.observers.length === 0) return planned;
-      const added = context.observers.flatMap((observer) => observer.mutations(planned.event, schema));
+      if (context.hooks.observers.length === 0) return planned;
+      const added = context.hooks.observers.flatMap((observer) => observer.mutations(planned.event, schema));
       return { changes: planned.changes, mutations: [...planned.mutations, ...added] };
     },
   });
-  if (event) for (const observer of context.observers) observer.committed(event);
+  if (event) for (const observer of context.hooks.observers) observer.committed(event);
   return outcome;
 }

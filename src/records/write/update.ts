@@ -1,14 +1,16 @@
-import { actorId, actsAsMaster, authorize, refuseOutright } from '../../access/index.ts';
+import { actorId, actsAsMaster, authorize, bothOf, refuseOutright } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
-import type { Field, Schema } from '../../schema/model.ts';
+import { fieldOf, type Schema } from '../../schema/model.ts';
 import type { Assignment } from '../../storage/port.ts';
+import type { StoredValue } from '../../values/index.ts';
 import type { RecordContext } from '../context.ts';
 import { planFields } from './fields.ts';
 import { takeFlags } from './flags.ts';
 import { GrowingTable } from './growth.ts';
 import { links } from './links.ts';
+import { underRules } from './rules.ts';
 import { type RecordPlan, transact } from './transact.ts';
 
 /**
@@ -23,8 +25,9 @@ export async function updateRecord(
   body: JsonObject,
 ): Promise<string> {
   const { principal } = context;
-  refuseOutright(principal, 'update', className);
-  const { fields: sent, flags } = takeFlags(body, actsAsMaster(principal));
+  refuseOutright(principal, 'update', className, objectId);
+  const { fields, flags } = takeFlags(body, actsAsMaster(principal));
+  const { fields: sent, set = {}, before } = await underRules(className, 'update', { context, objectId, fields });
   const at = Date.now();
   const plan = (schema: Schema): RecordPlan => {
     const table = schema.tables.get(className);
@@ -32,23 +35,24 @@ export async function updateRecord(
     const grant = authorize(principal, 'update', table);
     const growing = new GrowingTable(schema, table, grant);
     const { assignments, relations, returning } = planFields(growing, sent, 'update', grant.hiddenFields);
-    const field = (name: string) => growing.table.fields.get(name) as Field;
-    const stamps: Assignment[] = [
-      { kind: 'set', field: field('updatedAt'), value: at },
-      { kind: 'set', field: field('updatedBy'), value: actorId(principal) },
-    ];
+    const ours: Readonly<Record<string, StoredValue>> = { ...set, updatedAt: at, updatedBy: actorId(principal) };
+    const stamps = Object.keys(ours).map((name): Assignment => {
+      return { kind: 'set', field: fieldOf(growing.table, name), value: ours[name] as StoredValue };
+    });
+    const guard = growing.changes.length > 0 ? bothOf(grant.rows, grant.growthRows) : grant.rows;
     return {
       changes: growing.changes,
       mutations: [
+        ...(before?.(schema) ?? []),
         {
           kind: 'update',
           table: growing.table,
           objectId,
-          guard: grant.rows,
+          guard,
           assignments: [...assignments.values(), ...stamps],
           returning,
         },
-        ...links(relations, objectId),
+        ...links(growing.table, relations, objectId),
       ],
       event: { event: 'update', table: growing.table, objectId, sent, principal, flags, referer: context.referer, at },
     };

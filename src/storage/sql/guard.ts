@@ -6,16 +6,17 @@ import type { SqlWriter } from './writer.ts';
 /** Writes the condition under which a caller may see or change a record; the same for reads, writes and sub-queries. */
 export function writeGuard(out: SqlWriter, guard: RowGuard, table: TableSchema, alias: string): void {
   switch (guard.kind) {
-    case 'nobody':
-      out.add('false');
-      break;
     case 'acl':
       out.dialect.aclAllows(out, alias, 'ACL', guard.right, guard.identities);
       break;
+    case 'record':
+      out.column(alias, 'objectId').add(' = ').bind(guard.objectId);
+      break;
     case 'all':
-      out.add('(true');
-      for (const part of guard.guards) writeGuard(out.add(' AND '), part, table, alias);
-      out.add(')');
+      writeGuards(out, guard.guards, ' AND ', table, alias);
+      break;
+    case 'any':
+      writeGuards(out, guard.guards, ' OR ', table, alias);
       break;
     case 'userFields':
       out.add('(false');
@@ -23,6 +24,14 @@ export function writeGuard(out: SqlWriter, guard: RowGuard, table: TableSchema, 
       out.add(')');
       break;
   }
+}
+
+function writeGuards(out: SqlWriter, guards: readonly RowGuard[], operator: string, table: TableSchema, alias: string): void {
+  out.add('(');
+  guards.forEach((part, index) => {
+    writeGuard(index > 0 ? out.add(operator) : out, part, table, alias);
+  });
+  out.add(')');
 }
 
 function writeHolds(out: SqlWriter, table: TableSchema, name: string, userId: string, alias: string): void {

@@ -3,6 +3,7 @@ import type { Field, TableSchema } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
 import type { Assignment, Mutation } from '../port.ts';
 import type { Dialect } from './dialect.ts';
+import { writeFilter } from './filter.ts';
 import { writeGuard } from './guard.ts';
 import { isActorField } from './predicate.ts';
 import { SqlWriter, type Statement } from './writer.ts';
@@ -19,6 +20,7 @@ export function compileUpdate(mutation: Of<'update'>, dialect: Dialect): Stateme
     writeAssignment(out, mutation.table, assignment);
   });
   writeWhere(out, mutation.objectId, mutation.guard, mutation.table);
+  if (mutation.condition) writeFilter(out.add(' AND '), mutation.condition, 't');
   out.add(' RETURNING ').name('objectId');
   for (const field of mutation.returning) out.add(', ').name(field.column);
   return out.statement();
@@ -50,6 +52,25 @@ export function compileExists(table: TableSchema, objectId: string, guard: RowGu
 export function compileDelete(table: TableSchema, objectId: string, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect).add('DELETE FROM ').name(table.sqlName).add(' WHERE ').name('objectId').add(' = ');
   return out.bind(objectId).statement();
+}
+
+/** Deletes every record that matches. */
+export function compileDeleteAll({ table, filter, limit }: Of<'deleteAll'>, dialect: Dialect): Statement {
+  const out = new SqlWriter(dialect).add('DELETE FROM ').name(table.sqlName).add(' AS t');
+  if (limit === undefined) writeFilter(out.add(' WHERE '), filter, 't');
+  else {
+    out
+      .add(' WHERE ')
+      .column('t', '_seq')
+      .add(' IN (SELECT ')
+      .column('o', '_seq')
+      .add(' FROM ')
+      .name(table.sqlName)
+      .add(' AS o WHERE ');
+    writeFilter(out, filter, 'o');
+    out.add(' ORDER BY ').column('o', '_seq').add(' LIMIT ').bind(limit).add(')');
+  }
+  return out.statement();
 }
 
 /** One record other than itself that points at a record through a field; the column's index answers it. */

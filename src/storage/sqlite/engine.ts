@@ -8,6 +8,7 @@ import { SqliteStore } from './store.ts';
 export class SqliteEngine implements Engine {
   readonly #directory: string;
   readonly #pool: ReaderPool;
+  readonly #report: ReportFault;
 
   /**
    * @param directory where the systems' folders are
@@ -15,13 +16,14 @@ export class SqliteEngine implements Engine {
    */
   constructor(directory: string, timeLimit: number, report: ReportFault) {
     this.#directory = directory;
+    this.#report = report;
     this.#pool = new ReaderPool(timeLimit, report);
   }
 
   async open(appId: string): Promise<Store> {
     const folder = join(this.#directory, appId);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    return new SqliteStore(join(folder, 'records.sqlite'), this.#pool);
+    return new SqliteStore(join(folder, 'records.sqlite'), this.#pool, this.#report);
   }
 
   warmUp(): void {

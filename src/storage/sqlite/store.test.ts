@@ -14,7 +14,7 @@ describe('SQLite store', () => {
   const faults: string[] = [];
   let pool: ReaderPool;
   let store: SqliteStore;
-  const context = () => ({ store, principal: master, observers: [], referer: null });
+  const context = () => ({ store, principal: master, hooks: { observers: [], rules: new Map() }, referer: null });
   const create = (table: string, body: JsonObject) => createRecord(context(), table, body);
   const find = async (table: string, parameters: Record<string, string>) => {
     const { results, count } = await findRecords(context(), table, new Map(Object.entries(parameters)));
@@ -26,7 +26,7 @@ describe('SQLite store', () => {
 
   before(() => {
     pool = new ReaderPool(1_000, (fault) => faults.push(fault));
-    store = new SqliteStore(join(directory, 'records.sqlite'), pool);
+    store = new SqliteStore(join(directory, 'records.sqlite'), pool, assert.fail);
   });
   after(async () => {
     await store.close();
@@ -52,13 +52,13 @@ describe('SQLite store', () => {
 
   test('a schema read back from the file is the schema in memory', async () => {
     await create('Kept', { Name: 'x', name: 'y', When: { __type: 'Date', iso: '2026-01-01T00:00:00.000Z' } });
-    const again = new SqliteStore(join(directory, 'records.sqlite'), pool);
+    const again = new SqliteStore(join(directory, 'records.sqlite'), pool, assert.fail);
     assert.deepEqual(again.schema().tables, store.schema().tables);
     assert.deepEqual([...again.schema().referencesTo.keys()].sort(), [...store.schema().referencesTo.keys()].sort());
   });
 
   test('a schema that another process changes is noticed, by writes at once', async () => {
-    const other = new SqliteStore(join(directory, 'records.sqlite'), pool);
+    const other = new SqliteStore(join(directory, 'records.sqlite'), pool, assert.fail);
     await createRecord({ ...context(), store: other }, 'Foreign', { a: 1 });
     await create('Foreign', { a: 2, b: 'x' });
     await createRecord({ ...context(), store: other }, 'Foreign', { b: 'y', c: true });
@@ -124,7 +124,7 @@ describe('SQLite store', () => {
 
   test('a scan ends at its time limit', async () => {
     const short = new ReaderPool(1, (fault) => faults.push(fault));
-    const other = new SqliteStore(join(directory, 'records.sqlite'), short);
+    const other = new SqliteStore(join(directory, 'records.sqlite'), short, assert.fail);
     const where = JSON.stringify({ text: { $regex: '(s|o|m|e| )*x$' } });
     await assert.rejects(findRecords({ ...context(), store: other }, 'Many', new Map([['where', where]])), { code: 124 });
     await other.close();
@@ -153,7 +153,7 @@ describe('SQLite store', () => {
     const other = new ReaderPool(1_000, (fault) => reported.push(fault));
     await other.checkpoint(join(directory, 'nowhere', 'records.sqlite'));
     assert.match(reported.join(), /unable to open database file/);
-    const apart = new SqliteStore(join(directory, 'records.sqlite'), other);
+    const apart = new SqliteStore(join(directory, 'records.sqlite'), other, assert.fail);
     const { count } = await findRecords(
       { ...context(), store: apart },
       'Many',

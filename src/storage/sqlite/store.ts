@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Schema } from '../../schema/model.ts';
 import type { PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
 import { Connection } from './connection.ts';
-import type { ReaderPool } from './reads/pool.ts';
+import type { ReaderPool, ReportFault } from './reads/pool.ts';
 import { SqliteReader } from './reads/reader.ts';
 import { catalogVersion, createCatalog, loadSchema, removalsQuery } from './schema/catalog.ts';
 import { GroupCommit } from './writes/group-commit.ts';
@@ -32,11 +32,16 @@ export class SqliteStore implements Store {
   #noticedAt = 0;
   #sinceCheckpoint = 0;
   #checkpointing = false;
+  readonly #report: ReportFault;
+  /** Writes by table, and what may have changed any of them: commits of others, commits that failed. */
+  readonly #writesTo = new Map<string, number>();
+  #upheavals = 0;
 
-  /** Opens the file, making it where there is none. */
-  constructor(path: string, pool: ReaderPool) {
+  /** Opens the file, making it where there is none. @param report told of writes that nobody waits for and that failed */
+  constructor(path: string, pool: ReaderPool, report: ReportFault) {
     this.#path = path;
     this.#pool = pool;
+    this.#report = report;
     this.#connection = new Connection(path, 'write');
     createCatalog(this.#connection.db);
     this.#schema = this.#load();
@@ -44,6 +49,7 @@ export class SqliteStore implements Store {
       began: () => this.#notice(),
       committed: (writes) => this.#countWrites(writes),
       rolledBack: () => {
+        this.#upheavals++;
         this.#schema = this.#load();
       },
     });
@@ -69,12 +75,29 @@ export class SqliteStore implements Store {
     return this.#commits.run(() => this.#carryOut(this.#schema === planned ? plan : write.plan(this.#schema)));
   }
 
+  writeBehind(write: PreparedWrite): void {
+    this.#commits.runBehind(() => {
+      try {
+        this.#carryOut(write.plan(this.#schema));
+      } catch (error) {
+        if (!this.#connection.db.isTransaction) throw error;
+        this.#report(`a write that nobody waits for failed: ${(error as Error).message}`);
+      }
+    });
+  }
+
+  tableVersion(className: string): number {
+    return this.#upheavals + (this.#writesTo.get(className) ?? 0);
+  }
+
   async inOneCommit<T>(work: (store: Store) => Promise<T>): Promise<T> {
     this.#connection.keepPages(LOADING_CACHE);
     let writes = 0;
     const within: Store = {
       reader: this.reader,
       schema: () => this.#schema,
+      tableVersion: (className) => this.tableVersion(className),
+      writeBehind: (write) => this.writeBehind(write),
       write: async (write) => {
         // A full disk ends the transaction; what came after it would be on its own.
         if (!this.#connection.db.isTransaction) throw new Error('the commit has failed');
@@ -93,6 +116,7 @@ export class SqliteStore implements Store {
     const work = () => carryOutPlan(this.#connection, plan, this.#schema);
     const { schema, outcome } = isOneStatement(plan) ? work() : inSavepoint(this.#connection, work);
     this.#schema = schema;
+    for (const { table } of plan.mutations) this.#writesTo.set(table.className, (this.#writesTo.get(table.className) ?? 0) + 1);
     if (plan.changes.length > 0) this.#countChanges();
     return outcome;
   }
@@ -112,6 +136,7 @@ export class SqliteStore implements Store {
     const [commits] = this.#connection.first({ text: 'PRAGMA data_version', params: [] }) as [number];
     if (commits === this.#foreignCommits) return;
     this.#foreignCommits = commits;
+    this.#upheavals++;
     if (catalogVersion(this.#connection.db) !== this.#catalogVersion) this.#schema = this.#load();
   }
 

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { fail } from '../../../errors/fail.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
-import type { Field, Schema, TableSchema } from '../../../schema/model.ts';
+import { type Field, fieldOf, type Schema, type TableSchema } from '../../../schema/model.ts';
+import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import { storageOf } from '../../../values/index.ts';
 import type { Storage } from '../../../values/type.ts';
 import { isActorField } from '../../sql/predicate.ts';
@@ -79,12 +80,6 @@ function refuseRecords(db: DatabaseSync, table: TableSchema): void {
   if (count > 0) fail('schemaOperation', `Class ${table.className} is not empty, contains ${count} objects, cannot drop schema.`);
 }
 
-function fieldOf(table: TableSchema, name: string): Field {
-  const field = table.fields.get(name);
-  if (!field) throw new Error(`field ${table.className}.${name} is missing`);
-  return field;
-}
-
 function createTable(db: DatabaseSync, table: TableSchema): void {
   const columns = ['"_seq" INTEGER PRIMARY KEY'];
   for (const field of table.fields.values()) {
@@ -98,6 +93,7 @@ function createTable(db: DatabaseSync, table: TableSchema): void {
   for (const field of table.fields.values()) {
     if (field.type === 'Pointer') createPointerIndex(db, table, field);
     if (field.type === 'Relation') createJoinTable(db, field);
+    if (uniqueFieldsOf(table.className).has(field.name)) createUniqueIndex(db, table, field);
   }
 }
 
@@ -114,6 +110,11 @@ function createJoinTable(db: DatabaseSync, relation: Field): void {
   const join = quote(relation.column);
   db.exec(`CREATE TABLE ${join} (owner TEXT NOT NULL, member TEXT NOT NULL, PRIMARY KEY (owner, member)) WITHOUT ROWID`);
   db.exec(`CREATE INDEX ${quote(`m~${relation.column}`)} ON ${join} (member, owner)`);
+}
+
+/** Absent values are no duplicates of each other. */
+function createUniqueIndex(db: DatabaseSync, table: TableSchema, field: Field): void {
+  db.exec(`CREATE UNIQUE INDEX ${quote(fieldIndex(table, field))} ON ${quote(table.sqlName)} (${quote(field.column)})`);
 }
 
 /** The delete guard asks "who points here" of every Pointer column. */

@@ -193,8 +193,8 @@ const cases: [name: string, filter: Filter, found: string][] = [
   ['acl, a user', acl('read', '*', 'u2'), 'a b c d'],
   ['acl, another right', acl('write', '*', 'u2'), 'a c d'],
   ['acl, a role', acl('write', '*', 'u9', 'role:R'), 'a b c d'],
-  ['nobody', guard({ kind: 'nobody' }), ''],
   ['user fields', guard({ kind: 'userFields', fields: ['owner', 'users', 'team', 'missing'], userId: 'u1' }), 'a b'],
+  ['one record', guard({ kind: 'record', objectId: 'b' }), 'b'],
   ['no user fields', guard({ kind: 'userFields', fields: [], userId: 'u1' }), ''],
   [
     'both guards',

@@ -4,6 +4,11 @@ import type { Connection } from '../connection.ts';
 /** Writes in one commit: some 10 ms of work, after which others have their turn. */
 const LARGEST_GROUP = 500;
 
+/** How long work that nobody waits for is kept back at the most, in milliseconds, where no commit comes along. */
+const LATEST = 200;
+/** Such work beyond which the oldest is carried out at once, and the time of a commit is bounded. */
+const LARGEST_BEHIND = 500;
+
 interface Waiting {
   /** Does the work, as a whole or not at all, and returns what answers it once the commit is durable. */
   readonly attempt: () => () => void;
@@ -28,6 +33,9 @@ export class GroupCommit {
   readonly #connection: Connection;
   readonly #events: CommitEvents;
   #waiting: Waiting[] = [];
+  /** Work that goes along with the next commit. */
+  #behind: (() => void)[] = [];
+  #latest: NodeJS.Timeout | undefined;
   #scheduled = false;
   #alone: Promise<unknown> | undefined;
   #closed = false;
@@ -53,6 +61,17 @@ export class GroupCommit {
     });
   }
 
+  /**
+   * Runs `work` inside the next commit, or in one of its own soon. Nobody is told of its end.
+   * @param work as for `run`; it reports its errors itself, except those that end the transaction
+   */
+  runBehind(work: () => void): void {
+    if (this.#closed) return;
+    this.#behind.push(work);
+    if (this.#behind.length >= LARGEST_BEHIND) this.#schedule();
+    else this.#latest ??= setTimeout(() => this.#schedule(), LATEST);
+  }
+
   #schedule(): void {
     if (this.#scheduled || this.#alone) return;
     this.#scheduled = true;
@@ -73,7 +92,7 @@ export class GroupCommit {
       return await done;
     } finally {
       this.#alone = undefined;
-      if (this.#waiting.length > 0) this.#schedule();
+      if (this.#waiting.length > 0 || this.#behind.length > 0) this.#schedule();
     }
   }
 
@@ -96,15 +115,20 @@ export class GroupCommit {
 
   /** Commits what waits, a group of it at the most, now. */
   #flush(): void {
-    if (this.#waiting.length === 0 || this.#alone) return;
+    if (this.#alone || (this.#waiting.length === 0 && this.#behind.length === 0)) return;
     const group = this.#waiting.slice(0, LARGEST_GROUP);
     this.#waiting = this.#waiting.slice(LARGEST_GROUP);
-    if (this.#waiting.length > 0) this.#schedule();
+    const behind = this.#behind.slice(0, LARGEST_BEHIND);
+    this.#behind = this.#behind.slice(LARGEST_BEHIND);
+    clearTimeout(this.#latest);
+    this.#latest = undefined;
+    if (this.#waiting.length > 0 || this.#behind.length > 0) this.#schedule();
     const done: (() => void)[] = [];
     try {
       this.#connection.execute('BEGIN IMMEDIATE');
       this.#events.began();
       for (const write of group) done.push(this.#attempt(write));
+      for (const work of behind) work();
       this.#connection.execute('COMMIT');
     } catch (error) {
       this.#rollback();
@@ -113,7 +137,7 @@ export class GroupCommit {
       return;
     }
     for (const answer of done) answer();
-    this.#events.committed(group.length);
+    this.#events.committed(group.length + behind.length);
   }
 
   #attempt(write: Waiting): () => void {
@@ -142,6 +166,6 @@ export class GroupCommit {
   }
 
   #flushAll(): void {
-    while (this.#waiting.length > 0) this.#flush();
+    while (this.#waiting.length > 0 || this.#behind.length > 0) this.#flush();
   }
 }

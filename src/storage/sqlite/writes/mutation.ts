@@ -1,10 +1,12 @@
 import { fail, serviceError } from '../../../errors/fail.ts';
 import type { Schema, TableSchema } from '../../../schema/model.ts';
+import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import { rowWriter } from '../../../values/encode.ts';
 import type { Mutation } from '../../port.ts';
 import { compileInsert } from '../../sql/insert.ts';
 import {
   compileDelete,
+  compileDeleteAll,
   compileExists,
   compileLink,
   compilePointedAt,
@@ -12,7 +14,6 @@ import {
   compileUpdate,
 } from '../../sql/mutation.ts';
 import { columnShape } from '../../sql/shape.ts';
-import type { Statement } from '../../sql/writer.ts';
 import type { Connection } from '../connection.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
 
@@ -24,12 +25,15 @@ import { sqliteDialect as dialect } from '../sql/dialect.ts';
 export function carryOut(connection: Connection, mutation: Mutation, schema: Schema): string {
   switch (mutation.kind) {
     case 'insert':
-      insert(connection, compileInsert(mutation, dialect));
+      unlessTaken(mutation.table, () => connection.run(compileInsert(mutation, dialect)));
       return '';
     case 'update':
       return update(connection, mutation);
     case 'delete':
       remove(connection, mutation, schema);
+      return '';
+    case 'deleteAll':
+      connection.run(compileDeleteAll(mutation, dialect));
       return '';
     case 'unlinkAll':
       connection.run(compileUnlinkAll(mutation.relation, 'owner', mutation.ownerId, dialect));
@@ -42,17 +46,23 @@ export function carryOut(connection: Connection, mutation: Mutation, schema: Sch
 
 const SQLITE_CONSTRAINT_UNIQUE = 2067;
 
-function insert(connection: Connection, statement: Statement): void {
+/** @throws duplicateValue, or the error of the field whose value another record has (schema/system-tables.ts) */
+function unlessTaken<T>(table: TableSchema, write: () => T): T {
   try {
-    connection.run(statement);
+    return write();
   } catch (error) {
-    if ((error as { errcode?: number }).errcode === SQLITE_CONSTRAINT_UNIQUE) fail('duplicateValue');
-    throw error;
+    const { errcode, message } = error as { errcode?: number; message: string };
+    if (errcode !== SQLITE_CONSTRAINT_UNIQUE) throw error;
+    // UNIQUE constraint failed: t__User._username_key
+    const column = message.slice(message.lastIndexOf('.') + 1);
+    const field = table.fields.values().find((one) => one.column === column);
+    const key = uniqueFieldsOf(table.className).get(field?.name ?? '') ?? 'duplicateValue';
+    return fail(key as 'duplicateValue');
   }
 }
 
 function update(connection: Connection, mutation: Extract<Mutation, { kind: 'update' }>): string {
-  const row = connection.first(compileUpdate(mutation, dialect));
+  const row = unlessTaken(mutation.table, () => connection.first(compileUpdate(mutation, dialect)));
   if (!row) fail('objectNotFound');
   if (mutation.returning.length === 0) return '';
   mutation.returning.forEach((field, index) => {

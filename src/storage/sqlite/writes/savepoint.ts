@@ -24,5 +24,5 @@ export function inSavepoint<T>(connection: Connection, work: () => T): T {
 export function isOneStatement({ changes, mutations: [first, ...others] }: WritePlan): boolean {
   if (changes.length > 0 || others.length > 0 || !first) return false;
   // What an update returns is checked after the statement.
-  return first.kind === 'insert' || (first.kind === 'update' && first.returning.length === 0);
+  return first.kind === 'insert' || first.kind === 'deleteAll' || (first.kind === 'update' && first.returning.length === 0);
 }

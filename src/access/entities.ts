@@ -1,0 +1,22 @@
+import type { Grants } from '../schema/model.ts';
+import type { Principal } from './principal.ts';
+
+/** What ACLs and permissions may call the caller: `*`, the user's id, `role:<Name>`. */
+export function identitiesOf(principal: Principal): readonly string[] {
+  if (principal.kind !== 'user') return ['*'];
+  return ['*', principal.userId, ...principal.roles.map((role) => `role:${role}`)];
+}
+
+/** Whether permissions name the caller. The union of his roles counts (SPEC "Users and sessions"). */
+export function names(grants: Grants | undefined, principal: Principal): boolean {
+  if (!grants) return false;
+  const named = (entity: string) => Object.hasOwn(grants, entity) && grants[entity] === true;
+  if (principal.kind === 'user' && named('requiresAuthentication')) return true;
+  return identitiesOf(principal).some(named);
+}
+
+/** The fields of `pointerFields`. */
+export function pointerFieldsOf(grants: Grants | undefined): readonly string[] {
+  const fields = grants && Object.hasOwn(grants, 'pointerFields') ? grants.pointerFields : undefined;
+  return Array.isArray(fields) ? fields : [];
+}

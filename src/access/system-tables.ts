@@ -1,0 +1,37 @@
+import { fail } from '../errors/fail.ts';
+import type { ClpAction } from '../schema/model.ts';
+import type { Principal } from './principal.ts';
+
+const writes: ReadonlySet<string> = new Set(['create', 'update', 'delete', 'addField']);
+
+/** Whether an action changes something. */
+export const isWrite = (action: ClpAction): boolean => writes.has(action);
+
+/** SPEC "`_syslogTriggers` fields": takes POST and PUT, rejects DELETE. */
+const neverDeleted: ReadonlySet<string> = new Set(['_syslogTriggers']);
+/** SPEC "Other system tables": `_RequestLog` is for the master key only. */
+const masterOnly: ReadonlySet<string> = new Set(['_RequestLog']);
+
+/**
+ * The part of the decision that needs no table: wrong credentials, anonymous writes, and what system tables allow whatever their
+ * permissions say. Callers use it first, and alone where the table does not exist.
+ * @param objectId the record that is to be changed, for the text of its refusal
+ * @throws permissionDenied, captcha, systemTable (119); needsAuthentication (101); otherUser (206)
+ */
+export function refuseOutright(principal: Principal, action: ClpAction, className: string, objectId = ''): void {
+  if (principal.kind === 'invalid') fail('permissionDenied', action, className);
+  if (principal.kind === 'anonymous' && isWrite(action)) fail('captcha');
+  if (masterOnly.has(className) && principal.kind !== 'master') fail('permissionDenied', action, className);
+  if (action === 'delete' && neverDeleted.has(className)) fail('systemTable');
+  if (className === '_User') refuseUsers(principal, action, objectId);
+  // A session belongs to somebody, and without signing in there is nobody.
+  if (className === '_Session' && principal.kind === 'anonymous') fail('permissionDenied', action, className);
+}
+
+/** SPEC "Authentication" rule 7, "Users and sessions": reading needs a signed-in user; writing needs a key, for one's own record too. */
+function refuseUsers(principal: Principal, action: ClpAction, objectId: string): void {
+  if (principal.kind === 'anonymous') fail('needsAuthentication');
+  if (principal.kind !== 'user') return;
+  if (action === 'update') fail('otherUser', objectId);
+  if (isWrite(action)) fail('permissionDenied', action, '_User');
+}

@@ -1,0 +1,35 @@
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Schema } from '../../schema/model.ts';
+import type { Mutation } from '../../storage/port.ts';
+import type { StoredValue } from '../../values/index.ts';
+import type { RecordContext } from '../context.ts';
+
+/** A write of one record, as its table's rules see it before it is planned. The caller's rights are looked at first where they can be. */
+export interface RuledWrite {
+  readonly context: RecordContext;
+  readonly objectId: string;
+  /** What the client sent, without flags; empty for a delete. */
+  readonly fields: JsonObject;
+}
+
+/** What the rules make of a write. */
+export interface RuledFields {
+  /** What is planned as the client's; observers see it, so it holds no secret. */
+  readonly fields: JsonObject;
+  /** Stored values of fields that no client writes as they are: hashes, the service's own notes. */
+  readonly set?: Readonly<Record<string, StoredValue>>;
+  /** Steps of the same commit, before the record's own. Pure. */
+  readonly before?: (schema: Schema) => readonly Mutation[];
+}
+
+/** What a system table asks of writes beyond its schema and permissions, whatever path they come by. */
+export interface TableRules {
+  create?(write: RuledWrite): RuledFields | Promise<RuledFields>;
+  update?(write: RuledWrite): RuledFields | Promise<RuledFields>;
+  remove?(write: RuledWrite): RuledFields | Promise<RuledFields>;
+}
+
+/** Asks the rules of a table, where it has any. At once where they are, so that writes keep the order in which they came. */
+export function underRules(className: string, action: keyof TableRules, write: RuledWrite): RuledFields | Promise<RuledFields> {
+  return write.context.hooks.rules.get(className)?.[action]?.(write) ?? { fields: write.fields };
+}
