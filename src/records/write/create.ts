@@ -38,7 +38,8 @@ export async function createRecord(
   refuseOutright(principal, 'create', className);
   const { fields, flags } = takeFlags(body, actsAsMaster(principal));
   const objectId = chosenId(fields, principal) ?? newObjectId();
-  const { fields: sent, set = {}, before } = await underRules(className, 'create', { context, objectId, fields });
+  const ruled = underRules(className, 'create', { context, objectId, fields });
+  const { fields: sent, set = {}, before } = ruled instanceof Promise ? await ruled : ruled;
   const at = Date.now();
   const plan = (schema: Schema): RecordPlan => {
     const { growing, hidden } = tableFor(schema, className, principal);

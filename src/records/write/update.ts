@@ -27,7 +27,8 @@ export async function updateRecord(
   const { principal } = context;
   refuseOutright(principal, 'update', className, objectId);
   const { fields, flags } = takeFlags(body, actsAsMaster(principal));
-  const { fields: sent, set = {}, before } = await underRules(className, 'update', { context, objectId, fields });
+  const ruled = underRules(className, 'update', { context, objectId, fields });
+  const { fields: sent, set = {}, before } = ruled instanceof Promise ? await ruled : ruled;
   const at = Date.now();
   const plan = (schema: Schema): RecordPlan => {
     const table = schema.tables.get(className);
