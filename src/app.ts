@@ -10,11 +10,13 @@ import type { Engine } from './storage/port.ts';
 import type { Registry } from './storage/registry.ts';
 import { ProcessLock, SqliteEngine, SqliteRegistry } from './storage/sqlite/index.ts';
 import { Administration, Systems } from './systems/index.ts';
+import { Users, userTableRules } from './users/index.ts';
 
 /** How long requests in flight may take after the service was told to end, in milliseconds. */
 const DRAIN_BOUND = 30_000;
 
-const hooks: WriteHooks = { observers: [], rules: new Map() };
+/** Who has a say in every write, whatever path it comes by. */
+const hooks: WriteHooks = { observers: [], rules: userTableRules };
 
 /** The service as a whole. */
 export interface App {
@@ -54,8 +56,9 @@ export async function createApp(config: Config): Promise<App> {
   const systems = new Systems(stores.registry, stores.engine, config.systemIdle, (error) =>
     log.error({ err: error }, 'a system was not closed well'),
   );
+  const users = new Users(config.sessionDays);
   let baseUrl = config.baseUrl ?? '';
-  const http = await HttpServer.create({ systems, hooks, log, baseUrl: () => baseUrl }, config);
+  const http = await HttpServer.create({ systems, users, hooks, log, baseUrl: () => baseUrl }, config);
   return {
     administration: stores.administration,
     async listen() {

@@ -9,6 +9,7 @@ import { fail } from '../errors/fail.ts';
 import type { Store } from '../storage/port.ts';
 import { Registration, System } from '../systems/system.ts';
 import type { Systems } from '../systems/systems.ts';
+import { Users } from '../users/index.ts';
 import { registerDataEndpoints } from './data.ts';
 import type { Edge } from './edge.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -40,6 +41,7 @@ const systems = {
 } as unknown as Systems;
 const edge: Edge = {
   systems,
+  users: new Users(1),
   hooks: { observers: [], rules: new Map() },
   log: pino({ level: 'silent' }),
   baseUrl: () => 'http://base',

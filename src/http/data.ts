@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import { isJsonObject } from '../kernel/json.ts';
 import type { QueryParameters } from '../query/scope.ts';
 import type { System } from '../systems/index.ts';
+import { principalFor } from '../users/index.ts';
 import { sendError, sendReply } from './answer.ts';
 import type { Edge } from './edge.ts';
 import type { ApiReply, ApiRequest, Endpoint } from './endpoint.ts';
@@ -69,30 +71,38 @@ function handle(edge: Edge, choose: Choose, request: FastifyRequest, reply: Fast
   }
 }
 
-/** Asks the endpoint, and lets go of the system when the answer no longer needs it. @throws unauthorized (403) */
+/** Finds out who asks, then asks the endpoint; lets go of the system when the answer no longer needs it. @throws unauthorized (403) */
 function ask(exchange: Exchange, system: System | undefined): void {
   if (!system) fail('unauthorized');
   const refuse = (error: unknown) => {
     system.release();
     sendError(exchange.edge, exchange.reply, error);
   };
-  let asked: ApiReply | Promise<ApiReply>;
+  const answer = (principal: Principal) => {
+    try {
+      const asked = exchange.endpoint.handle(apiRequest(exchange, system, principal));
+      if (asked instanceof Promise) asked.then((reply) => deliver(exchange, system, reply), refuse);
+      else deliver(exchange, system, asked);
+    } catch (error) {
+      refuse(error);
+    }
+  };
+  let principal: Principal | Promise<Principal>;
   try {
-    asked = exchange.endpoint.handle(apiRequest(exchange, system));
+    principal = principalFor(system, exchange.envelope.credentials);
   } catch (error) {
     refuse(error);
     return;
   }
-  if (asked instanceof Promise) asked.then((answer) => deliver(exchange, system, answer), refuse);
-  else deliver(exchange, system, asked);
+  if (principal instanceof Promise) principal.then(answer, refuse);
+  else answer(principal);
 }
 
-/** @throws invalidSession (209) */
-function apiRequest({ edge, endpoint, envelope, request }: Exchange, system: System): ApiRequest {
-  const principal = system.registration.principalFor(envelope.credentials);
+function apiRequest({ edge, endpoint, envelope, request }: Exchange, system: System, principal: Principal): ApiRequest {
   return {
     system,
     principal,
+    client: { sessionToken: envelope.credentials.sessionToken, installationId: envelope.installationId },
     context: { store: system.store, principal, hooks: edge.hooks, referer: request.headers.referer ?? null },
     params: request.params as Params,
     query: queryOf(endpoint, envelope, request),

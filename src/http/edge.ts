@@ -1,10 +1,12 @@
 import type { Logger } from '../observe/index.ts';
 import type { WriteHooks } from '../records/index.ts';
 import type { Systems } from '../systems/index.ts';
+import type { Users } from '../users/index.ts';
 
 /** What the HTTP edge works with. */
 export interface Edge {
   readonly systems: Systems;
+  readonly users: Users;
   readonly hooks: WriteHooks;
   readonly log: Logger;
   /** The service's address as clients see it, without a slash at the end. */

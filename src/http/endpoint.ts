@@ -5,10 +5,19 @@ import type { RecordContext } from '../records/index.ts';
 import type { JsonText } from '../storage/port.ts';
 import type { System } from '../systems/index.ts';
 
+/** What a request says of its sender beside his rights. */
+export interface Client {
+  /** Whatever was sent for one; `principal` speaks for it where it decides. */
+  readonly sessionToken: unknown;
+  /** `null` where none was sent. */
+  readonly installationId: string | null;
+}
+
 /** A request below the prefix, its system and caller known. The same for a request of its own and for an item of a batch. */
 export interface ApiRequest {
   readonly system: System;
   readonly principal: Principal;
+  readonly client: Client;
   /** For the operations of `records/`. */
   readonly context: RecordContext;
   /** Decoded path parameters. */

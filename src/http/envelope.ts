@@ -9,6 +9,8 @@ export interface Envelope {
   /** `undefined` where none was sent; a body may bring any value. */
   readonly appId: unknown;
   readonly credentials: Credentials;
+  /** `null` where none was sent, or none that can be one. */
+  readonly installationId: string | null;
   /** CONTRACT "Requests": the method that a POST stands for. */
   readonly method: unknown;
   /** Without the keys that were consumed. */
@@ -44,9 +46,17 @@ export function openEnvelope(headers: IncomingHttpHeaders, text: string | undefi
   return {
     appId: headers['x-platform-application-id'] || (about && own(about, '_ApplicationId')),
     credentials: credentialsOf(headers, about),
+    installationId: installationIdOf(headers['x-platform-installation-id'] || (about && own(about, '_InstallationId'))),
     method: about && own(about, '_method'),
     body,
   };
+}
+
+const longestInstallationId = 256;
+
+function installationIdOf(sent: unknown): string | null {
+  const isOne = typeof sent === 'string' && sent !== '' && sent.length <= longestInstallationId && sent.isWellFormed();
+  return isOne && !sent.includes('\0') ? sent : null;
 }
 
 /** Those of the headers; those of the body where no header brings one, so that the two never mix. */

@@ -84,7 +84,7 @@ export class HttpServer {
     registerDataEndpoints(
       server,
       edge,
-      dataEndpoints((error) => edge.log.error({ err: error }, 'a batch item failed')),
+      dataEndpoints(edge.users, (error) => edge.log.error({ err: error }, 'a batch item failed')),
     );
     server.addHook('onSend', (_request, reply, _payload, done) => {
       if (http.#draining) reply.header('connection', 'close');

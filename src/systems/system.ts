@@ -1,5 +1,4 @@
 import { anonymous, invalid, master, type Principal } from '../access/index.ts';
-import { fail } from '../errors/fail.ts';
 import type { Store } from '../storage/port.ts';
 import type { KeyEntry, SystemEntry } from '../storage/registry.ts';
 import { hashKey, hashPrefix, sameHash } from './secrets.ts';
@@ -29,12 +28,12 @@ export class Registration {
 
   /**
    * Who asks (SPEC "Credentials"). A key counts under its own name only; the strongest credential sent decides, right or wrong.
-   * @throws invalidSession (209)
+   * @returns `null` where that is the session token
    */
-  principalFor({ masterKey, apiKey, sessionToken }: Credentials): Principal {
+  principalFor({ masterKey, apiKey, sessionToken }: Credentials): Principal | null {
     if (wasSent(masterKey)) return this.#isMaster(masterKey) ? master : invalid;
     if (wasSent(apiKey)) return this.#ofApiKey(apiKey);
-    return wasSent(sessionToken) ? fail('invalidSession') : anonymous;
+    return wasSent(sessionToken) ? null : anonymous;
   }
 
   #isMaster(key: unknown): boolean {
@@ -51,7 +50,8 @@ export class Registration {
   }
 }
 
-function wasSent(credential: unknown): boolean {
+/** An empty credential counts as none. */
+export function wasSent(credential: unknown): boolean {
   return credential !== undefined && credential !== null && credential !== '';
 }
 

@@ -1,0 +1,74 @@
+import { createRecord, deleteRecord, findRecords, getRecord, updateRecord } from '../../records/index.ts';
+import type { Users } from '../../users/index.ts';
+import type { ApiReply, ApiRequest, Endpoint } from '../endpoint.ts';
+import { fieldsOf } from '../envelope.ts';
+import { prefix } from '../prefix.ts';
+import { resultsReply } from '../results.ts';
+
+type Params = ApiRequest['params'];
+
+/** Creates a record, and says what the answer holds beside the location. */
+type Create = (request: ApiRequest, className: string) => Promise<{ readonly objectId: string }>;
+
+/**
+ * SPEC "Records": the operations on the records of a table.
+ * @param base the path of the table
+ * @param classOf the table that the path names
+ */
+export function recordEndpoints(users: Users, base: string, classOf: (params: Params) => string): readonly Endpoint[] {
+  const one = `${base}/:objectId`;
+  const create = createOf(users);
+  return [
+    {
+      method: 'POST',
+      path: base,
+      async handle(request) {
+        const className = classOf(request.params);
+        const created = await create(request, className);
+        const table = base.replace(':className', encodeURIComponent(className));
+        const location = `${prefix}${table}/${encodeURIComponent(created.objectId.toWellFormed())}`;
+        return { status: 201, json: JSON.stringify(created), headers: { location } };
+      },
+    },
+    {
+      method: 'GET',
+      path: one,
+      handle({ context, params, query }) {
+        const found = getRecord(context, classOf(params), idOf(params), query);
+        return typeof found === 'string' ? ok(found) : found.then(ok);
+      },
+    },
+    {
+      method: 'PUT',
+      path: one,
+      handle: async ({ context, params, body }) => ok(await updateRecord(context, classOf(params), idOf(params), fieldsOf(body))),
+    },
+    {
+      method: 'DELETE',
+      path: one,
+      async handle({ context, params, body }) {
+        await deleteRecord(context, classOf(params), idOf(params), fieldsOf(body));
+        return ok('{}');
+      },
+    },
+    {
+      method: 'GET',
+      path: base,
+      handle: async ({ context, params, query }) => resultsReply(await findRecords(context, classOf(params), query)),
+    },
+  ];
+}
+
+const ok = (json: string): ApiReply => ({ status: 200, json });
+
+const idOf = ({ objectId = '' }: Params): string => objectId;
+
+/** Users sign up and sessions are opened whatever path names their table. */
+function createOf(users: Users): Create {
+  return ({ context, client, body }, className) => {
+    const fields = fieldsOf(body);
+    if (className === '_User') return users.signUp(context, fields, client.installationId);
+    if (className === '_Session') return users.openSession(context, fields);
+    return createRecord(context, className, fields);
+  };
+}

@@ -1,0 +1,1 @@
+export { principalFor, Users, userTableRules } from './users.ts';

@@ -1,0 +1,32 @@
+import { fail } from '../../errors/fail.ts';
+import type { JsonValue } from '../../kernel/json.ts';
+import { type RuledFields, type RuledWrite, readRows, type TableRules } from '../../records/index.ts';
+import { holds } from '../sessions/record.ts';
+
+/** Permissions are written with these names, so they are plain. SPEC "`_Role`": names in English. */
+const roleName = /^[0-9A-Za-z_\- ]{1,100}$/;
+
+/** SPEC "Main business tables": role names are literal keys in permissions and are never renamed. */
+export const roleRules: TableRules = {
+  create({ fields }: RuledWrite): RuledFields {
+    checkName(fields.name);
+    return { fields };
+  },
+
+  async update({ context, objectId, fields }: RuledWrite): Promise<RuledFields> {
+    if (!Object.hasOwn(fields, 'name')) return { fields };
+    const [role] = await readRows<{ name?: string }>(context.store, {
+      className: '_Role',
+      fields: ['name'],
+      filter: (table) => holds(table, 'objectId', objectId),
+      limit: 1,
+    });
+    if (role && role.name !== fields.name) fail('fieldCannotBeChanged', 'name');
+    return { fields };
+  },
+};
+
+/** @throws invalidRoleName (139) */
+function checkName(name: JsonValue | undefined): void {
+  if (typeof name !== 'string' || !roleName.test(name)) fail('invalidRoleName');
+}

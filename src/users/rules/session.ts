@@ -1,0 +1,18 @@
+import { fail } from '../../errors/fail.ts';
+import type { RuledFields, RuledWrite, TableRules } from '../../records/index.ts';
+
+/** What the service keeps of a session; its owner does not write it. */
+const kept: ReadonlySet<string> = new Set(['user', 'expiresAt', 'createdWith', 'installationId', 'restricted']);
+
+/** docs/decisions.md "Users and sessions": sessions are opened by signing in, signing up and POST sessions alone. */
+export const sessionRules: TableRules = {
+  create(): RuledFields {
+    return fail('systemTable');
+  },
+
+  update({ context, fields }: RuledWrite): RuledFields {
+    if (Object.hasOwn(fields, 'ACL')) fail('invalidFieldName', 'ACL');
+    const name = context.principal.kind === 'user' ? Object.keys(fields).find((one) => kept.has(one)) : undefined;
+    return name === undefined ? { fields } : fail('fieldDenied', name, '_Session');
+  },
+};

@@ -1,0 +1,63 @@
+import { fail } from '../../errors/fail.ts';
+import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import type { RuledFields, RuledWrite, TableRules } from '../../records/index.ts';
+import type { StoredValue } from '../../values/index.ts';
+import { isOperator } from '../../values/index.ts';
+import { loginKey } from '../login-key.ts';
+import { hashPassword } from '../passwords/hash.ts';
+import { meetsPolicy } from '../passwords/policy.ts';
+import { endSessionsOf } from '../sessions/record.ts';
+
+/** Enough to tell an address from something else; whether it is one, a message tells. */
+const address = /^[^\s@]+@[^\s@]+$/;
+const longestAddress = 320;
+
+/**
+ * SPEC "`_User`", "Users and sessions": names are unique, passwords are kept as hashes alone, and a user who is blocked, gone or has a
+ * new password has no sessions.
+ */
+export const userRules: TableRules = {
+  async create({ fields }: RuledWrite): Promise<RuledFields> {
+    const { password, ...rest } = fields;
+    const names = { ...nameOf(fields.username), ...emailOf(fields.email) };
+    return { fields: rest, set: { _failed_login_count: 0, ...names, password: await passwordOf(password) } };
+  },
+
+  async update({ objectId, fields }: RuledWrite): Promise<RuledFields> {
+    const { password, ...rest } = fields;
+    const set: Record<string, StoredValue> = {};
+    if (Object.hasOwn(fields, 'username')) Object.assign(set, nameOf(fields.username));
+    if (Object.hasOwn(fields, 'email')) Object.assign(set, emailOf(fields.email));
+    if (Object.hasOwn(fields, 'password')) set.password = await passwordOf(password);
+    const endsSessions = Object.hasOwn(set, 'password') || fields.active === false;
+    return endsSessions ? { fields: rest, set, before: (schema) => endSessionsOf(schema, objectId) } : { fields: rest, set };
+  },
+
+  remove({ objectId }: RuledWrite): RuledFields {
+    return { fields: {}, before: (schema) => endSessionsOf(schema, objectId) };
+  },
+};
+
+/** @throws usernameMissing (200) */
+function nameOf(username: JsonValue | undefined): { _username_key: string } {
+  // A String field takes a number (SPEC "Limits").
+  const name = typeof username === 'number' ? String(username) : username;
+  const key = typeof name === 'string' ? loginKey(name) : '';
+  return key === '' ? fail('usernameMissing') : { _username_key: key };
+}
+
+/** @throws invalidEmail (125) */
+function emailOf(email: JsonValue | undefined): { _email_key: string | null } {
+  if (email === undefined || email === null || email === '' || isDelete(email)) return { _email_key: null };
+  if (typeof email !== 'string') return fail('invalidEmail');
+  const key = loginKey(email);
+  return key.length <= longestAddress && address.test(key) ? { _email_key: key } : fail('invalidEmail');
+}
+
+const isDelete = (value: JsonValue): boolean => isOperator(value) && (value as JsonObject).__op === 'Delete';
+
+/** @returns the hash. @throws passwordMissing (201), passwordPolicy (142) */
+function passwordOf(password: JsonValue | undefined): Promise<string> {
+  if (typeof password !== 'string' || password === '') return fail('passwordMissing');
+  return meetsPolicy(password) ? hashPassword(password) : fail('passwordPolicy');
+}

@@ -1,0 +1,101 @@
+import { LRUCache } from 'lru-cache';
+import type { Principal } from '../../access/index.ts';
+import { fail } from '../../errors/fail.ts';
+import { readRows } from '../../records/index.ts';
+import type { Store } from '../../storage/port.ts';
+import { rolesOf } from '../roles.ts';
+import { holds } from './record.ts';
+import { hashToken, isToken } from './token.ts';
+
+/** Sessions that are remembered for each system; any other is read anew. */
+const REMEMBERED = 10_000;
+
+/** A session in force. */
+export interface Session {
+  readonly objectId: string;
+  readonly principal: Extract<Principal, { kind: 'user' }>;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+/** A session as of some versions of the tables that it was read from. */
+interface Remembered {
+  readonly session: Session;
+  readonly sessionsAt: number;
+  readonly rolesAt: number;
+}
+
+interface SessionRow {
+  readonly objectId: string;
+  readonly user?: { readonly objectId: string };
+  readonly expiresAt?: { readonly iso: string };
+}
+
+/**
+ * The sessions of one system by token. What is remembered holds for as long as nobody has written to `_Session` and `_Role`, so that a
+ * session that was ended and a role that was taken away count at the next request.
+ */
+export class SessionCache {
+  readonly #store: Store;
+  readonly #remembered = new LRUCache<string, Remembered>({ max: REMEMBERED });
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /**
+   * The session of a token; at once where it is remembered.
+   * @param token whatever was sent for one
+   * @throws invalidSession (209)
+   */
+  sessionOf(token: unknown): Session | Promise<Session> {
+    if (!isToken(token)) return fail('invalidSession');
+    // The store notices here what other processes wrote.
+    this.#store.schema();
+    const key = hashToken(token);
+    const known = this.#remembered.get(key);
+    if (known && this.#isFresh(known)) return known.session.expiresAt > Date.now() ? known.session : fail('invalidSession');
+    return this.#read(key, known?.session);
+  }
+
+  #isFresh({ sessionsAt, rolesAt }: Remembered): boolean {
+    return sessionsAt === this.#store.tableVersion('_Session') && rolesAt === this.#store.tableVersion('_Role');
+  }
+
+  async #read(key: string, before: Session | undefined): Promise<Session> {
+    // Before reading: a write meanwhile is then seen at the next request.
+    const sessionsAt = this.#store.tableVersion('_Session');
+    const rolesAt = this.#store.tableVersion('_Role');
+    const [row] = await readRows<SessionRow>(this.#store, {
+      className: '_Session',
+      fields: ['objectId', 'user', 'expiresAt'],
+      filter: (table) => holds(table, 'sessionToken', key),
+      limit: 1,
+    });
+    const expiresAt = Date.parse(row?.expiresAt?.iso ?? '');
+    if (!row?.user || !(expiresAt > Date.now())) {
+      this.#remembered.delete(key);
+      return fail('invalidSession');
+    }
+    const userId = row.user.objectId;
+    const roles = await rolesOf(this.#store, userId);
+    // The same object for the same rights: the authoriser remembers what it decided for it.
+    const same = before?.principal.userId === userId && before.principal.roles.join('\n') === roles.join('\n');
+    const principal = same ? before.principal : ({ kind: 'user', userId, roles } as const);
+    const session = { objectId: row.objectId, principal, expiresAt };
+    this.#remembered.set(key, { session, sessionsAt, rolesAt });
+    return session;
+  }
+}
+
+const caches = new WeakMap<Store, SessionCache>();
+
+/** The sessions of a store. */
+export function sessionsOf(store: Store): SessionCache {
+  let cache = caches.get(store);
+  if (!cache) {
+    cache = new SessionCache(store);
+    caches.set(store, cache);
+  }
+  return cache;
+}

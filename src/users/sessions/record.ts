@@ -1,0 +1,74 @@
+import type { Filter } from '../../query/filter.ts';
+import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
+import type { Mutation } from '../../storage/port.ts';
+import type { StoredValue } from '../../values/index.ts';
+
+const DAY = 86_400_000;
+
+/** A session to open. */
+export interface NewSession {
+  readonly objectId: string;
+  readonly userId: string;
+  /** See `hashToken`. */
+  readonly tokenHash: string;
+  readonly createdWith: { readonly action: 'login' | 'signup' | 'create'; readonly authProvider?: 'password' };
+  readonly installationId: string | null;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly days: number;
+  /** Who wrote the row: a user, or `master`. */
+  readonly actor: string;
+}
+
+const tableOf = (schema: Schema): TableSchema | undefined => schema.tables.get('_Session');
+
+/** The steps that open a session. It takes the place of the user's earlier one on the same installation, and of those that have expired. */
+export function openSession(schema: Schema, session: NewSession): Mutation[] {
+  const table = tableOf(schema);
+  if (!table) throw new Error('table _Session is missing');
+  const { userId, installationId, at } = session;
+  const values: Readonly<Record<string, StoredValue>> = {
+    objectId: session.objectId,
+    createdAt: at,
+    updatedAt: at,
+    createdBy: session.actor,
+    updatedBy: session.actor,
+    user: userId,
+    sessionToken: session.tokenHash,
+    expiresAt: at + session.days * DAY,
+    createdWith: JSON.stringify(session.createdWith),
+    restricted: session.createdWith.action === 'create',
+  };
+  const columns = Object.keys(values).map((name) => [fieldOf(table, name), values[name] as StoredValue] as const);
+  const replaced: Filter[] = [expired(table, at)];
+  if (installationId !== null) {
+    columns.push([fieldOf(table, 'installationId'), installationId]);
+    replaced.push(holds(table, 'installationId', installationId));
+  }
+  return [
+    { kind: 'deleteAll', table, filter: { kind: 'and', items: [holds(table, 'user', userId), { kind: 'or', items: replaced }] } },
+    { kind: 'insert', table, values: columns },
+  ];
+}
+
+/** The step that ends all sessions of a user. */
+export function endSessionsOf(schema: Schema, userId: string): Mutation[] {
+  const table = tableOf(schema);
+  return table ? [{ kind: 'deleteAll', table, filter: holds(table, 'user', userId) }] : [];
+}
+
+/** The step that ends one session. */
+export function endSession(schema: Schema, tokenHash: string): Mutation[] {
+  const table = tableOf(schema);
+  return table ? [{ kind: 'deleteAll', table, filter: holds(table, 'sessionToken', tokenHash) }] : [];
+}
+
+/** The filter of the records that have a value in a field. */
+export function holds(table: TableSchema, field: string, value: StoredValue): Filter {
+  return { kind: 'compare', field: fieldOf(table, field), op: 'eq', value };
+}
+
+/** The filter of sessions that have expired. */
+function expired(table: TableSchema, at: number): Filter {
+  return { kind: 'compare', field: fieldOf(table, 'expiresAt'), op: 'lte', value: at };
+}

@@ -1,0 +1,150 @@
+import { actorId, authorize, master, type Principal } from '../access/index.ts';
+import { fail } from '../errors/fail.ts';
+import { newObjectId } from '../kernel/ids.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import { isoText } from '../kernel/time.ts';
+import { type Created, createRecord, getRecord, type RecordContext, type TableRules } from '../records/index.ts';
+import type { Store } from '../storage/port.ts';
+import type { Credentials, System } from '../systems/index.ts';
+import { pointerOf } from '../values/pointer.ts';
+import { logIn } from './login.ts';
+import { roleRules } from './rules/role.ts';
+import { sessionRules } from './rules/session.ts';
+import { userRules } from './rules/user.ts';
+import { type Session, sessionsOf } from './sessions/cache.ts';
+import { endSession, openSession } from './sessions/record.ts';
+import { hashToken, newToken } from './sessions/token.ts';
+
+/** The installation that a client says it is; `null` where it says nothing. */
+export type InstallationId = string | null;
+
+/** What opens a session answers beside what it made. The token is shown this once. */
+export interface Opened extends Created {
+  readonly sessionToken: string;
+}
+
+/** Rules of the tables that users and their rights are kept in, for every path that writes them. */
+export const userTableRules: ReadonlyMap<string, TableRules> = new Map([
+  ['_User', userRules],
+  ['_Session', sessionRules],
+  ['_Role', roleRules],
+]);
+
+/**
+ * Who asks (SPEC "Credentials"); at once where it is known.
+ * @throws invalidSession (209)
+ */
+export function principalFor(system: System, credentials: Credentials): Principal | Promise<Principal> {
+  const principal = system.registration.principalFor(credentials);
+  if (principal) return principal;
+  const session = sessionsOf(system.store).sessionOf(credentials.sessionToken);
+  return session instanceof Promise ? session.then((found) => found.principal) : session.principal;
+}
+
+/** SPEC "Users and sessions", "Login and session". */
+export class Users {
+  readonly #sessionDays: number;
+
+  /** @param sessionDays how long sessions last (CONTRACT "Records") */
+  constructor(sessionDays: number) {
+    this.#sessionDays = sessionDays;
+  }
+
+  /**
+   * Signs a user up, and in. SPEC "Users and sessions: Sign up".
+   * @param body fields and password
+   * @throws captcha, permissionDenied (119); passwordPolicy (142); usernameMissing, passwordMissing, usernameTaken, emailTaken (200 to 203)
+   */
+  async signUp(context: RecordContext, body: JsonObject, installationId: InstallationId): Promise<Opened> {
+    const sessionToken = newToken();
+    const sessionId = newObjectId();
+    const created = await createRecord(context, '_User', body, (schema, userId) =>
+      openSession(schema, {
+        objectId: sessionId,
+        userId,
+        tokenHash: hashToken(sessionToken),
+        createdWith: { action: 'signup', authProvider: 'password' },
+        installationId,
+        at: Date.now(),
+        days: this.#sessionDays,
+        actor: userId,
+      }),
+    );
+    return { ...created, sessionToken };
+  }
+
+  /**
+   * SPEC "Users and sessions: Log in".
+   * @param sent `username` or `email`, and `password`
+   * @returns JSON text of the user with his token
+   * @throws what `logIn` throws
+   */
+  async logIn(context: RecordContext, sent: JsonObject, installationId: InstallationId): Promise<string> {
+    const { username, email, password } = sent;
+    const attempt = { username, email, password, installationId, sessionDays: this.#sessionDays };
+    const { userId, token } = await logIn(context.store, attempt);
+    return withToken(context, userId, token);
+  }
+
+  /**
+   * SPEC "Users and sessions: Current user": all that is shown of himself, whatever the permissions say.
+   * @returns JSON text of the user with the token that was sent
+   * @throws invalidSession (209)
+   */
+  async currentUser(context: RecordContext, token: unknown): Promise<string> {
+    const { principal } = await sessionsOf(context.store).sessionOf(token);
+    return withToken(context, principal.userId, token as string);
+  }
+
+  /** The session of a token. @throws invalidSession (209) */
+  async currentSession(store: Store, token: unknown): Promise<Session> {
+    return sessionsOf(store).sessionOf(token);
+  }
+
+  /** SPEC "Users and sessions: Log out". @throws invalidSession (209) */
+  async logOut(store: Store, token: unknown): Promise<void> {
+    await sessionsOf(store).sessionOf(token);
+    const tokenHash = hashToken(token as string);
+    await store.write({ plan: (schema) => ({ changes: [], mutations: endSession(schema, tokenHash) }) });
+  }
+
+  /**
+   * Opens another session: of the caller, or with a key of the `user` that the body names (docs/decisions.md).
+   * @throws captcha, permissionDenied (119); schemaMismatch (111); objectNotFound (101)
+   */
+  async openSession({ store, principal }: RecordContext, body: JsonObject): Promise<Opened> {
+    const table = store.schema().tables.get('_Session') ?? fail('permissionDenied', 'create', '_Session');
+    authorize(principal, 'create', table);
+    const userId = principal.kind === 'user' ? principal.userId : namedUser(body);
+    await getRecord({ store, principal: master, hooks: noHooks, referer: null }, '_User', userId, new Map());
+    const sessionToken = newToken();
+    const objectId = newObjectId();
+    const at = Date.now();
+    const session = {
+      objectId,
+      userId,
+      tokenHash: hashToken(sessionToken),
+      createdWith: { action: 'create' } as const,
+      // It stands beside the session that asks for it.
+      installationId: null,
+      at,
+      days: this.#sessionDays,
+      actor: actorId(principal) ?? userId,
+    };
+    await store.write({ plan: (schema) => ({ changes: [], mutations: openSession(schema, session) }) });
+    return { objectId, createdAt: isoText(at), sessionToken };
+  }
+}
+
+const noHooks = { observers: [], rules: new Map() };
+
+function namedUser(body: JsonObject): string {
+  const user = pointerOf(body.user ?? null);
+  return user?.className === '_User' ? user.objectId : fail('schemaMismatch', '_Session', 'user', 'Pointer<_User>', 'undefined');
+}
+
+/** The user's record as the master sees it, secrets left out for everybody, and the token. */
+async function withToken(context: RecordContext, userId: string, token: string): Promise<string> {
+  const record = await getRecord({ ...context, principal: master }, '_User', userId, new Map());
+  return `${record.slice(0, -1)},"sessionToken":${JSON.stringify(token)}}`;
+}
