@@ -141,7 +141,7 @@ for (const engine of engines)
     });
 
     const signUp = async (body: object) => {
-      const answer = await store.post('_User', { username: unique('user'), ...body });
+      const answer = await store.post('_User', { username: unique('user'), password: 'Secret12', ...body });
       assert.equal(answer.status, 201, answer.text);
       return answer.body.objectId as string;
     };
