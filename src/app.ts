@@ -1,16 +1,18 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { master } from './access/index.ts';
-import type { Config } from './config/index.ts';
+import { Retention } from './audit/index.ts';
+import type { Config, Secrets } from './config/index.ts';
 import { HttpServer } from './http/index.ts';
 import { OperatorError } from './kernel/operator-error.ts';
+import { createMailer } from './mail/index.ts';
 import { createLog, type Logger } from './observe/index.ts';
 import type { RecordContext, WriteHooks } from './records/index.ts';
 import type { Engine } from './storage/port.ts';
 import type { Registry } from './storage/registry.ts';
 import { ProcessLock, SqliteEngine, SqliteRegistry } from './storage/sqlite/index.ts';
 import { Administration, Systems } from './systems/index.ts';
-import { Users, userTableRules } from './users/index.ts';
+import { PasswordResets, Users, userTableRules } from './users/index.ts';
 
 /** How long requests in flight may take after the service was told to end, in milliseconds. */
 const DRAIN_BOUND = 30_000;
@@ -48,7 +50,7 @@ interface Stores {
  * Puts the service together; the only place, beside `openWorkshop`, where adapters are constructed.
  * @throws OperatorError where another process serves DATA_DIR, and errors of the operating system where it cannot be used
  */
-export async function createApp(config: Config): Promise<App> {
+export async function createApp(config: Config, { smtpUrl }: Pick<Secrets, 'smtpUrl'>): Promise<App> {
   const log = createLog(config.logLevel);
   makeDataDirectory(config);
   const lock = new ProcessLock(lockOf(config));
@@ -56,9 +58,17 @@ export async function createApp(config: Config): Promise<App> {
   const systems = new Systems(stores.registry, stores.engine, config.systemIdle, (error) =>
     log.error({ err: error }, 'a system was not closed well'),
   );
+  const retention = new Retention(
+    () => systems.opened(),
+    config.requestLogDays,
+    (error) => log.error({ err: error }, 'old rows were not deleted'),
+  );
   const users = new Users(config.sessionDays);
+  const mailer = await createMailer({ ...config, smtpUrl, directory: join(config.dataDir, 'mail') }, log);
+  const { trustProxy } = config;
   let baseUrl = config.baseUrl ?? '';
-  const http = await HttpServer.create({ systems, users, hooks, log, baseUrl: () => baseUrl }, config);
+  const resets = new PasswordResets({ mailer, baseUrl: () => baseUrl, log });
+  const http = await HttpServer.create({ systems, users, resets, hooks, log, trustProxy, baseUrl: () => baseUrl }, config);
   return {
     administration: stores.administration,
     async listen() {
@@ -69,7 +79,9 @@ export async function createApp(config: Config): Promise<App> {
     },
     async close() {
       await http.close(DRAIN_BOUND);
+      await retention.close();
       await systems.close();
+      await mailer.close();
       await stores.close();
       lock.release();
     },

@@ -10,7 +10,7 @@ const actions: Actions = {
   async start() {
     const { config, secrets } = loadSettings(process.cwd());
     const { createApp } = await import('./app.ts');
-    const app = await createApp(config);
+    const app = await createApp(config, secrets);
     try {
       const told = toldToEnd();
       await addFirstSystem(app.administration, secrets, config.dataDir, print);

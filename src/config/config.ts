@@ -22,6 +22,8 @@ export interface Config {
   readonly trustProxy: boolean | string[];
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   readonly sessionDays: number;
+  /** Days that rows of the request log are kept; 0: for ever. */
+  readonly requestLogDays: number;
   /** Milliseconds. */
   readonly queryTimeout: number;
   /** Milliseconds after which a system that nobody uses is closed. */
@@ -77,6 +79,7 @@ export function parseSettings(environment: Environment, directory: string): Sett
       trustProxy: read.TRUST_PROXY,
       logLevel: read.LOG_LEVEL,
       sessionDays: read.SESSION_DAYS,
+      requestLogDays: read.REQUEST_LOG_DAYS,
       queryTimeout: read.QUERY_TIMEOUT_MS,
       systemIdle: read.SYSTEM_IDLE_MS,
     }),

@@ -85,6 +85,10 @@ export const settings = {
     read: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   },
   SESSION_DAYS: { is: 'a whole number of days from 1 to 36500', read: wholeNumber(1, 36_500).default(365) },
+  REQUEST_LOG_DAYS: {
+    is: 'a whole number of days up to 36500, 0 for ever',
+    read: wholeNumber(0, 36_500).default(30),
+  },
   QUERY_TIMEOUT_MS: { is: 'a whole number of milliseconds, 1 or more', read: milliseconds.default(30_000) },
   SYSTEM_IDLE_MS: { is: 'a whole number of milliseconds, 1 or more', read: milliseconds.default(600_000) },
 } as const;

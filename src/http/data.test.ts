@@ -30,7 +30,8 @@ class CountedSystem extends System {
 }
 
 const entry = { id: '1', appId: 'app', name: 'App', createdAt: 0, masterKeyHash: '' };
-const system = new CountedSystem(new Registration(entry, [], 'salt'), {} as Store);
+const store = { schema: () => ({ version: 0, tables: new Map(), referencesTo: new Map() }) } as unknown as Store;
+const system = new CountedSystem(new Registration(entry, [], 'salt'), store);
 const systems = {
   acquire(appId: string) {
     if (appId === 'lost') return Promise.reject(new Error('no disk'));
@@ -42,8 +43,10 @@ const systems = {
 const edge: Edge = {
   systems,
   users: new Users(1),
+  resets: {} as Edge['resets'],
   hooks: { observers: [], rules: new Map() },
   log: pino({ level: 'silent' }),
+  trustProxy: false,
   baseUrl: () => 'http://base',
 };
 

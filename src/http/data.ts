@@ -6,6 +6,7 @@ import type { QueryParameters } from '../query/scope.ts';
 import type { System } from '../systems/index.ts';
 import { principalFor } from '../users/index.ts';
 import { sendError, sendReply } from './answer.ts';
+import { isLogged, noteRequest, refuseUnasked } from './audit.ts';
 import type { Edge } from './edge.ts';
 import type { ApiReply, ApiRequest, Endpoint } from './endpoint.ts';
 import { type Envelope, openEnvelope } from './envelope.ts';
@@ -21,6 +22,8 @@ interface Exchange {
   readonly envelope: Envelope;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
+  /** By `performance.now()`. */
+  readonly started: number;
 }
 
 /** Registers the data endpoints below the prefix. */
@@ -54,12 +57,13 @@ function chooserOf(byMethod: ReadonlyMap<unknown, Endpoint>): Choose {
 
 /** Answers one request: body, then application id, then caller, then the endpoint. */
 function handle(edge: Edge, choose: Choose, request: FastifyRequest, reply: FastifyReply): void {
+  const started = performance.now();
   try {
     const params = request.params as Params;
     for (const name in params) if (params[name] === '') fail('notFound');
     const envelope = openEnvelope(request.headers, request.body as string | undefined);
     const endpoint = choose(envelope.method) ?? fail('notFound');
-    const exchange = { edge, endpoint, envelope, request, reply };
+    const exchange = { edge, endpoint, envelope, request, reply, started };
     const { appId } = envelope;
     const found = typeof appId === 'string' ? edge.systems.acquire(appId) : undefined;
     if (found instanceof Promise) {
@@ -67,22 +71,25 @@ function handle(edge: Edge, choose: Choose, request: FastifyRequest, reply: Fast
       found.then((system) => ask(exchange, system)).catch(refuse);
     } else ask(exchange, found);
   } catch (error) {
-    sendError(edge, reply, error);
+    refuseUnasked(edge, request, reply, error);
   }
 }
 
 /** Finds out who asks, then asks the endpoint; lets go of the system when the answer no longer needs it. @throws unauthorized (403) */
 function ask(exchange: Exchange, system: System | undefined): void {
   if (!system) fail('unauthorized');
+  let caller: Principal | null = null;
   const refuse = (error: unknown) => {
     system.release();
     sendError(exchange.edge, exchange.reply, error);
+    note(exchange, system, caller);
   };
   const answer = (principal: Principal) => {
+    caller = principal;
     try {
       const asked = exchange.endpoint.handle(apiRequest(exchange, system, principal));
-      if (asked instanceof Promise) asked.then((reply) => deliver(exchange, system, reply), refuse);
-      else deliver(exchange, system, asked);
+      if (asked instanceof Promise) asked.then((reply) => deliver(exchange, system, principal, reply), refuse);
+      else deliver(exchange, system, principal, asked);
     } catch (error) {
       refuse(error);
     }
@@ -110,14 +117,24 @@ function apiRequest({ edge, endpoint, envelope, request }: Exchange, system: Sys
   };
 }
 
-function deliver({ edge, reply }: Exchange, system: System, answer: ApiReply): void {
+function deliver(exchange: Exchange, system: System, principal: Principal, answer: ApiReply): void {
+  const { edge, reply } = exchange;
   if (typeof answer.json === 'string') {
     system.release();
     sendReply(edge, reply, answer);
+    note(exchange, system, principal);
   } else {
     const json = new FramedPieces('', answer.json, '', () => system.release());
     sendReply(edge, reply, { ...answer, json });
   }
+}
+
+/** Writes have short answers, so that theirs are the only ones to be noted. A logout names nobody: it would block the user's deletion. */
+function note({ edge, endpoint, envelope, request, reply, started }: Exchange, system: System, caller: Principal | null): void {
+  if (!isLogged(endpoint)) return;
+  const principal = endpoint.path === '/logout' ? null : caller;
+  const { installationId } = envelope;
+  noteRequest(edge, system, request, reply, { method: endpoint.method, principal, installationId, started });
 }
 
 /** CONTRACT "Requests": a query that came as a POST has its parameters in the body. */

@@ -1,14 +1,17 @@
 import type { Logger } from '../observe/index.ts';
 import type { WriteHooks } from '../records/index.ts';
 import type { Systems } from '../systems/index.ts';
-import type { Users } from '../users/index.ts';
+import type { PasswordResets, Users } from '../users/index.ts';
 
 /** What the HTTP edge works with. */
 export interface Edge {
   readonly systems: Systems;
   readonly users: Users;
+  readonly resets: PasswordResets;
   readonly hooks: WriteHooks;
   readonly log: Logger;
+  /** Whose headers count that speak for others (CONTRACT "Running": TRUST_PROXY). */
+  readonly trustProxy: boolean | string[];
   /** The service's address as clients see it, without a slash at the end. */
   readonly baseUrl: () => string;
 }

@@ -17,6 +17,7 @@ test('credentials of a body are taken out of it', () => {
   assert.deepEqual(envelope, {
     appId: 'a',
     credentials: { masterKey: 'm', apiKey: 'k', sessionToken: 's' },
+    installationId: null,
     method: 'GET',
     body: { n: 1 },
   });

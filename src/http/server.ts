@@ -10,6 +10,7 @@ import { answerBadAddress, answerBadRequest, registerErrors } from './plugins/er
 import { registerHealth } from './plugins/health.ts';
 import { registerRequestId, requestId } from './plugins/request-id.ts';
 import { registerRequestLog } from './plugins/request-log.ts';
+import { registerResetPage } from './plugins/reset-page.ts';
 import { parseQueryString } from './query-string.ts';
 import { dataEndpoints } from './routes/index.ts';
 
@@ -81,10 +82,11 @@ export class HttpServer {
     registerErrors(server, edge);
     registerRequestLog(server, edge.log);
     registerHealth(server, () => http.#draining);
+    registerResetPage(server, edge);
     registerDataEndpoints(
       server,
       edge,
-      dataEndpoints(edge.users, (error) => edge.log.error({ err: error }, 'a batch item failed')),
+      dataEndpoints(edge, (error) => edge.log.error({ err: error }, 'a batch item failed')),
     );
     server.addHook('onSend', (_request, reply, _payload, done) => {
       if (http.#draining) reply.header('connection', 'close');

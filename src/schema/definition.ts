@@ -7,6 +7,7 @@ import { defineIndexes, defineTextIndex } from './definition-indexes.ts';
 import type { Schema, TableSchema, TimelineSettings } from './model.ts';
 import { checkClassName, checkFieldName, forbiddenKeys } from './naming.ts';
 import { readPermissions } from './permissions.ts';
+import { secretFieldsOf } from './system-tables.ts';
 
 const bodyKeys: ReadonlySet<string> = new Set([
   'className',
@@ -61,12 +62,14 @@ function readDefinition(table: TableSchema, body: JsonObject, checkName: (name: 
   for (const key of Object.keys(body)) if (!bodyKeys.has(key)) fail('badSchema', `${key} is not a key of a schema`);
   const { className } = table;
   const fields = defineFields(className, table.fields, own(body, 'fields'), checkName);
-  const indexes = defineIndexes(className, table.indexes, own(body, 'indexes'), fields.after, fields.deleted);
+  // A secret field exists for nobody: it is in no index that a client defines.
+  const indexable = new Map([...fields.after].filter(([name]) => !secretFieldsOf(className).has(name)));
+  const indexes = defineIndexes(className, table.indexes, own(body, 'indexes'), indexable, fields.deleted);
   const settings: SchemaChange[] = [
     ...definePermissions(className, own(body, 'classLevelPermissions'), fields.after),
     ...defineTimeline(className, own(body, 'timeline')),
     ...indexes.made,
-    ...defineTextIndex(className, own(body, 'textIndex'), fields.after),
+    ...defineTextIndex(className, own(body, 'textIndex'), indexable),
   ];
   return { droppedIndexes: indexes.dropped, fields, settings };
 }

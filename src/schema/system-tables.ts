@@ -14,7 +14,7 @@ const secretFields: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 /** Fields of which no two records have the same value, and the error for the second. */
 const uniqueFields: ReadonlyMap<string, ReadonlyMap<string, ErrorKey>> = new Map(
   Object.entries({
-    _User: { _username_key: 'usernameTaken', _email_key: 'emailTaken' },
+    _User: { _username_key: 'usernameTaken', _email_key: 'emailTaken', _reset_token: 'duplicateValue' },
     _Role: { name: 'duplicateValue' },
     _Session: { sessionToken: 'duplicateValue' },
   } as const).map(([className, fields]) => [className, new Map<string, ErrorKey>(Object.entries(fields))]),
@@ -49,6 +49,15 @@ const systemFields: ReadonlyMap<string, ReadonlySet<string>> = new Map(
       ...['path', 'method', 'ip', 'country', 'referer', 'userAgent', 'user', 'usingMK', 'internal', 'trustedIP', 'duration'],
       ...['statusCode', 'contentLength', 'service', 'retries', 'installationId'],
     ],
+    _Timeline: [
+      ...['event', 'objectClass', 'objectIdValue', 'data', 'user', 'Referer', 'Last'],
+      ...['AccountId', 'ContactId', 'SaleId', 'CaseId'],
+    ],
+    _syslogTriggers: ['triggerId', 'actionId', 'event', 'objectIdValue', 'data', 'error'],
+    _Notification: ['User', 'Content', 'Date', 'Icon', 'objectClass', 'objectIdValue', 'updatedByTrigger'],
+    _GeneralLogs: ['Type', 'Name', 'Value'],
+    _DynamicQueries: ['Name', 'table', 'keys', 'where', 'order', 'groupBy'],
+    _Trigger: ['Name', 'table', 'events', 'criteria', 'changedFields', 'schedule', 'actions', 'Active'],
     Config: ['Name', 'Value'],
   }).map(([className, names]) => [className, new Set(names)]),
 );

@@ -41,6 +41,11 @@ export class Systems {
     return registration && this.#openSystem(registration).then(() => this.acquire(appId));
   }
 
+  /** The systems that are open, as of each step; who works with one holds it before the next. */
+  *opened(): IterableIterator<System> {
+    for (const open of this.#open.values()) if (open instanceof System) yield open;
+  }
+
   async #openSystem(registration: Registration): Promise<void> {
     const { appId, id } = registration.entry;
     const opening = (async () => {

@@ -1,30 +1,50 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { newObjectId } from '../kernel/ids.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { type AccessProfile, readTableFile, type TableFile } from './template-table.ts';
 
 /** A first table of a new system. */
 export interface TemplateTable {
   readonly className: string;
-  /** As in POST schemas: fields, classLevelPermissions, timeline, indexes, textIndex. */
+  /** As in POST schemas: fields, classLevelPermissions, timeline, indexes. */
   readonly definition: JsonObject;
   /** Its first records, in wire form, each with an objectId: a new one where the file gives none. */
   readonly rows: readonly JsonObject[];
 }
 
 // The folder lies at the package root, two levels above both src/systems and dist/systems.
-const folder = new URL('../../template/tables/', import.meta.url);
+const folder = new URL('../../template/', import.meta.url);
+const tables = new URL('tables/', folder);
 
-/** Reads `template/tables`: one file for each table, named after it. @returns the tables by name */
+/** The table that holds the labels of all fields (SPEC "Other system tables"). */
+const dictionary = '_Dictionary';
+
+/**
+ * Reads `template/`: `tables/<name>.json`, one for each table; `permissions.json`, what their `access` names; `default-fields.json`,
+ * labels of the fields that every table has. Labels become rows of `_Dictionary`.
+ * @returns the tables by name
+ * @throws Error for a file that is not as it should be, which is a fault of ours
+ */
 export async function readTemplate(): Promise<TemplateTable[]> {
-  const files = (await readdir(folder)).filter((file) => file.endsWith('.json')).sort();
-  return Promise.all(files.map(readTable));
+  const [permissions, defaultLabels] = await Promise.all([readJson('permissions.json'), readJson('default-fields.json')]);
+  const profiles = new Map(Object.entries(permissions as unknown as Record<string, AccessProfile>));
+  const names = (await readdir(tables)).filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length));
+  const files = await Promise.all(
+    names.sort().map(async (name): Promise<[string, TableFile]> => {
+      return [name, readTableFile(name, await readJson(`tables/${name}.json`), profiles)];
+    }),
+  );
+  const labels = files.flatMap(([name, file]) => labelRows(name, [...Object.entries(defaultLabels), ...file.labels]));
+  return files.map(([className, { definition, rows }]) => ({
+    className,
+    definition,
+    rows: [...rows, ...(className === dictionary ? labels : [])].map((row) => ({ objectId: newObjectId(), ...row })),
+  }));
 }
 
-async function readTable(file: string): Promise<TemplateTable> {
-  const { rows = [], ...definition } = JSON.parse(await readFile(new URL(file, folder), 'utf8'));
-  return {
-    className: file.slice(0, -'.json'.length),
-    definition,
-    rows: rows.map((row: JsonObject) => ({ objectId: newObjectId(), ...row })),
-  };
+const labelRows = (tblName: string, labels: Iterable<[string, unknown]>): JsonObject[] =>
+  Array.from(labels, ([field, value]) => ({ tblName, field, value: value as string }));
+
+async function readJson(path: string): Promise<JsonObject> {
+  return JSON.parse(await readFile(new URL(path, folder), 'utf8'));
 }

@@ -1,1 +1,3 @@
+export { resetPassword } from './reset/password.ts';
+export { PasswordResets, resetPath } from './reset/requests.ts';
 export { principalFor, Users, userTableRules } from './users.ts';

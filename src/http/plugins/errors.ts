@@ -2,7 +2,8 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError, serviceError } from '../../errors/fail.ts';
 import { renderError } from '../../errors/render.ts';
-import { jsonType, sendError } from '../answer.ts';
+import { jsonType } from '../answer.ts';
+import { refuseUnasked } from '../audit.ts';
 import type { Connection } from '../connections.ts';
 import type { Edge } from '../edge.ts';
 import { newRequestId, requestIdHeader } from './request-id.ts';
@@ -12,12 +13,12 @@ const DROP_TIME = 30_000;
 
 /** Answers for errors that are raised before an endpoint is asked, and for paths that have none. */
 export function registerErrors(server: FastifyInstance, edge: Edge): void {
-  server.setErrorHandler((error, _request, reply) => {
+  server.setErrorHandler((error, request, reply) => {
     const shown = translate(error);
-    if (shown instanceof ServiceError && shown.key === 'tooLarge') answerTooLarge(reply, shown);
-    else sendError(edge, reply, shown);
+    const isTooLarge = shown instanceof ServiceError && shown.key === 'tooLarge';
+    refuseUnasked(edge, request, reply, shown, isTooLarge ? () => answerTooLarge(reply, shown) : undefined);
   });
-  server.setNotFoundHandler((_request, reply) => sendError(edge, reply, serviceError('notFound')));
+  server.setNotFoundHandler((request, reply) => refuseUnasked(edge, request, reply, serviceError('notFound')));
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Users } from '../../users/index.ts';
+import type { Edge } from '../edge.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { aggregateEndpoints } from './aggregate.ts';
 import { batchEndpoint } from './batch.ts';
@@ -8,9 +8,12 @@ import { schemaEndpoints } from './schemas.ts';
 import { userEndpoints } from './users.ts';
 
 /** Every data endpoint. A batch may address all but itself. */
-export function dataEndpoints(users: Users, reportFault: (error: unknown) => void): readonly Endpoint[] {
+export function dataEndpoints(
+  { users, resets }: Pick<Edge, 'users' | 'resets'>,
+  reportFault: (error: unknown) => void,
+): readonly Endpoint[] {
   const single = [
-    ...userEndpoints(users),
+    ...userEndpoints(users, resets),
     ...classEndpoints(users),
     ...aggregateEndpoints,
     ...schemaEndpoints,

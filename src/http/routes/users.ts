@@ -1,12 +1,12 @@
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { getRecord } from '../../records/index.ts';
-import type { Users } from '../../users/index.ts';
+import type { PasswordResets, Users } from '../../users/index.ts';
 import type { ApiReply, ApiRequest, Endpoint } from '../endpoint.ts';
 import { fieldsOf } from '../envelope.ts';
 
 /** SPEC "Users and sessions", "Login and session": all that is not an operation on a record. */
-export function userEndpoints(users: Users): readonly Endpoint[] {
+export function userEndpoints(users: Users, resets: PasswordResets): readonly Endpoint[] {
   return [
     {
       method: 'POST',
@@ -26,6 +26,11 @@ export function userEndpoints(users: Users): readonly Endpoint[] {
         await users.logOut(context.store, client.sessionToken);
         return ok('{}');
       },
+    },
+    {
+      method: 'POST',
+      path: '/requestPasswordReset',
+      handle: ({ system, body }) => ok(JSON.stringify(resets.request(system, fieldsOf(body)))),
     },
     {
       method: 'GET',

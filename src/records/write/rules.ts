@@ -1,3 +1,4 @@
+import { authorize } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Mutation } from '../../storage/port.ts';
@@ -29,7 +30,16 @@ export interface TableRules {
   remove?(write: RuledWrite): RuledFields | Promise<RuledFields>;
 }
 
-/** Asks the rules of a table, where it has any. At once where they are, so that writes keep the order in which they came. */
+const rights = { create: 'create', update: 'update', remove: 'delete' } as const;
+
+/**
+ * Asks the rules of a table, where it has any. At once where they are, so that writes keep the order in which they came.
+ * @throws permissionDenied (119) before, since what the rules say tells of the records; what the rules throw
+ */
 export function underRules(className: string, action: keyof TableRules, write: RuledWrite): RuledFields | Promise<RuledFields> {
-  return write.context.hooks.rules.get(className)?.[action]?.(write) ?? { fields: write.fields };
+  const { store, principal, hooks } = write.context;
+  const rules = hooks.rules.get(className);
+  const table = rules && store.schema().tables.get(className);
+  if (table) authorize(principal, rights[action], table);
+  return rules?.[action]?.(write) ?? { fields: write.fields };
 }

@@ -52,6 +52,7 @@ export class SqliteStore implements Store {
         this.#upheavals++;
         this.#schema = this.#load();
       },
+      overflowed: () => report('too many writes that nobody waits for are waiting: further ones are dropped'),
     });
     this.reader = new SqliteReader(path, this.#connection, pool, {
       removals: () => this.#removals,

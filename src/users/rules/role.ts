@@ -1,5 +1,7 @@
+import { authorize } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
+import { guardedFilter } from '../../query/index.ts';
 import { type RuledFields, type RuledWrite, readRows, type TableRules } from '../../records/index.ts';
 import { holds } from '../sessions/record.ts';
 
@@ -18,7 +20,8 @@ export const roleRules: TableRules = {
     const [role] = await readRows<{ name?: string }>(context.store, {
       className: '_Role',
       fields: ['name'],
-      filter: (table) => holds(table, 'objectId', objectId),
+      // A role that the caller cannot write is none: whether its name is another would tell what it is.
+      filter: (table) => guardedFilter(authorize(context.principal, 'update', table), holds(table, 'objectId', objectId)),
       limit: 1,
     });
     if (role && role.name !== fields.name) fail('fieldCannotBeChanged', 'name');

@@ -12,7 +12,9 @@ export const sessionRules: TableRules = {
 
   update({ context, fields }: RuledWrite): RuledFields {
     if (Object.hasOwn(fields, 'ACL')) fail('invalidFieldName', 'ACL');
-    const name = context.principal.kind === 'user' ? Object.keys(fields).find((one) => kept.has(one)) : undefined;
+    // A key may name a place inside a field.
+    const names = Object.keys(fields).map((key) => key.split('.', 1)[0] as string);
+    const name = context.principal.kind === 'user' ? names.find((one) => kept.has(one)) : undefined;
     return name === undefined ? { fields } : fail('fieldDenied', name, '_Session');
   },
 };

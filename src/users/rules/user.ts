@@ -30,6 +30,8 @@ export const userRules: TableRules = {
     if (Object.hasOwn(fields, 'email')) Object.assign(set, emailOf(fields.email));
     if (Object.hasOwn(fields, 'password')) set.password = await passwordOf(password);
     const endsSessions = Object.hasOwn(set, 'password') || fields.active === false;
+    // A link that was sent before is for who the user was then.
+    if (endsSessions || Object.hasOwn(set, '_email_key')) Object.assign(set, { _reset_token: null, _reset_expires_at: null });
     return endsSessions ? { fields: rest, set, before: (schema) => endSessionsOf(schema, objectId) } : { fields: rest, set };
   },
 

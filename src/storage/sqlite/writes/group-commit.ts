@@ -8,6 +8,8 @@ const LARGEST_GROUP = 500;
 const LATEST = 200;
 /** Such work beyond which the oldest is carried out at once, and the time of a commit is bounded. */
 const LARGEST_BEHIND = 500;
+/** Such work that waits, for the end of a long schema change say, beyond which further work is dropped. */
+const MOST_BEHIND = 10_000;
 
 interface Waiting {
   /** Does the work, as a whole or not at all, and returns what answers it once the commit is durable. */
@@ -23,6 +25,8 @@ export interface CommitEvents {
   committed(writes: number): void;
   /** A whole group failed: what its writes did in memory is to be forgotten. */
   rolledBack(): void;
+  /** Work that nobody waits for is dropped, since too much of it waits. Told once until none waits. */
+  overflowed(): void;
 }
 
 /**
@@ -35,6 +39,7 @@ export class GroupCommit {
   #waiting: Waiting[] = [];
   /** Work that goes along with the next commit. */
   #behind: (() => void)[] = [];
+  #overflowing = false;
   #latest: NodeJS.Timeout | undefined;
   #scheduled = false;
   #alone: Promise<unknown> | undefined;
@@ -62,11 +67,16 @@ export class GroupCommit {
   }
 
   /**
-   * Runs `work` inside the next commit, or in one of its own soon. Nobody is told of its end.
+   * Runs `work` inside the next commit, before the writes that wait for it, or in one of its own soon. Nobody is told of its end.
    * @param work as for `run`; it reports its errors itself, except those that end the transaction
    */
   runBehind(work: () => void): void {
     if (this.#closed) return;
+    if (this.#behind.length >= MOST_BEHIND) {
+      if (!this.#overflowing) this.#events.overflowed();
+      this.#overflowing = true;
+      return;
+    }
     this.#behind.push(work);
     if (this.#behind.length >= LARGEST_BEHIND) this.#schedule();
     else this.#latest ??= setTimeout(() => this.#schedule(), LATEST);
@@ -120,6 +130,7 @@ export class GroupCommit {
     this.#waiting = this.#waiting.slice(LARGEST_GROUP);
     const behind = this.#behind.slice(0, LARGEST_BEHIND);
     this.#behind = this.#behind.slice(LARGEST_BEHIND);
+    if (this.#behind.length === 0) this.#overflowing = false;
     clearTimeout(this.#latest);
     this.#latest = undefined;
     if (this.#waiting.length > 0 || this.#behind.length > 0) this.#schedule();
@@ -127,8 +138,9 @@ export class GroupCommit {
     try {
       this.#connection.execute('BEGIN IMMEDIATE');
       this.#events.began();
-      for (const write of group) done.push(this.#attempt(write));
+      // It came about before the writes that wait: a user whose request was logged is not deleted first.
       for (const work of behind) work();
+      for (const write of group) done.push(this.#attempt(write));
       this.#connection.execute('COMMIT');
     } catch (error) {
       this.#rollback();

@@ -1,0 +1,131 @@
+import { actorId, type Principal } from '../access/index.ts';
+import { newObjectId } from '../kernel/ids.ts';
+import type { Field, FieldType, Schema, TableSchema } from '../schema/model.ts';
+import type { Store, WritePlan } from '../storage/port.ts';
+import type { StoredValue } from '../values/index.ts';
+import { bounded, withoutSecrets } from './header-text.ts';
+
+/** A request that has its answer. */
+export interface LoggedRequest {
+  readonly method: string;
+  /** As it was sent; the log leaves the query out. */
+  readonly url: string;
+  readonly ip: string;
+  /** Two letters; `undefined` where nobody said. */
+  readonly country: string | undefined;
+  readonly referer: string | undefined;
+  readonly userAgent: string | undefined;
+  readonly installationId: string | undefined;
+  /** `null` where the row is to name nobody. */
+  readonly principal: Principal | null;
+  readonly statusCode: number;
+  /** Bytes of the request's body. */
+  readonly contentLength: number;
+  /** Milliseconds. */
+  readonly duration: number;
+}
+
+const className = '_RequestLog';
+
+/** Characters that a row keeps of what a client sent. */
+const most = { path: 1_000, referer: 1_000, userAgent: 500, installationId: 256, other: 100 } as const;
+
+/** The columns of a row, in the order of its values: one statement for all rows. */
+const columns: ReadonlyArray<readonly [name: string, type: FieldType]> = [
+  ['objectId', 'String'],
+  ['createdAt', 'Date'],
+  ['updatedAt', 'Date'],
+  ['createdBy', 'Pointer'],
+  ['updatedBy', 'Pointer'],
+  ['path', 'String'],
+  ['method', 'String'],
+  ['ip', 'String'],
+  ['country', 'String'],
+  ['referer', 'String'],
+  ['userAgent', 'String'],
+  ['user', 'Pointer'],
+  ['usingMK', 'Boolean'],
+  ['internal', 'Boolean'],
+  ['trustedIP', 'Boolean'],
+  ['duration', 'Number'],
+  ['statusCode', 'Number'],
+  ['contentLength', 'Number'],
+  ['service', 'String'],
+  ['retries', 'Number'],
+  ['installationId', 'String'],
+];
+
+/**
+ * Adds a row to `_RequestLog` with the next commit (SPEC "Other system tables"; docs/decisions.md "Request log"). Nobody waits for it. A
+ * system whose table has not all the columns keeps no log.
+ */
+export function logRequest(store: Store, request: LoggedRequest): void {
+  if (!fieldsOf(store.schema())) return;
+  const values = valuesOf(request, Date.now());
+  store.writeBehind({ plan: (schema) => planRow(schema, values) });
+}
+
+function planRow(schema: Schema, values: readonly StoredValue[]): WritePlan {
+  const found = fieldsOf(schema);
+  if (!found) return { changes: [], mutations: [] };
+  const { table, fields } = found;
+  return {
+    changes: [],
+    mutations: [{ kind: 'insert', table, values: fields.map((field, at) => [field, values[at] as StoredValue] as const) }],
+  };
+}
+
+/** In the order of `columns`. */
+function valuesOf(request: LoggedRequest, at: number): readonly StoredValue[] {
+  const { principal, url, country, referer, userAgent, installationId } = request;
+  const user = principal && actorId(principal);
+  const query = url.indexOf('?');
+  return [
+    newObjectId(),
+    at,
+    at,
+    'master',
+    'master',
+    bounded(url, most.path, query < 0 ? url.length : query),
+    request.method,
+    bounded(request.ip, most.other),
+    country === undefined ? null : bounded(country, most.other),
+    referer === undefined ? null : bounded(withoutSecrets(referer), most.referer),
+    userAgent === undefined ? null : bounded(userAgent, most.userAgent),
+    user,
+    user === 'master',
+    false,
+    isLoopback(request.ip),
+    Math.round(request.duration),
+    request.statusCode,
+    request.contentLength,
+    'platform',
+    0,
+    installationId === undefined ? null : bounded(installationId, most.installationId),
+  ];
+}
+
+/** Whether a request came from the machine itself. */
+function isLoopback(ip: string): boolean {
+  return ip === '::1' || ip.startsWith('127.') || ip.startsWith('::ffff:127.');
+}
+
+interface LogTable {
+  readonly table: TableSchema;
+  readonly fields: readonly Field[];
+}
+
+const logTables = new WeakMap<TableSchema, LogTable | null>();
+
+/** The log of a schema; `null` where it has none that can hold a row. Remembered for as long as the table stays. */
+function fieldsOf(schema: Schema): LogTable | null {
+  const table = schema.tables.get(className);
+  if (!table) return null;
+  let found = logTables.get(table);
+  if (found === undefined) {
+    const fields = columns.map(([name]) => table.fields.get(name));
+    const isFit = (field: Field | undefined, at: number): field is Field => field !== undefined && field.type === columns[at]?.[1];
+    logTables.set(table, (found = fields.every(isFit) ? { table, fields } : null));
+  }
+  return found;
+}

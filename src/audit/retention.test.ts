@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, mock, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { newObjectId } from '../kernel/ids.ts';
+import { planTable } from '../schema/definition.ts';
+import { fieldOf } from '../schema/model.ts';
+import { type Mutation, wholeText } from '../storage/port.ts';
+import { ReaderPool } from '../storage/sqlite/reads/pool.ts';
+import { SqliteStore } from '../storage/sqlite/store.ts';
+import type { System } from '../systems/index.ts';
+import { deleteOld, Retention } from './retention.ts';
+
+const DAY = 86_400_000;
+const now = Date.UTC(2026, 5, 1);
+const directory = mkdtempSync(join(tmpdir(), 'rds-retention-'));
+let pool: ReaderPool;
+let store: SqliteStore;
+before(() => {
+  pool = new ReaderPool(10_000, assert.fail);
+});
+beforeEach(async () => {
+  await store?.close();
+  store = new SqliteStore(join(directory, `${newObjectId()}.sqlite`), pool, assert.fail);
+  const tables = { _RequestLog: { path: { type: 'String' } }, _Session: { expiresAt: { type: 'Date' } }, Others: {} };
+  for (const [name, fields] of Object.entries(tables))
+    await store.write({ plan: (schema) => ({ changes: planTable(schema, name, { fields }, () => {}), mutations: [] }) });
+});
+after(async () => {
+  await store.close();
+  await pool.close();
+  rmSync(directory, { recursive: true });
+});
+
+/** Adds a record for each time; a session's is that of its end. */
+async function add(className: string, times: readonly number[]): Promise<void> {
+  await store.write({
+    plan: (schema) => {
+      const table = schema.tables.get(className);
+      assert.ok(table);
+      const mutations = times.map((at): Mutation => {
+        const set = { objectId: newObjectId(), createdAt: at, updatedAt: at, ...(className === '_Session' ? { expiresAt: at } : {}) };
+        return { kind: 'insert', table, values: Object.entries(set).map(([name, value]) => [fieldOf(table, name), value]) };
+      });
+      return { changes: [], mutations };
+    },
+  });
+}
+
+/** The times of creation that are left, sorted. */
+async function left(className: string): Promise<number[]> {
+  const table = store.schema().tables.get(className);
+  assert.ok(table);
+  const { results } = await store.reader.find({
+    ...{ table, fields: [fieldOf(table, 'createdAt')], filter: { kind: 'always' }, includes: [], order: [] },
+    ...{ skip: 0, limit: 10_000, count: false, withScore: false },
+  });
+  return (JSON.parse(await wholeText(results)) as { createdAt: string }[]).map(({ createdAt }) => Date.parse(createdAt)).sort();
+}
+
+test('rows older than the days go, in whatever order they came, and others stay', async () => {
+  const kept = [now - 30 * DAY, now - DAY, now, now + DAY];
+  await add('_RequestLog', [kept[0] as number, now - 31 * DAY, ...kept.slice(1), now - 30 * DAY - 1]);
+  await add('Others', [0]);
+  await deleteOld(store, 30, now, () => false);
+  assert.deepEqual(await left('_RequestLog'), kept);
+  assert.deepEqual(await left('Others'), [0]);
+});
+
+test('0 days keep rows for ever; sessions that have expired go all the same', async () => {
+  await add('_RequestLog', [0]);
+  await add('_Session', [now - 1, now + 1]);
+  await deleteOld(store, 0, now, () => false);
+  assert.deepEqual(await left('_RequestLog'), [0]);
+  assert.deepEqual(await left('_Session'), [now + 1]);
+});
+
+test('many rows go in commits of 500', async () => {
+  await add('_RequestLog', [...Array.from({ length: 1_200 }, (_, n) => n), now]);
+  const deleted: number[] = [];
+  const write = store.write.bind(store);
+  store.write = (prepared) => {
+    const [mutation] = prepared.plan(store.schema()).mutations;
+    if (mutation?.kind === 'deleteAll' && mutation.filter.kind === 'in') deleted.push(mutation.filter.values.length);
+    return write(prepared);
+  };
+  await deleteOld(store, 1, now, () => false);
+  assert.deepEqual(deleted, [500, 500, 200]);
+  assert.deepEqual(await left('_RequestLog'), [now]);
+});
+
+test('a system without these tables is passed over, and an end in between is heeded', async () => {
+  const bare = new SqliteStore(join(directory, 'bare.sqlite'), pool, assert.fail);
+  await deleteOld(bare, 1, now, () => false);
+  await bare.close();
+  await add('_RequestLog', [0]);
+  await deleteOld(store, 1, now, () => true);
+  assert.deepEqual(await left('_RequestLog'), [0]);
+});
+
+test('a system is looked at soon after it was opened, then every hour, and is held meanwhile', async () => {
+  mock.timers.enable({ apis: ['setInterval'] });
+  let clock = 0;
+  mock.method(performance, 'now', () => clock);
+  const log: string[] = [];
+  const quiet = { schema: () => (log.push('look'), { tables: new Map() }) };
+  const system = { store: quiet, hold: () => log.push('hold'), release: () => log.push('release') } as unknown as System;
+  const retention = new Retention(() => [system], 1, (error) => assert.fail(String(error)));
+  const looks: number[] = [];
+  for (let minute = 1; minute <= 130; minute++) {
+    clock += 60_000;
+    mock.timers.tick(60_000);
+    for (let n = 0; n < 5; n++) await turn();
+    if (log.length > 0) looks.push(minute);
+    if (log.length > 0) assert.deepEqual(log.splice(0), ['hold', 'look', 'look', 'release']);
+  }
+  await retention.close();
+  mock.timers.tick(3_600_000);
+  mock.reset();
+  mock.timers.reset();
+  assert.deepEqual(looks, [2, 62, 122]);
+});

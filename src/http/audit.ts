@@ -1,0 +1,109 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../access/index.ts';
+import { logRequest } from '../audit/index.ts';
+import type { System } from '../systems/index.ts';
+import { sendError } from './answer.ts';
+import type { Edge } from './edge.ts';
+import type { Endpoint } from './endpoint.ts';
+import { prefix } from './prefix.ts';
+
+/** What the log is told beside what the request and its answer say themselves. */
+export interface Noted {
+  readonly method: string;
+  /** `null` where nobody is to be named. */
+  readonly principal: Principal | null;
+  readonly installationId: string | null | undefined;
+  /** By `performance.now()`. */
+  readonly started: number;
+}
+
+/**
+ * Whether requests to an endpoint are logged (SPEC "Other system tables": writes only). A login is one, whatever its method: it opens a
+ * session.
+ */
+export function isLogged({ method, path }: Endpoint): boolean {
+  return method !== 'GET' || path === '/login';
+}
+
+/**
+ * Adds an answered request to the log of its system, at the latest in the turn of the event loop that let go of it. Nobody waits for it,
+ * and nothing that goes wrong here comes back to the caller.
+ */
+export function noteRequest(edge: Edge, system: System, request: FastifyRequest, reply: FastifyReply, noted: Noted): void {
+  const { headers } = request;
+  try {
+    logRequest(system.store, {
+      method: noted.method,
+      url: request.url,
+      ip: request.ip,
+      country: countryOf(edge, request),
+      referer: headers.referer,
+      userAgent: headers['user-agent'],
+      installationId: noted.installationId ?? undefined,
+      principal: noted.principal,
+      statusCode: reply.statusCode,
+      contentLength: lengthOf(request),
+      duration: performance.now() - noted.started,
+    });
+  } catch (error) {
+    edge.log.error({ err: error, request: request.id }, 'a request was not logged');
+  }
+}
+
+/** Bytes of the body as it was sent; where nobody said, those of its text. */
+function lengthOf({ headers, body }: FastifyRequest): number {
+  const said = headers['content-length'];
+  if (said !== undefined) return Number(said) || 0;
+  return typeof body === 'string' ? Buffer.byteLength(body) : 0;
+}
+
+/** The country that a proxy names, where the request came by one whose word counts (CONTRACT "Running": TRUST_PROXY). */
+function countryOf({ trustProxy }: Edge, request: FastifyRequest): string | undefined {
+  const country = request.headers['cf-ipcountry'];
+  if (trustProxy === false || typeof country !== 'string' || !/^[A-Z][A-Z0-9]$/i.test(country)) return undefined;
+  return trustProxy === true || (request.ips?.length ?? 0) > 1 ? country.toUpperCase() : undefined;
+}
+
+/**
+ * Refuses a request before any endpoint was asked. Where its header names a system, the log of that hears of a write.
+ * @param send sends the answer
+ */
+export function refuseUnasked(
+  edge: Edge,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: unknown,
+  send: () => void = () => sendError(edge, reply, error),
+): void {
+  const end = (system?: System) => {
+    send();
+    if (!system) return;
+    noteRequest(edge, system, request, reply, {
+      method: request.method,
+      principal: keyHolder(system, request),
+      installationId: undefined,
+      started: performance.now(),
+    });
+    system.release();
+  };
+  const named = namedSystem(edge, request);
+  if (named instanceof Promise) named.then(end, () => send());
+  else end(named);
+}
+
+const writes: ReadonlySet<string> = new Set(['POST', 'PUT', 'DELETE']);
+
+function namedSystem({ systems }: Edge, { method, url, headers }: FastifyRequest): ReturnType<Edge['systems']['acquire']> {
+  const appId = headers['x-platform-application-id'];
+  if (!writes.has(method) || !url.startsWith(`${prefix}/`) || typeof appId !== 'string' || appId === '') return undefined;
+  return systems.acquire(appId);
+}
+
+/** Who asked, where his header says so at once. */
+function keyHolder({ registration }: System, { headers }: FastifyRequest): Principal | null {
+  return registration.principalFor({
+    masterKey: headers['x-platform-master-key'],
+    apiKey: headers['x-platform-api-key'],
+    sessionToken: headers['x-platform-session-token'],
+  });
+}

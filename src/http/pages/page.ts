@@ -1,0 +1,58 @@
+import { hash } from 'node:crypto';
+import { escapeHtml } from '../../kernel/html.ts';
+
+const style = [
+  'body{margin:0;background:#f4f5f7;color:#1b1f24;font:17px/1.5 system-ui,sans-serif}',
+  'main{max-width:26rem;margin:8vh auto 0;padding:2rem;background:#fff;border:1px solid #d5d9e0;border-radius:10px}',
+  'h1{margin:0 0 1rem;font-size:1.35rem}',
+  'h1 span{display:block;font-size:.8em;font-weight:normal}',
+  'p{margin:0 0 1rem}',
+  '[lang=en]{color:#4a5361}',
+  '[role=alert]{padding:.75rem 1rem;border:1px solid #c62828;border-radius:6px;background:#fdecea}',
+  '[role=alert] p{margin:0}',
+  '[role=alert],form{margin-bottom:1rem}',
+  'label{display:block;margin-bottom:.35rem;font-weight:600}',
+  'input,button{box-sizing:border-box;width:100%;padding:.65rem .75rem;border-radius:6px;font:inherit}',
+  'input{margin-bottom:1rem;border:1px solid #6b7482}',
+  'button{border:0;background:#1a4fa3;color:#fff;font-weight:600;cursor:pointer}',
+  ':focus-visible{outline:3px solid #f2a900;outline-offset:2px}',
+].join('');
+
+/**
+ * Headers of every page: it runs no script, loads nothing, sends its form to us alone, stands in no frame, and leaves neither its address
+ * nor itself behind.
+ */
+export const pageHeaders: Readonly<Record<string, string>> = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': [
+    "default-src 'none'",
+    `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; '),
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+};
+
+/** A text in both languages of the pages. */
+export interface Bilingual {
+  readonly he: string;
+  readonly en: string;
+}
+
+/** A page in Hebrew, English below. @param content HTML */
+export function page(title: Bilingual, content: string): string {
+  return [
+    '<!doctype html><html lang="he" dir="rtl"><head><meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">',
+    `<title>${escapeHtml(`${title.he} · ${title.en}`)}</title><style>${style}</style></head>`,
+    `<body><main><h1>${escapeHtml(title.he)} <span lang="en" dir="ltr">${escapeHtml(title.en)}</span></h1>${content}</main></body></html>`,
+  ].join('');
+}
+
+/** Paragraphs of one text in both languages. */
+export function paragraphs({ he, en }: Bilingual): string {
+  return `<p>${escapeHtml(he)}</p><p lang="en" dir="ltr">${escapeHtml(en)}</p>`;
+}

@@ -1,0 +1,71 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ServiceError } from '../../errors/fail.ts';
+import { resetPassword, resetPath } from '../../users/index.ts';
+import type { Edge } from '../edge.ts';
+import { pageHeaders } from '../pages/page.ts';
+import { formPage, messagePage } from '../pages/password-reset.ts';
+
+/** A token and a password of the longest kind, every character of it percent-encoded, and room for more. */
+const FORM_BYTES = 32 * 1024;
+
+/**
+ * The page behind the link of a password reset (docs/decisions.md "Users and sessions": Reset). Whoever opens it uses nothing up, since
+ * mail scanners do, and learns nothing of the token.
+ */
+export function registerResetPage(server: FastifyInstance, edge: Pick<Edge, 'systems' | 'log'>): void {
+  const url = `${resetPath}/:appId`;
+  server.route({
+    method: ['GET', 'HEAD'],
+    url,
+    handler: (request, reply) =>
+      answer(edge, request, reply, async () => ({
+        status: 200,
+        html: formPage((request.query as ReadonlyMap<string, string>).get('token') ?? ''),
+      })),
+  });
+  server.route({
+    method: 'POST',
+    url,
+    bodyLimit: FORM_BYTES,
+    handler: (request, reply) => answer(edge, request, reply, (store) => submit(store, request.body)),
+  });
+}
+
+type Store = Parameters<typeof resetPassword>[0];
+
+interface Page {
+  readonly status: number;
+  readonly html: string;
+}
+
+async function submit(store: Store, body: unknown): Promise<Page> {
+  const form = new URLSearchParams(typeof body === 'string' ? body : '');
+  const token = form.get('token') ?? '';
+  const outcome = await resetPassword(store, token, form.get('password') ?? '');
+  if (outcome === 'weakPassword') return { status: 400, html: formPage(token, true) };
+  return { status: outcome === 'done' ? 200 : 400, html: messagePage(outcome) };
+}
+
+/** Asks for a page of a system, and lets go of the system then. */
+async function answer(
+  { systems, log }: Pick<Edge, 'systems' | 'log'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  make: (store: Store) => Promise<Page>,
+): Promise<void> {
+  let made: Page;
+  try {
+    const system = await systems.acquire((request.params as { appId: string }).appId);
+    if (system)
+      try {
+        made = await make(system.store);
+      } finally {
+        system.release();
+      }
+    else made = { status: 404, html: messagePage('unknown') };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) log.error({ err: error, request: request.id }, 'a password reset failed');
+    made = { status: error instanceof ServiceError ? error.status : 500, html: messagePage('fault') };
+  }
+  reply.code(made.status).headers(pageHeaders).send(made.html);
+}

@@ -1,0 +1,84 @@
+import { mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { newObjectId } from '../kernel/ids.ts';
+
+/** What becomes of a message in the box: it stays, or it is there until it is sent. */
+export type BoxState = 'kept' | 'sending';
+
+const endings = { kept: '.eml', sending: '.sending' } as const;
+const PART = '.part';
+
+/**
+ * A directory of messages, one file each, `<time>-<id>.eml`, for the service's own user alone. A message that is being sent stands there
+ * too (`.sending`), so that no crash loses it. Every file appears whole.
+ */
+export class MailBox {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** Puts a message in. @returns its name in the box @throws errors of the operating system */
+  async put(raw: Buffer, state: BoxState): Promise<string> {
+    await mkdir(this.#directory, { mode: 0o700 }).catch(unlessThere);
+    const name = `${new Date().toISOString().replace(/[-:.]/g, '')}-${newObjectId()}`;
+    const part = this.#path(name, PART);
+    try {
+      await writeWhole(part, raw);
+      await this.#rename(name, PART, endings[state]);
+    } catch (error) {
+      await unlink(part).catch(() => {});
+      throw error;
+    }
+    return name;
+  }
+
+  /** A message that could not be sent stays. */
+  keep(name: string): Promise<void> {
+    return this.#rename(name, endings.sending, endings.kept);
+  }
+
+  /** A message that was sent leaves. */
+  drop(name: string): Promise<void> {
+    return unlink(this.#path(name, endings.sending));
+  }
+
+  /** Keeps what an earlier process did not finish sending. @returns the number of messages */
+  async recover(): Promise<number> {
+    const files = await readdir(this.#directory).catch((error) => {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      throw error;
+    });
+    // Half written: its sender never heard that it was taken on.
+    for (const file of files) if (file.endsWith(PART)) await unlink(join(this.#directory, file));
+    const left = files.filter((file) => file.endsWith(endings.sending));
+    for (const file of left) await this.keep(file.slice(0, -endings.sending.length));
+    return left.length;
+  }
+
+  async #rename(name: string, from: string, to: string): Promise<void> {
+    await rename(this.#path(name, from), this.#path(name, to));
+    await syncDirectory(this.#directory);
+  }
+
+  #path(name: string, ending: string): string {
+    return join(this.#directory, name + ending);
+  }
+}
+
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}
+
+async function writeWhole(path: string, raw: Buffer): Promise<void> {
+  await using file = await open(path, 'wx', 0o600);
+  await file.writeFile(raw);
+  await file.sync();
+}
+
+/** Makes a new name durable. */
+async function syncDirectory(path: string): Promise<void> {
+  await using directory = await open(path, 'r');
+  await directory.sync();
+}

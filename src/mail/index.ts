@@ -1,0 +1,2 @@
+export { createMailer } from './create.ts';
+export type { Mailer, MailMessage } from './mailer.ts';

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { createLog, type Logger } from '../observe/index.ts';
+import { MailBox } from './box.ts';
+import type { ComposedMail } from './compose.ts';
+import { type MailTransport, ReliableMailer } from './mailer.ts';
+
+const message = { to: 'dana@example.com', subject: 'שלום', text: 'secret text', html: '<p>secret text</p>' };
+
+/** Answers its attempts from a list: an error, or `null` for success; beyond the list every attempt succeeds. */
+class FakeTransport implements MailTransport {
+  readonly sent: ComposedMail[] = [];
+  attempts = 0;
+  closed = false;
+  readonly #answers: (object | 'hang' | null)[];
+
+  constructor(...answers: (object | 'hang' | null)[]) {
+    this.#answers = answers;
+  }
+
+  async deliver(mail: ComposedMail, signal: AbortSignal): Promise<void> {
+    this.attempts++;
+    const answer = this.#answers.shift() ?? null;
+    if (answer === 'hang')
+      await new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(Object.assign(new Error(), { code: 'EABORT' }))),
+      );
+    else if (answer) throw answer;
+    this.sent.push(mail);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+  }
+}
+
+let directory: string;
+let lines: { level: string; about: Record<string, unknown>; text: string }[];
+let log: Logger;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'rds-mail-'));
+  lines = [];
+  log = createLog('silent');
+  for (const level of ['warn', 'error'] as const)
+    log[level] = ((about: Record<string, unknown>, text: string) =>
+      lines.push({ level, about, text })) as unknown as Logger['warn'];
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+const boxPath = () => join(directory, 'mail');
+const inBox = () => {
+  try {
+    return readdirSync(boxPath());
+  } catch {
+    return [];
+  }
+};
+const mailer = (transport: MailTransport | null, more: { pauses?: number[]; patience?: number } = {}) =>
+  new ReliableMailer({ from: 'Us <us@example.com>', transport, box: new MailBox(boxPath()), log, pauses: [1, 2], ...more });
+
+const refused = Object.assign(new Error('550 no such user dana@example.com'), {
+  code: 'EENVELOPE',
+  responseCode: 550,
+  permanent: true,
+});
+const busy = Object.assign(new Error('451 later'), { code: 'EENVELOPE', responseCode: 451, permanent: false });
+const unreachable = Object.assign(new Error('connect'), { code: 'ESOCKET' });
+
+for (const [what, answers, attempts, sent] of [
+  ['sent at once', [], 1, true],
+  ['a passing fault is tried again', [busy, unreachable], 3, true],
+  ['a fault that does not pass is kept', [busy, unreachable, busy], 3, false],
+  ['a permanent fault is not tried again', [refused], 1, false],
+] as const)
+  test(what, async () => {
+    const transport = new FakeTransport(...answers);
+    await mailer(transport).send(message);
+    assert.deepEqual([transport.attempts, transport.sent.length], [attempts, sent ? 1 : 0]);
+    assert.equal(inBox().length, sent ? 0 : 1);
+    assert.equal(lines.length, sent ? 0 : 1);
+    assert.doesNotMatch(JSON.stringify(lines), /dana|secret/);
+  });
+
+test('without a transport the message is kept whole, for the own user alone, and the log says so', async () => {
+  await mailer(null).send(message);
+  const [file = ''] = inBox();
+  assert.match(file, /^\d{8}T\d{9}Z-[A-Za-z0-9]{10}\.eml$/);
+  assert.equal(statSync(join(boxPath(), file)).mode & 0o777, 0o600);
+  assert.equal(statSync(boxPath()).mode & 0o777, 0o700);
+  const text = readFileSync(join(boxPath(), file), 'utf8');
+  for (const part of [/^From: Us <us@example\.com>\r$/m, /^To: dana@example\.com\r$/m, /^Message-ID: </m, /secret text/])
+    assert.match(text, part);
+  assert.deepEqual(
+    lines.map(({ level, about }) => [level, about]),
+    [['warn', { file, why: 'SMTP_URL is not set' }]],
+  );
+});
+
+test('every attempt sends the same bytes to one recipient', async () => {
+  const seen: ComposedMail[] = [];
+  const transport = new FakeTransport(busy);
+  const deliver = transport.deliver.bind(transport);
+  transport.deliver = (mail, signal) => {
+    seen.push(mail);
+    return deliver(mail, signal);
+  };
+  await mailer(transport).send({ ...message, to: 'a@example.com, b@example.com' });
+  assert.equal(seen.length, 2);
+  assert.deepEqual(seen[0]?.raw, seen[1]?.raw);
+  assert.equal(seen[0]?.envelope.to.length, 1);
+});
+
+test('while it is being sent a message is in the box already, and a new process keeps it', async () => {
+  const transport = new FakeTransport('hang');
+  const one = mailer(transport, { patience: 1 });
+  const done = one.send(message);
+  while (transport.attempts === 0) await new Promise(setImmediate);
+  assert.match(inBox().join(), /^[^,]+\.sending$/);
+  writeFileSync(join(boxPath(), 'x.part'), 'half');
+  assert.equal(await new MailBox(boxPath()).recover(), 1);
+  assert.match(inBox().join(), /^[^,]+\.eml$/);
+  await assert.rejects(Promise.all([done, one.close()]), { code: 'ENOENT' });
+});
+
+test('the end does not wait for another attempt', async () => {
+  const transport = new FakeTransport(busy);
+  const one = mailer(transport, { pauses: [60_000] });
+  const done = one.send(message);
+  while (transport.attempts === 0) await new Promise(setImmediate);
+  await Promise.all([one.close(), done]);
+  assert.match(inBox().join(), /^[^,]+\.eml$/);
+  assert.equal(transport.closed, true);
+});
+
+test('the end cuts an attempt that takes too long, and later messages are kept', async () => {
+  const transport = new FakeTransport('hang');
+  const one = mailer(transport, { patience: 20 });
+  const done = one.send(message);
+  while (transport.attempts === 0) await new Promise(setImmediate);
+  await one.close();
+  await done;
+  await one.send(message);
+  assert.equal(transport.attempts, 1);
+  assert.equal(inBox().filter((file) => file.endsWith('.eml')).length, 2);
+});
+
+test('a box that cannot be written does not keep a message from being sent, and losing one is an error', async () => {
+  writeFileSync(boxPath(), 'no directory');
+  const transport = new FakeTransport(null, refused);
+  const one = mailer(transport);
+  await one.send(message);
+  assert.equal(transport.sent.length, 1);
+  await assert.rejects(one.send(message), /neither be sent nor kept/);
+  await assert.rejects(mailer(null).send(message), { code: 'ENOTDIR' });
+});

@@ -1,0 +1,28 @@
+import type { ComposedMail } from './compose.ts';
+import type { MailTransport } from './mailer.ts';
+
+/** Connections to the mail server at a time. */
+const CONNECTIONS = 3;
+/** Milliseconds for each step of an attempt. */
+const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000, dnsTimeout: 10_000 };
+
+/** Sends through an SMTP server. @param url with the credentials, a secret: it is in no error and no log */
+export function smtpTransport(url: string): MailTransport {
+  let pool: ReturnType<typeof openPool> | undefined;
+  return {
+    async deliver({ envelope, raw }: ComposedMail, signal: AbortSignal) {
+      pool ??= openPool(url);
+      const sender = await pool;
+      await sender.sendMail({ envelope: { from: envelope.from, to: [...envelope.to] }, raw, signal });
+    },
+    async close() {
+      const opened = await pool?.catch(() => undefined);
+      opened?.close({ force: true });
+    },
+  };
+}
+
+async function openPool(url: string) {
+  const { createTransport } = await import('nodemailer');
+  return createTransport({ url, pool: true, maxConnections: CONNECTIONS, ...timeouts });
+}

@@ -1,0 +1,129 @@
+import { LRUCache } from 'lru-cache';
+import { fail, ServiceError } from '../../errors/fail.ts';
+import { type JsonObject, own } from '../../kernel/json.ts';
+import type { Mailer, MailMessage } from '../../mail/index.ts';
+import type { Logger } from '../../observe/index.ts';
+import { readRows } from '../../records/index.ts';
+import { fieldOf } from '../../schema/model.ts';
+import type { Assignment, Store } from '../../storage/port.ts';
+import type { System } from '../../systems/index.ts';
+import { loginKey } from '../login-key.ts';
+import { holds } from '../sessions/record.ts';
+import { resetMessage } from './message.ts';
+import { hashResetToken, LINK_TIME, newResetToken } from './token.ts';
+
+/** What requests for a new password work with. */
+export interface ResetParts {
+  readonly mailer: Mailer;
+  /** The service's address as clients see it, without a slash at the end. */
+  readonly baseUrl: () => string;
+  readonly log: Logger;
+}
+
+/** Where the link opens its page, below the service's address. */
+export const resetPath = '/password-reset';
+
+/** Longer than any address. */
+const LONGEST_ADDRESS = 1_000;
+/**
+ * Messages to one user while a link is good. The last of them holds a good link all that time, so that who asks in another's name keeps
+ * nobody from his password.
+ */
+const MOST_MESSAGES = 20;
+
+const notice = 'If this address belongs to a user, a message with a link to set a new password is on its way.';
+
+interface UserRow {
+  readonly objectId: string;
+  readonly email?: string;
+  readonly active?: boolean;
+}
+
+/** Requests for a new password. SPEC "Users and sessions": Reset request. */
+export class PasswordResets {
+  readonly #parts: ResetParts;
+  /** Messages by application id and user. */
+  readonly #sent = new LRUCache<string, { count: number }>({ max: 10_000, ttl: LINK_TIME });
+
+  constructor(parts: ResetParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Takes a request on. The answer is the same whoever the address belongs to, since it is made before anything is looked up; the system
+   * is held until the link is made.
+   * @throws emailMissing (204)
+   */
+  request(system: Pick<System, 'appId' | 'store' | 'hold' | 'release'>, body: JsonObject): { message: string } {
+    const email = own(body, 'email');
+    if (typeof email !== 'string' || email.trim() === '') return fail('emailMissing');
+    if (email.length <= LONGEST_ADDRESS) {
+      system.hold();
+      setImmediate(() => {
+        this.#sendLink(system, loginKey(email)).catch((error: unknown) =>
+          this.#parts.log.error({ err: error }, 'a request for a new password failed'),
+        );
+      });
+    }
+    return { message: notice };
+  }
+
+  async #sendLink(system: Pick<System, 'appId' | 'store' | 'release'>, emailKey: string): Promise<void> {
+    let message: MailMessage | null;
+    try {
+      message = await this.#makeLink(system.appId, system.store, emailKey);
+    } finally {
+      // The mailer is asked in the same turn: who waits for the system to close finds the message under way.
+      system.release();
+    }
+    if (message) await this.#parts.mailer.send(message);
+  }
+
+  /** @returns the message with the link; `null` where nobody is to have one */
+  async #makeLink(appId: string, store: Store, emailKey: string): Promise<MailMessage | null> {
+    const [user] = await readRows<UserRow>(store, {
+      className: '_User',
+      fields: ['objectId', 'email', 'active'],
+      filter: (table) => holds(table, '_email_key', emailKey),
+      limit: 1,
+    });
+    if (!user?.email || user.active === false || !this.#mayHaveOne(`${appId}/${user.objectId}`)) return null;
+    const token = newResetToken();
+    if (!(await keepToken(store, user.objectId, emailKey, token))) return null;
+    return resetMessage(user.email.trim(), `${this.#parts.baseUrl()}${resetPath}/${appId}?token=${token}`);
+  }
+
+  #mayHaveOne(key: string): boolean {
+    const sent = this.#sent.get(key) ?? { count: 0 };
+    if (sent.count === 0) this.#sent.set(key, sent);
+    sent.count++;
+    if (sent.count === MOST_MESSAGES + 1)
+      this.#parts.log.warn('messages to a user are held back: a new password was asked for again and again');
+    return sent.count <= MOST_MESSAGES;
+  }
+}
+
+/** Takes the place of an earlier token. @returns false where the user has gone, or has another address, meanwhile */
+async function keepToken(store: Store, objectId: string, emailKey: string, token: string): Promise<boolean> {
+  const expiresAt = Date.now() + LINK_TIME;
+  try {
+    await store.write({
+      plan(schema) {
+        const table = schema.tables.get('_User') ?? fail('objectNotFound');
+        const assignments: Assignment[] = [
+          { kind: 'set', field: fieldOf(table, '_reset_token'), value: hashResetToken(token) },
+          { kind: 'set', field: fieldOf(table, '_reset_expires_at'), value: expiresAt },
+        ];
+        const condition = holds(table, '_email_key', emailKey);
+        return {
+          changes: [],
+          mutations: [{ kind: 'update', table, objectId, guard: null, condition, assignments, returning: [] }],
+        };
+      },
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceError && error.key === 'objectNotFound') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,33 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { Filter } from '../../query/filter.ts';
+import { fieldOf, type TableSchema } from '../../schema/model.ts';
+import { holds } from '../sessions/record.ts';
+
+/** For how long a link is good, in milliseconds (docs/decisions.md "Users and sessions": Reset). */
+export const LINK_TIME = 3_600_000;
+
+const form = /^[\w-]{32}$/;
+
+/** A new token for a link. */
+export function newResetToken(): string {
+  return randomBytes(24).toString('base64url');
+}
+
+/** Whether a text can be a token at all. */
+export function isResetToken(text: string): boolean {
+  return form.test(text);
+}
+
+/** What is kept of a token. One round of a fast hash is enough, since tokens are long random texts. */
+export function hashResetToken(token: string): string {
+  return hash('sha256', token, 'base64url');
+}
+
+/** The filter of the user, if any, whose newest link holds a token at a time. */
+export function hasLink(table: TableSchema, tokenHash: string, at: number): Filter {
+  const expiresAt = fieldOf(table, '_reset_expires_at');
+  return {
+    kind: 'and',
+    items: [holds(table, '_reset_token', tokenHash), { kind: 'compare', field: expiresAt, op: 'gt', value: at }],
+  };
+}
