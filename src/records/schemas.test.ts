@@ -37,24 +37,11 @@ describe('schema operations on the embedded engine', () => {
     JSON.parse(await getSchema(as(master), className, withDictionary));
   const type = (name: string) => ({ type: name });
 
-  test('a new system has its first tables and rows, and provisioning again changes nothing', async () => {
-    const tables = [...store.schema().tables.keys()];
-    for (const name of ['_User', '_Role', '_Session', '_Dictionary', 'Config', 'UserStatuses'])
-      assert.ok(tables.includes(name), name);
-    assert.deepEqual((await read('_User')).fields._failed_login_count, type('Number'));
-    assert.deepEqual((await read('_Role')).fields.users, { type: 'Relation', targetClass: '_User' });
-    const { version } = store.schema();
-    await provision(store);
-    assert.equal(store.schema().version, version);
-    const config = store.schema().tables.get('Config');
-    assert.ok(config);
-    const fields = [...config.fields.values()];
-    const query = { table: config, fields, filter: { kind: 'always' }, includes: [], order: [], skip: 0, limit: 9 } as const;
-    const { results } = await store.reader.find({ ...query, count: false, withScore: false });
-    const [row, ...others] = JSON.parse(results as string);
-    assert.deepEqual([row.Name, row.Value, others], ['AcceptWebLeads', { AcceptWebLeads: true }, []]);
-    assert.match(row.objectId, /^[0-9A-Za-z]{10}$/);
-    assert.equal(row.createdBy.objectId, 'master');
+  test('a field of a new system is shown with its label where labels are asked for', async () => {
+    const [plain, labelled] = [await read('_User'), await read('_User', true)];
+    assert.deepEqual(plain.fields._failed_login_count, type('Number'));
+    assert.deepEqual(labelled.fields._failed_login_count, { ...type('Number'), dictionary: 'כניסות כושלות ברצף' });
+    assert.deepEqual(labelled.fields.objectId, { ...type('String'), dictionary: 'מזהה רשומה' });
   });
 
   test('everything a body may define holds in the store', async () => {

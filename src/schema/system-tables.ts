@@ -1,4 +1,5 @@
 import type { ErrorKey } from '../errors/catalogue.ts';
+import { newObjectId, newSiteId } from '../kernel/ids.ts';
 
 /**
  * Fields that hold secrets, or what the service notes for itself: they exist for nobody, whatever his credential, in no shape (SPEC
@@ -61,6 +62,14 @@ const systemFields: ReadonlyMap<string, ReadonlySet<string>> = new Map(
     Config: ['Name', 'Value'],
   }).map(([className, names]) => [className, new Set(names)]),
 );
+
+/** SPEC "Limits": pages, menus and sites have ids of another space than records. */
+const siteTables: ReadonlySet<string> = new Set(['Sites', 'SitePages', 'SiteMenus']);
+
+/** A new id for a record of a table. */
+export function newIdFor(className: string): string {
+  return siteTables.has(className) ? newSiteId() : newObjectId();
+}
 
 /** Whether a table is the service's own: it cannot be dropped. */
 export function isSystemTable(className: string): boolean {

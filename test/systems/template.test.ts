@@ -135,13 +135,24 @@ onEachEngine((get) => {
       assert.equal((await find(get(), 'LeadStatuses', { where: { SystemKey } })).length, 1, SystemKey);
   });
   test('Limits: page, menu and site ids are 24 hexadecimal characters; a new system has one of each', async () => {
-    const [site, page, menu] = await Promise.all(['Sites', 'SitePages', 'SiteMenus'].map((name) => find(get(), name)));
-    for (const rows of [site, page, menu]) {
-      assert.equal(rows?.length, 1);
-      assert.match(String(rows?.[0]?.objectId), /^[0-9a-f]{24}$/);
+    const only = async (name: string): Promise<Row> => {
+      const [row, ...others] = await find(get(), name);
+      assert.ok(row && others.length === 0, name);
+      assert.match(String(row.objectId), /^[0-9a-f]{24}$/, name);
+      return row;
+    };
+    const { objectId, Name } = await only('Sites');
+    assert.equal(Name, 'אתר ראשי');
+    const site = { __type: 'Pointer', className: 'Sites', objectId };
+    for (const name of ['SitePages', 'SiteMenus']) assert.deepEqual((await only(name)).SiteId, site, name);
+  });
+
+  test('Limits: so are the ids of those that are added', async () => {
+    for (const name of ['Sites', 'SitePages', 'SiteMenus']) {
+      const { status, body } = await get().call('POST', `/platform/classes/${name}`, { body: { Name: 'x' } });
+      assert.equal(status, 201);
+      assert.match(body.objectId, /^[0-9a-f]{24}$/);
     }
-    assert.equal(site?.[0]?.Name, 'אתר ראשי');
-    for (const [row] of [page, menu]) assert.equal((row?.SiteId as Row).objectId, site?.[0]?.objectId);
   });
 
   test('Permissions: the roles of a new system, without members', async () => {

@@ -1,10 +1,10 @@
 import { actorId, actsAsMaster, authorize, mayCreateTable, type Principal, refuseOutright } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
-import { newObjectId } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
 import { type Field, fieldOf, type Schema } from '../../schema/model.ts';
 import { checkClassName } from '../../schema/naming.ts';
+import { newIdFor } from '../../schema/system-tables.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { StoredValue } from '../../values/index.ts';
 import type { RecordContext } from '../context.ts';
@@ -37,7 +37,7 @@ export async function createRecord(
   const { principal } = context;
   refuseOutright(principal, 'create', className);
   const { fields, flags } = takeFlags(body, actsAsMaster(principal));
-  const objectId = chosenId(fields, principal) ?? newObjectId();
+  const objectId = chosenId(fields, principal) ?? newIdFor(className);
   const ruled = underRules(className, 'create', { context, objectId, fields });
   const { fields: sent, set = {}, before } = ruled instanceof Promise ? await ruled : ruled;
   const at = Date.now();
