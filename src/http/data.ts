@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Principal } from '../access/index.ts';
+import { anonymous, type Principal } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import { isJsonObject } from '../kernel/json.ts';
 import type { QueryParameters } from '../query/scope.ts';
@@ -96,7 +96,7 @@ function ask(exchange: Exchange, system: System | undefined): void {
   };
   let principal: Principal | Promise<Principal>;
   try {
-    principal = principalFor(system, exchange.envelope.credentials);
+    principal = exchange.endpoint.open ? anonymous : principalFor(system, exchange.envelope.credentials);
   } catch (error) {
     refuse(error);
     return;

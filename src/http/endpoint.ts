@@ -40,6 +40,8 @@ export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below the prefix, e.g. `/classes/:className/:objectId`. */
   readonly path: string;
+  /** Whether the application id is all that it takes: other credentials are not looked at, a session that has ended does no harm. */
+  readonly open?: true;
   /** May throw any ServiceError. */
   readonly handle: (request: ApiRequest) => ApiReply | Promise<ApiReply>;
 }

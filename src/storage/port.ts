@@ -63,6 +63,8 @@ export type Mutation =
     }
   /** Checks that nobody points at the record, then deletes it and its join rows. @throws objectNotFound, pointedAt */
   | { readonly kind: 'delete'; readonly table: TableSchema; readonly objectId: string; readonly guard: RowGuard | null }
+  /** Lets the write go on where a record matches, looked at in the commit itself. @throws objectNotFound where none does */
+  | { readonly kind: 'require'; readonly table: TableSchema; readonly filter: Filter }
   /** Deletes every record that matches, pointed at or not. For tables whose records nothing depends on: sessions, logs. */
   | {
       readonly kind: 'deleteAll';

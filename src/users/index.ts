@@ -1,3 +1,4 @@
+export { meetsPolicy } from './passwords/policy.ts';
 export { resetPassword } from './reset/password.ts';
 export { PasswordResets, resetPath } from './reset/requests.ts';
 export { principalFor, Users, userTableRules } from './users.ts';

@@ -1,4 +1,4 @@
-import { fail, ServiceError, serviceError } from '../errors/fail.ts';
+import { fail, ServiceError } from '../errors/fail.ts';
 import { newObjectId } from '../kernel/ids.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import type { Filter } from '../query/filter.ts';
@@ -9,7 +9,7 @@ import type { StoredValue } from '../values/index.ts';
 import { isLocked, LOCK_MINUTES, notLocked } from './lock.ts';
 import { loginKey } from './login-key.ts';
 import { isPassword } from './passwords/hash.ts';
-import { holds, openSession } from './sessions/record.ts';
+import { holds, notBlocked, openSession } from './sessions/record.ts';
 import { hashToken, newToken } from './sessions/token.ts';
 
 /** What a client signs in with; values as they were sent. */
@@ -28,6 +28,8 @@ export interface LoggedIn {
   readonly userId: string;
   readonly token: string;
 }
+
+const always: Filter = { kind: 'always' };
 
 interface UserRow {
   readonly objectId: string;
@@ -50,8 +52,7 @@ export async function logIn(store: Store, attempt: LoginAttempt): Promise<Logged
     await isPassword(password, undefined);
     return fail('badLogin');
   }
-  const last = user._last_failed_login ? Date.parse(user._last_failed_login.iso) : null;
-  if (isLocked({ count: user._failed_login_count ?? 0, last }, Date.now())) fail('accountLocked', LOCK_MINUTES);
+  refuseLocked(user);
   if (await isPassword(password, user.password)) return succeed(store, user, attempt);
   await change(store, user.objectId, (table, at) => ({
     condition: notLocked(table, at),
@@ -59,6 +60,11 @@ export async function logIn(store: Store, attempt: LoginAttempt): Promise<Logged
     set: { _last_failed_login: at },
   }));
   return fail('badLogin');
+}
+
+/** @throws accountLocked */
+function refuseLocked({ _failed_login_count: count = 0, _last_failed_login: failed }: UserRow): void {
+  if (isLocked({ count, last: failed ? Date.parse(failed.iso) : null }, Date.now())) fail('accountLocked', LOCK_MINUTES);
 }
 
 function checkAttempt({ username, email, password }: LoginAttempt): { name: string; password: string } {
@@ -69,19 +75,22 @@ function checkAttempt({ username, email, password }: LoginAttempt): { name: stri
 }
 
 async function userNamed(store: Store, key: string): Promise<UserRow | undefined> {
-  const named = (field: string) =>
-    readRows<UserRow>(store, {
-      className: '_User',
-      fields: ['objectId', 'password', 'active', '_failed_login_count', '_last_failed_login'],
-      filter: (table) => holds(table, field, key),
-      limit: 1,
-    });
   // A name before an address, which may be another user's name.
-  const [[byName], [byEmail]] = await Promise.all([named('_username_key'), named('_email_key')]);
+  const [byName, byEmail] = await Promise.all([userWith(store, '_username_key', key), userWith(store, '_email_key', key)]);
   return byName ?? byEmail;
 }
 
-/** @throws accountLocked where others have locked the user meanwhile, or he was removed or got another password; userInactive */
+async function userWith(store: Store, field: string, value: string): Promise<UserRow | undefined> {
+  const [user] = await readRows<UserRow>(store, {
+    className: '_User',
+    fields: ['objectId', 'password', 'active', '_failed_login_count', '_last_failed_login'],
+    filter: (table) => holds(table, field, value),
+    limit: 1,
+  });
+  return user;
+}
+
+/** @throws userInactive; what `change` throws */
 async function succeed(store: Store, user: UserRow, { installationId, sessionDays }: LoginAttempt): Promise<LoggedIn> {
   const token = newToken();
   const userId = user.objectId;
@@ -99,7 +108,7 @@ async function succeed(store: Store, user: UserRow, { installationId, sessionDay
     });
   const stillRight = (table: TableSchema, at: number): Filter => ({
     kind: 'and',
-    items: [notLocked(table, at), holds(table, 'password', user.password as string), isActive(table, mayEnter)],
+    items: [notLocked(table, at), holds(table, 'password', user.password as string), mayEnter ? notBlocked(table) : always],
   });
   const cleared = { _failed_login_count: 0, _last_failed_login: null };
   if (mayEnter) {
@@ -115,13 +124,6 @@ async function succeed(store: Store, user: UserRow, { installationId, sessionDay
   return fail('userInactive');
 }
 
-function isActive(table: TableSchema, wanted: boolean): Filter {
-  const active = table.fields.get('active');
-  if (active?.type !== 'Boolean') return { kind: 'always' };
-  const blocked: Filter = { kind: 'compare', field: active, op: 'eq', value: false };
-  return wanted ? { kind: 'not', item: blocked } : blocked;
-}
-
 interface UserChange {
   readonly condition: Filter;
   readonly increment?: string;
@@ -130,7 +132,8 @@ interface UserChange {
 
 /**
  * Writes what the service notes of a user: no record of the client's, so neither its stamps nor its observers.
- * @throws accountLocked where the condition is not met
+ * @throws accountLocked, badLogin where the condition is not met: others have locked the user meanwhile, or he was removed, blocked or given
+ *   another password
  */
 async function change(
   store: Store,
@@ -151,7 +154,12 @@ async function change(
       return { changes: [], mutations: [update, ...alongside(schema, at)] };
     },
   });
-  await write.catch((error: unknown) => {
-    throw error instanceof ServiceError && error.key === 'objectNotFound' ? serviceError('accountLocked', LOCK_MINUTES) : error;
-  });
+  try {
+    await write;
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.key !== 'objectNotFound') throw error;
+    const now = await userWith(store, 'objectId', userId);
+    if (now) refuseLocked(now);
+    fail('badLogin');
+  }
 }

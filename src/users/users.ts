@@ -1,9 +1,10 @@
 import { actorId, authorize, master, type Principal } from '../access/index.ts';
-import { fail } from '../errors/fail.ts';
+import { fail, ServiceError, serviceError } from '../errors/fail.ts';
 import { newObjectId } from '../kernel/ids.ts';
-import type { JsonObject } from '../kernel/json.ts';
+import { type JsonObject, own } from '../kernel/json.ts';
 import { isoText } from '../kernel/time.ts';
 import { type Created, createRecord, getRecord, type RecordContext, type TableRules } from '../records/index.ts';
+import type { Schema } from '../schema/model.ts';
 import type { Store } from '../storage/port.ts';
 import type { Credentials, System } from '../systems/index.ts';
 import { pointerOf } from '../values/pointer.ts';
@@ -12,7 +13,7 @@ import { roleRules } from './rules/role.ts';
 import { sessionRules } from './rules/session.ts';
 import { userRules } from './rules/user.ts';
 import { type Session, sessionsOf } from './sessions/cache.ts';
-import { endSession, openSession } from './sessions/record.ts';
+import { endSession, openSession, requireSession, requireUser } from './sessions/record.ts';
 import { hashToken, newToken } from './sessions/token.ts';
 
 /** The installation that a client says it is; `null` where it says nothing. */
@@ -51,24 +52,22 @@ export class Users {
   }
 
   /**
-   * Signs a user up, and in. SPEC "Users and sessions: Sign up".
+   * Signs a user up, and in, unless he is blocked from the start. SPEC "Users and sessions: Sign up".
    * @param body fields and password
    * @throws captcha, permissionDenied (119); passwordPolicy (142); usernameMissing, passwordMissing, usernameTaken, emailTaken (200 to 203)
    */
-  async signUp(context: RecordContext, body: JsonObject, installationId: InstallationId): Promise<Opened> {
+  async signUp(context: RecordContext, body: JsonObject, installationId: InstallationId): Promise<Created | Opened> {
+    if (own(body, 'active') === false) return createRecord(context, '_User', body);
     const sessionToken = newToken();
-    const sessionId = newObjectId();
+    const session = {
+      objectId: newObjectId(),
+      tokenHash: hashToken(sessionToken),
+      createdWith: { action: 'signup', authProvider: 'password' } as const,
+      installationId,
+      days: this.#sessionDays,
+    };
     const created = await createRecord(context, '_User', body, (schema, userId) =>
-      openSession(schema, {
-        objectId: sessionId,
-        userId,
-        tokenHash: hashToken(sessionToken),
-        createdWith: { action: 'signup', authProvider: 'password' },
-        installationId,
-        at: Date.now(),
-        days: this.#sessionDays,
-        actor: userId,
-      }),
+      openSession(schema, { ...session, userId, actor: userId, at: Date.now() }),
     );
     return { ...created, sessionToken };
   }
@@ -110,18 +109,19 @@ export class Users {
 
   /**
    * Opens another session: of the caller, or with a key of the `user` that the body names (docs/decisions.md).
-   * @throws captcha, permissionDenied (119); schemaMismatch (111); objectNotFound (101)
+   * @param token of the session that asks; the commit looks whether it is still in force
+   * @throws captcha, permissionDenied (119); schemaMismatch (111); invalidFieldName (105); objectNotFound (101); invalidSession (209)
    */
-  async openSession({ store, principal }: RecordContext, body: JsonObject): Promise<Opened> {
+  async openSession({ store, principal }: RecordContext, body: JsonObject, token: unknown): Promise<Opened> {
     const table = store.schema().tables.get('_Session') ?? fail('permissionDenied', 'create', '_Session');
     authorize(principal, 'create', table);
-    const userId = principal.kind === 'user' ? principal.userId : namedUser(body);
-    await getRecord({ store, principal: master, hooks: noHooks, referer: null }, '_User', userId, new Map());
+    if (Object.hasOwn(body, 'ACL')) fail('invalidFieldName', 'ACL');
+    const asking = principal.kind === 'user' ? await sessionsOf(store).sessionOf(token) : null;
+    const userId = asking?.principal.userId ?? namedUser(body);
     const sessionToken = newToken();
-    const objectId = newObjectId();
     const at = Date.now();
     const session = {
-      objectId,
+      objectId: newObjectId(),
       userId,
       tokenHash: hashToken(sessionToken),
       createdWith: { action: 'create' } as const,
@@ -131,12 +131,16 @@ export class Users {
       days: this.#sessionDays,
       actor: actorId(principal) ?? userId,
     };
-    await store.write({ plan: (schema) => ({ changes: [], mutations: openSession(schema, session) }) });
-    return { objectId, createdAt: isoText(at), sessionToken };
+    const allowed = (schema: Schema) => (asking ? requireSession(schema, asking.objectId) : requireUser(schema, userId));
+    const write = store.write({
+      plan: (schema) => ({ changes: [], mutations: [...allowed(schema), ...openSession(schema, session)] }),
+    });
+    await write.catch((error: unknown) => {
+      throw asking && error instanceof ServiceError && error.key === 'objectNotFound' ? serviceError('invalidSession') : error;
+    });
+    return { objectId: session.objectId, createdAt: isoText(at), sessionToken };
   }
 }
-
-const noHooks = { observers: [], rules: new Map() };
 
 function namedUser(body: JsonObject): string {
   const user = pointerOf(body.user ?? null);

@@ -25,6 +25,8 @@ export interface Answer {
 
 export interface CallOptions {
   as?: As;
+  /** Sends this session token, and no key. */
+  session?: string;
   /** A string is sent as it is; anything else as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
@@ -114,14 +116,15 @@ async function call(
   service: Pick<Service, 'url' | 'appId' | 'masterKey' | 'apiKey'>,
   method: string,
   path: string,
-  { as = 'master', body, headers = {}, query }: CallOptions,
+  { as = 'master', session, body, headers = {}, query }: CallOptions,
 ): Promise<Answer> {
   const address = new URL(path, service.url);
   for (const [name, value] of Object.entries(query ?? {}))
     address.searchParams.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
   const sent: Record<string, string> = { 'X-Platform-Application-Id': service.appId };
-  if (as === 'master') sent['X-Platform-Master-Key'] = service.masterKey;
-  if (as === 'apiKey') sent['X-Platform-API-Key'] = service.apiKey;
+  if (session !== undefined) sent['X-Platform-Session-Token'] = session;
+  else if (as === 'master') sent['X-Platform-Master-Key'] = service.masterKey;
+  else if (as === 'apiKey') sent['X-Platform-API-Key'] = service.apiKey;
   if (body !== undefined) sent['Content-Type'] = 'application/json';
   const response = await fetch(address, {
     method,

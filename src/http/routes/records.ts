@@ -68,7 +68,7 @@ function createOf(users: Users): Create {
   return ({ context, client, body }, className) => {
     const fields = fieldsOf(body);
     if (className === '_User') return users.signUp(context, fields, client.installationId);
-    if (className === '_Session') return users.openSession(context, fields);
+    if (className === '_Session') return users.openSession(context, fields, client.sessionToken);
     return createRecord(context, className, fields);
   };
 }

@@ -11,11 +11,13 @@ export function userEndpoints(users: Users, resets: PasswordResets): readonly En
     {
       method: 'POST',
       path: '/login',
+      open: true,
       handle: async ({ context, client, body }) => ok(await users.logIn(context, fieldsOf(body), client.installationId)),
     },
     {
       method: 'GET',
       path: '/login',
+      open: true,
       handle: async ({ context, client, query }) =>
         ok(await users.logIn(context, Object.fromEntries(query) as JsonObject, client.installationId)),
     },
@@ -30,6 +32,7 @@ export function userEndpoints(users: Users, resets: PasswordResets): readonly En
     {
       method: 'POST',
       path: '/requestPasswordReset',
+      open: true,
       handle: ({ system, body }) => ok(JSON.stringify(resets.request(system, fieldsOf(body)))),
     },
     {

@@ -46,8 +46,11 @@ export interface Dialect {
   textMatches(out: SqlOut, expression: string, regex: Regex): void;
   /** Whether a full-text search finds the record. */
   search(out: SqlOut, alias: string, table: TableSchema, search: TextSearch): void;
-  /** The relevance of the record, higher for better; NULL where the search does not find it. */
-  score(out: SqlOut, alias: string, table: TableSchema, search: TextSearch): void;
+  /**
+   * The relevance of the record, higher for better; NULL where the search does not find it.
+   * @param alone by the record's own words, whatever other records hold
+   */
+  score(out: SqlOut, alias: string, table: TableSchema, search: TextSearch, alone: boolean): void;
 
   /** Whether there is a value other than null at a place inside a json column. */
   jsonExists(out: SqlOut, alias: string, ref: FieldRef): void;

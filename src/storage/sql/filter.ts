@@ -1,6 +1,7 @@
 import type { FieldRef, Filter, SubQuery } from '../../query/filter.ts';
 import { storageOf } from '../../values/index.ts';
 import { writeGuard } from './guard.ts';
+import { takesTime } from './guarded.ts';
 import { writeCompare, writeIn } from './predicate.ts';
 import { qualified, type SqlWriter } from './writer.ts';
 
@@ -20,7 +21,7 @@ export function writeFilter(out: SqlWriter, filter: Filter, alias: string): void
       out.add('false');
       break;
     case 'and':
-      writeList(out, filter.items, ' AND ', alias);
+      writeAnd(out, filter.items, alias);
       break;
     case 'or':
       writeList(out, filter.items, ' OR ', alias);
@@ -80,6 +81,20 @@ export function writeWhere(out: SqlWriter, filter: Filter, alias: string): void 
   if (out.interruptible) out.dialect.mayGoOn(out, alias);
   if (filter.kind === 'always') return;
   writeFilter(out.interruptible ? out.add(' AND ') : out, filter, alias);
+}
+
+function writeAnd(out: SqlWriter, items: readonly Filter[], alias: string): void {
+  const guards = items.filter(({ kind }) => kind === 'guard');
+  const slow = guards.length === 0 ? [] : items.filter(takesTime);
+  if (slow.length === 0) {
+    writeList(out, items, ' AND ', alias);
+    return;
+  }
+  const others = items.filter((item) => item.kind !== 'guard' && !slow.includes(item));
+  writeList(out.add('('), others, ' AND ', alias);
+  writeList(out.add(' AND CASE WHEN '), guards, ' AND ', alias);
+  writeList(out.add(' THEN '), slow, ' AND ', alias);
+  out.add(' END)');
 }
 
 /** Engines bound the depth of an expression, and a chain of n operators is n deep; halving makes it log n. */

@@ -18,6 +18,10 @@ export function writeGuard(out: SqlWriter, guard: RowGuard, table: TableSchema, 
     case 'any':
       writeGuards(out, guard.guards, ' OR ', table, alias);
       break;
+    case 'not':
+      writeGuard(out.add('(('), guard.guard, table, alias);
+      out.add(') IS NOT TRUE)');
+      break;
     case 'userFields':
       out.add('(false');
       for (const name of guard.fields) writeHolds(out, table, name, guard.userId, alias);

@@ -48,6 +48,13 @@ export function compileExists(table: TableSchema, objectId: string, guard: RowGu
   return out.statement();
 }
 
+/** One record that matches. */
+export function compileRequire({ table, filter }: Of<'require'>, dialect: Dialect): Statement {
+  const out = new SqlWriter(dialect).add('SELECT 1 FROM ').name(table.sqlName).add(' AS t WHERE ');
+  writeFilter(out, filter, 't');
+  return out.add(' LIMIT 1').statement();
+}
+
 /** Deletes a record by id, unconditionally. */
 export function compileDelete(table: TableSchema, objectId: string, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect).add('DELETE FROM ').name(table.sqlName).add(' WHERE ').name('objectId').add(' = ');

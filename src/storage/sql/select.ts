@@ -2,9 +2,10 @@ import type { Filter } from '../../query/filter.ts';
 import type { Query, Selection } from '../../query/selection.ts';
 import type { Dialect } from './dialect.ts';
 import { writeFilter, writeWhere } from './filter.ts';
+import { writeGuard } from './guard.ts';
 import { writeOrder } from './order.ts';
 import { writeScore } from './score.ts';
-import { rowFields } from './shape.ts';
+import { relationText, rowFields } from './shape.ts';
 import { SqlWriter, type Statement } from './writer.ts';
 
 const alias = 't';
@@ -43,30 +44,47 @@ export function compileCountUpTo(query: Query, atMost: number, dialect: Dialect)
     .statement();
 }
 
-/** One record; the objectId is the first parameter, before those of the filter. */
-export function compileGet(selection: Selection, dialect: Dialect): Statement {
-  const out = new SqlWriter(dialect);
-  writeColumns(out, selection);
-  out.add(' FROM ').name(selection.table.sqlName).add(` AS ${alias} WHERE `).column(alias, 'objectId').add(' = ').bind('');
-  writeRest(out, selection.filter);
-  return out.statement();
+/** A statement for one id, or a list of ids, that are still to come. */
+export interface ByIdStatement extends Statement {
+  /** Which of the parameters they are. */
+  readonly idsAt: number;
 }
 
-/** The records among a list of ids (JSON array text, the first parameter), for includes. */
-export function compileByIds(selection: Selection, dialect: Dialect): Statement {
+/** One record; its objectId is still to come. */
+export function compileGet(selection: Selection, dialect: Dialect): ByIdStatement {
+  return compileByKey(selection, dialect, (out) => out.column(alias, 'objectId').add(' = ').bind(''));
+}
+
+/** The records among a list of ids (JSON array text, still to come), for includes. */
+export function compileByIds(selection: Selection, dialect: Dialect): ByIdStatement {
+  return compileByKey(selection, dialect, (out) => dialect.isMember(out, () => out.column(alias, 'objectId'), [], 'text'));
+}
+
+function compileByKey(selection: Selection, dialect: Dialect, writeKey: (out: SqlWriter) => void): ByIdStatement {
   const out = new SqlWriter(dialect);
   writeColumns(out, selection);
   out.add(' FROM ').name(selection.table.sqlName).add(` AS ${alias} WHERE `);
-  dialect.isMember(out, () => out.column(alias, 'objectId'), [], 'text');
+  const idsAt = out.params.length;
+  writeKey(out);
   writeRest(out, selection.filter);
-  return out.statement();
+  return { ...out.statement(), idsAt };
 }
 
 function writeColumns(out: SqlWriter, selection: Selection): void {
   out.add('SELECT ');
   rowFields(selection).forEach((field, index) => {
     if (index > 0) out.add(', ');
-    out.column(alias, field.column);
+    const shownIn = selection.shownIn?.get(field.name);
+    if (!shownIn) {
+      out.column(alias, field.column);
+      return;
+    }
+    // A value that is hidden never leaves the store, so that nothing further on can show or expand it.
+    writeGuard(out.add('CASE WHEN '), shownIn, selection.table, alias);
+    out.add(' THEN ');
+    if (field.type === 'Relation') out.bind(relationText(field));
+    else out.column(alias, field.column);
+    out.add(' END');
   });
 }
 

@@ -18,16 +18,40 @@ function formOf(field: Field): ColumnShape['storage'] {
   return field.type === 'ACL' ? 'acl' : storageOf(field);
 }
 
+const plainShapes = new WeakMap<readonly Field[], RowShape>();
+
 /** The shape of a selection's rows; `expanded` for records that an include puts in place of a Pointer. */
 export function rowShape(selection: Selection, expanded: boolean): RowShape {
-  const columns = selection.fields.map((field) => columnShape(field, selection.paths?.get(field.name)));
+  const scored = 'withScore' in selection && selection.withScore === true;
+  if (expanded || scored || selection.paths || selection.shownIn) return newShape(selection, expanded);
+  // Whole records of a table are read by many selections, one for each caller, with one list of fields.
+  const known = plainShapes.get(selection.fields) ?? newShape(selection, false);
+  plainShapes.set(selection.fields, known);
+  return known;
+}
+
+function newShape(selection: Selection, expanded: boolean): RowShape {
+  const columns = selection.fields.map((field): ColumnShape => {
+    if (inRows(field, selection) && field.type === 'Relation') return { name: field.name, storage: 'json' };
+    return columnShape(field, selection.paths?.get(field.name));
+  });
   if ('withScore' in selection && selection.withScore === true) columns.push({ name: 'score', storage: 'number' });
   return expanded ? { expandedClass: selection.table.className, columns } : { columns };
 }
 
 /** The fields of a selection that have a column in its rows, in order. */
 export function rowFields(selection: Selection): Field[] {
-  return selection.fields.filter((field) => field.type !== 'Relation');
+  return selection.fields.filter((field) => inRows(field, selection));
+}
+
+/** A Relation is the same in all records, unless only some show it: then their rows hold its text. */
+function inRows(field: Field, { shownIn }: Selection): boolean {
+  return field.type !== 'Relation' || shownIn?.has(field.name) === true;
+}
+
+/** JSON text of a Relation field in a record. */
+export function relationText({ targetClass }: Field): string {
+  return JSON.stringify({ __type: 'Relation', className: targetClass });
 }
 
 /** Where in the rows each include finds the value to expand; includes of fields that are not selected are passed over. */

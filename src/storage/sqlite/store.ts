@@ -117,7 +117,8 @@ export class SqliteStore implements Store {
     const work = () => carryOutPlan(this.#connection, plan, this.#schema);
     const { schema, outcome } = isOneStatement(plan) ? work() : inSavepoint(this.#connection, work);
     this.#schema = schema;
-    for (const { table } of plan.mutations) this.#writesTo.set(table.className, (this.#writesTo.get(table.className) ?? 0) + 1);
+    for (const { kind, table } of plan.mutations)
+      if (kind !== 'require') this.#writesTo.set(table.className, (this.#writesTo.get(table.className) ?? 0) + 1);
     if (plan.changes.length > 0) this.#countChanges();
     return outcome;
   }

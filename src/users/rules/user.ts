@@ -17,28 +17,39 @@ const longestAddress = 320;
  * new password has no sessions.
  */
 export const userRules: TableRules = {
-  async create({ fields }: RuledWrite): Promise<RuledFields> {
-    const { password, ...rest } = fields;
+  async create({ objectId, fields }: RuledWrite): Promise<RuledFields> {
+    if (objectId === 'master') fail('duplicateValue');
     const names = { ...nameOf(fields.username), ...emailOf(fields.email) };
-    return { fields: rest, set: { _failed_login_count: 0, ...names, password: await passwordOf(password) } };
+    return { fields: shown(fields), set: { ...names, ...unlockedUnless(fields), password: await passwordOf(fields.password) } };
   },
 
   async update({ objectId, fields }: RuledWrite): Promise<RuledFields> {
-    const { password, ...rest } = fields;
     const set: Record<string, StoredValue> = {};
     if (Object.hasOwn(fields, 'username')) Object.assign(set, nameOf(fields.username));
     if (Object.hasOwn(fields, 'email')) Object.assign(set, emailOf(fields.email));
-    if (Object.hasOwn(fields, 'password')) set.password = await passwordOf(password);
-    const endsSessions = Object.hasOwn(set, 'password') || fields.active === false;
+    const hasPassword = Object.hasOwn(fields, 'password');
+    if (hasPassword) Object.assign(set, unlockedUnless(fields), { password: await passwordOf(fields.password) });
+    const endsSessions = hasPassword || fields.active === false;
     // A link that was sent before is for who the user was then.
     if (endsSessions || Object.hasOwn(set, '_email_key')) Object.assign(set, { _reset_token: null, _reset_expires_at: null });
-    return endsSessions ? { fields: rest, set, before: (schema) => endSessionsOf(schema, objectId) } : { fields: rest, set };
+    const ruled = { fields: shown(fields), set };
+    return endsSessions ? { ...ruled, before: (schema) => endSessionsOf(schema, objectId) } : ruled;
   },
 
   remove({ objectId }: RuledWrite): RuledFields {
     return { fields: {}, before: (schema) => endSessionsOf(schema, objectId) };
   },
 };
+
+/** The fields without the password, and without the token that a client may send back with a user that it was given. */
+function shown({ password: _, sessionToken: __, ...fields }: JsonObject): JsonObject {
+  return fields;
+}
+
+/** A new password lifts the lock; a key may also write the count itself. */
+function unlockedUnless(fields: JsonObject): Record<string, StoredValue> {
+  return Object.hasOwn(fields, '_failed_login_count') ? {} : { _failed_login_count: 0, _last_failed_login: null };
+}
 
 /** @throws usernameMissing (200) */
 function nameOf(username: JsonValue | undefined): { _username_key: string } {

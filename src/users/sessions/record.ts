@@ -51,6 +51,19 @@ export function openSession(schema: Schema, session: NewSession): Mutation[] {
   ];
 }
 
+/** Lets a session be opened for a user who is there and not blocked. */
+export function requireUser(schema: Schema, userId: string): Mutation[] {
+  const table = schema.tables.get('_User');
+  if (!table) throw new Error('table _User is missing');
+  return [{ kind: 'require', table, filter: { kind: 'and', items: [holds(table, 'objectId', userId), notBlocked(table)] } }];
+}
+
+/** Lets a session be opened by one that is still in force. */
+export function requireSession(schema: Schema, objectId: string): Mutation[] {
+  const table = tableOf(schema);
+  return table ? [{ kind: 'require', table, filter: holds(table, 'objectId', objectId) }] : [];
+}
+
 /** The step that ends all sessions of a user. */
 export function endSessionsOf(schema: Schema, userId: string): Mutation[] {
   const table = tableOf(schema);
@@ -66,6 +79,13 @@ export function endSession(schema: Schema, tokenHash: string): Mutation[] {
 /** The filter of the records that have a value in a field. */
 export function holds(table: TableSchema, field: string, value: StoredValue): Filter {
   return { kind: 'compare', field: fieldOf(table, field), op: 'eq', value };
+}
+
+/** The filter of users who are not blocked (SPEC "`_User`": active). */
+export function notBlocked(users: TableSchema): Filter {
+  const field = users.fields.get('active');
+  if (field?.type !== 'Boolean') return { kind: 'always' };
+  return { kind: 'not', item: { kind: 'compare', field, op: 'eq', value: false } };
 }
 
 /** The filter of sessions that have expired. */

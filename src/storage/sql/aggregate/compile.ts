@@ -1,6 +1,7 @@
 import type { Aggregation, Column, Stage } from '../../../query/aggregate/model.ts';
 import type { ColumnShape } from '../../../values/encode.ts';
 import type { Dialect } from '../dialect.ts';
+import { conditionTakesTime, isGuarded } from '../guarded.ts';
 import { SqlWriter, type Statement } from '../writer.ts';
 import { type Order, orderAfter, usedColumns, weightOf } from './columns.ts';
 import { compileCondition } from './condition.ts';
@@ -65,7 +66,8 @@ class Compiler {
 
   write(out: SqlWriter): void {
     const { stages, output } = this.#aggregation;
-    this.#source((writer) => writeBase(writer, this.#aggregation, this.#used));
+    const slow = stages.some((stage) => stage.kind === 'match' && conditionTakesTime(stage.condition));
+    this.#source((writer) => writeBase(writer, this.#aggregation, this.#used), slow && isGuarded(this.#aggregation.filter));
     for (let at = 0; at < stages.length; at++) {
       const stage = stages[at] as Stage;
       const next = stages[at + 1];

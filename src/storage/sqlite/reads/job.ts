@@ -1,7 +1,7 @@
 import type { Include, Selection } from '../../../query/selection.ts';
 import type { RowShape } from '../../../values/encode.ts';
 import type { StoredValue } from '../../../values/type.ts';
-import { compileByIds } from '../../sql/select.ts';
+import { type ByIdStatement, compileByIds } from '../../sql/select.ts';
 import { includePositions, rowShape } from '../../sql/shape.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
@@ -14,6 +14,9 @@ export interface ReadJob {
   readonly includes: readonly IncludeJob[];
 }
 
+/** A read of records by id, for an include. */
+export interface ByIdsJob extends ReadJob, ByIdStatement {}
+
 /** An expansion of one column of a job's rows. */
 export interface IncludeJob {
   readonly position: number;
@@ -22,10 +25,10 @@ export interface IncludeJob {
 }
 
 /**
- * Finds the job that reads records of a class met at an include: `path` holds the include's index at each level. The ids (JSON array text)
- * are its first parameter. `null`: they stay bare Pointers.
+ * Finds the job that reads records of a class met at an include: `path` holds the include's index at each level. `null`: they stay bare
+ * Pointers.
  */
-export type ResolveInclude = (path: readonly number[], classes: readonly string[], className: string) => Promise<ReadJob | null>;
+export type ResolveInclude = (path: readonly number[], classes: readonly string[], className: string) => Promise<ByIdsJob | null>;
 
 /** The job of a selection, given its compiled statement. */
 export function readJob(selection: Selection, statement: Statement, expanded = false): ReadJob {
@@ -46,6 +49,7 @@ export function includeResolver(root: Selection): ResolveInclude {
       selection = include?.target(level < classes.length ? (classes[level] as string) : className) ?? null;
       if (!selection) return null;
     }
-    return readJob(selection, compileByIds(selection, dialect), true);
+    const statement = compileByIds(selection, dialect);
+    return { ...readJob(selection, statement, true), idsAt: statement.idsAt };
   };
 }

@@ -1,6 +1,6 @@
 import type { ErrorKey } from '../../../errors/catalogue.ts';
 import type { Statement } from '../../sql/writer.ts';
-import type { ReadJob } from './job.ts';
+import type { ByIdsJob, ReadJob } from './job.ts';
 
 /** Pieces of an answer that may be under way to the event loop before the reader thread waits. */
 export const CREDITS = 8;
@@ -23,7 +23,7 @@ export interface FindJobs {
 export type ToReader =
   | { readonly type: 'find'; readonly task: number; readonly path: string; readonly jobs: FindJobs; readonly budget: number }
   /** The answer to `resolve`. */
-  | { readonly type: 'resolved'; readonly task: number; readonly job: ReadJob | null }
+  | { readonly type: 'resolved'; readonly task: number; readonly job: ByIdsJob | null }
   /** One more piece may come. */
   | { readonly type: 'credit'; readonly task: number }
   | { readonly type: 'cancel'; readonly task: number }

@@ -3,7 +3,7 @@ import type { Query, Selection } from '../../../query/selection.ts';
 import { type RowWriter, rowWriter } from '../../../values/encode.ts';
 import { type FindResult, type JsonText, type Reader, SchemaChanged, wholeText } from '../../port.ts';
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
-import { compileCount, compileGet, compileList } from '../../sql/select.ts';
+import { type ByIdStatement, compileCount, compileGet, compileList } from '../../sql/select.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Connection } from '../connection.ts';
 import { sqliteAggregate } from '../sql/aggregate.ts';
@@ -28,7 +28,7 @@ async function ifShort<T>(read: Promise<T>): Promise<T | null> {
 }
 
 interface CompiledGet {
-  readonly statement: Statement;
+  readonly statement: ByIdStatement;
   readonly job: ReadJob;
   readonly write: RowWriter;
 }
@@ -58,7 +58,7 @@ export class SqliteReader implements Reader {
 
   get(selection: Selection, objectId: string): string | null | Promise<string | null> {
     const { statement, job, write } = this.#compiledGet(selection);
-    const params = [objectId, ...statement.params.slice(1)];
+    const params = statement.params.with(statement.idsAt, objectId);
     if (job.includes.length > 0) return this.#getWithIncludes({ ...job, params }, selection);
     const row = this.#connection.first({ text: statement.text, params });
     return row ? write(row) : null;

@@ -131,8 +131,7 @@ async function readTargets(
   const { connection, resolve } = reading;
   const job = ids.size === 0 ? null : await resolve(path, classes, className);
   if (!job) return new Map();
-  const [, ...rest] = job.params;
-  const rows = connection.all({ text: job.text, params: [JSON.stringify([...ids]), ...rest] });
+  const rows = connection.all({ text: job.text, params: job.params.with(job.idsAt, JSON.stringify([...ids])) });
   const write = rowWriter(job.shape);
   const texts = await writeRows(reading, job, rows, write, path, [...classes, className]);
   return new Map(rows.map((row, index) => [row[0] as string, texts[index] as string]));

@@ -11,7 +11,7 @@ import type { Connection } from '../connection.ts';
 import { lowerPriority } from '../priority.ts';
 import { removalsQuery } from '../schema/catalog.ts';
 import { ReaderConnections } from './connections.ts';
-import type { ReadJob } from './job.ts';
+import type { ByIdsJob } from './job.ts';
 import { CREDITS, type Errand, type FindJobs, type FromReader, faultText, type ReaderSetup, type ToReader } from './protocol.ts';
 import { runPaged } from './run.ts';
 
@@ -26,7 +26,7 @@ interface Task {
   cancelled: boolean;
   /** Continues a task that waits for credit. */
   wake?: () => void;
-  resolved?: (job: ReadJob | null) => void;
+  resolved?: (job: ByIdsJob | null) => void;
 }
 
 const port = parentPort;
@@ -87,7 +87,7 @@ async function find(task: Task, connection: Connection, jobs: FindJobs): Promise
     return;
   }
   const pages = runPaged(connection, list, (includePath, classes, className) => {
-    const answer = new Promise<ReadJob | null>((resolve) => {
+    const answer = new Promise<ByIdsJob | null>((resolve) => {
       task.resolved = resolve;
     });
     post({ type: 'resolve', task: task.id, path: includePath, classes, className });

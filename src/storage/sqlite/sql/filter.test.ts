@@ -195,6 +195,12 @@ const cases: [name: string, filter: Filter, found: string][] = [
   ['acl, a role', acl('write', '*', 'u9', 'role:R'), 'a b c d'],
   ['user fields', guard({ kind: 'userFields', fields: ['owner', 'users', 'team', 'missing'], userId: 'u1' }), 'a b'],
   ['one record', guard({ kind: 'record', objectId: 'b' }), 'b'],
+  ['all others', guard({ kind: 'not', guard: { kind: 'userFields', fields: ['owner', 'users'], userId: 'u1' } }), 'c d'],
+  [
+    'others than absent ones too',
+    guard({ kind: 'not', guard: { kind: 'userFields', fields: ['owner'], userId: 'u1' } }),
+    'a c d',
+  ],
   ['no user fields', guard({ kind: 'userFields', fields: [], userId: 'u1' }), ''],
   [
     'both guards',

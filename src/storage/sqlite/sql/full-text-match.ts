@@ -10,13 +10,44 @@ function words(text: string, search: TextSearch): string {
   return ` ${folded.replace(separators, ' ').trim()} `;
 }
 
+/** The words that a search wants and those that it excludes, as they stand in folded texts. */
+function foldedSearch(search: TextSearch) {
+  const fold = (list: readonly string[]) => list.map((text) => words(text, search)).filter((text) => text.trim() !== '');
+  return { terms: fold(search.terms), phrases: fold(search.phrases), excluded: fold(search.excluded) };
+}
+
 /** Whether texts match a search that minds case or diacritics. Words are those of the full-text index (unicode61). */
 export function textMatcher(search: TextSearch): (texts: readonly (string | null)[]) => boolean {
-  const fold = (list: readonly string[]) => list.map((text) => words(text, search)).filter((text) => text.trim() !== '');
-  const [terms, phrases, excluded] = [fold(search.terms), fold(search.phrases), fold(search.excluded)];
+  const { terms, phrases, excluded } = foldedSearch(search);
   return (texts) => {
     const folded = texts.map((text) => (text === null ? ' ' : words(text, search)));
     const found = (wanted: string) => folded.some((text) => text.includes(wanted));
     return (phrases.length > 0 || terms.some(found)) && phrases.every(found) && !excluded.some(found);
   };
+}
+
+/** A word that stands in a record again and again counts for ever less, up to this many times the first. */
+const MOST = 2.2;
+
+/**
+ * The relevance of texts to a search by their own words alone: the term frequency part of BM25
+ * (https://sqlite.org/fts5.html, "The bm25() function"). `null` where the search does not find them.
+ */
+export function textScorer(search: TextSearch): (texts: readonly (string | null)[]) => number | null {
+  const folding = { ...search, caseSensitive: false, diacriticSensitive: false };
+  const { terms, phrases } = foldedSearch(folding);
+  return (texts) => {
+    const folded = texts.map((text) => (text === null ? ' ' : words(text, folding)));
+    const counts = [...phrases, ...terms].map((wanted) => folded.reduce((sum, text) => sum + occurrences(text, wanted), 0));
+    if (counts.slice(0, phrases.length).includes(0)) return null;
+    const score = counts.reduce((sum, count) => sum + (count * MOST) / (count + MOST - 1), 0);
+    return score > 0 ? score : null;
+  };
+}
+
+/** How often words stand in a text; both with a space at each end, which neighbours share. */
+function occurrences(text: string, wanted: string): number {
+  let count = 0;
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length - 1)) count++;
+  return count;
 }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Filter, TextSearch } from '../../../query/filter.ts';
+import { writeScore } from '../../sql/score.ts';
+import { SqlWriter } from '../../sql/writer.ts';
 import { TestTables } from '../testing/tables.ts';
+import { sqliteDialect } from './dialect.ts';
 
 const tables = new TestTables();
 tables.define('T', { title: 'String', body: 'HTML/XML', other: 'String' });
@@ -40,3 +43,29 @@ const cases: [name: string, search: Partial<TextSearch>, found: string][] = [
 ];
 
 for (const [name, search, found] of cases) test(`$text: ${name}`, () => assert.equal(find(search), found));
+
+test('relevance for a caller who sees some records is that of each by itself', () => {
+  const guard: Filter = { kind: 'guard', guard: { kind: 'acl', right: 'read', identities: ['*'] }, table: tables.table('T') };
+  const scores = (search: Partial<TextSearch>, guarded: boolean) => {
+    const whole = { terms: [], phrases: [], excluded: [], caseSensitive: false, diacriticSensitive: false, ...search };
+    const text: Filter = { kind: 'text', table: tables.table('T'), search: whole };
+    const out = new SqlWriter(sqliteDialect).add('SELECT "objectId", ');
+    writeScore(out, guarded ? { kind: 'and', items: [guard, text] } : text, 't');
+    out.add(' FROM "t_T" AS t ORDER BY 1');
+    return new Map(tables.run(out.statement()).map(([id, score]) => [id as string, score as number | null]));
+  };
+  const search = { terms: ['café', 'shop'] };
+  const before = scores(search, true);
+  const beforeForAll = scores(search, false);
+  assert.deepEqual(
+    [...before].map(([id, score]) => `${id} ${score}`),
+    ['a 2', 'b 1', 'c null', 'd 1', 'e null'],
+  );
+  tables.insert('T', { objectId: 'f', title: 'shop shop', body: 'SHOP' });
+  const after = scores(search, true);
+  assert.deepEqual([...after].slice(0, 5), [...before]);
+  assert.ok(Math.abs((after.get('f') ?? 0) - (3 * 2.2) / (3 + 1.2)) < 1e-9);
+  assert.notEqual(scores(search, false).get('b'), beforeForAll.get('b'), 'what the index tells is of all records');
+  assert.deepEqual(scores({ phrases: ['shop far'], terms: ['coffee'] }, true).get('b'), 2);
+  assert.equal(scores({ phrases: ['shop far'], terms: ['coffee'] }, true).get('a'), null);
+});

@@ -26,22 +26,29 @@ export function writeSearch(out: SqlOut, alias: string, table: TableSchema, sear
     .add(' MATCH ')
     .bind(match)
     .add(')');
-  if (exact) {
-    out.add(' AND rds_text_match(').bind(JSON.stringify(search));
-    for (const name of table.textIndex) {
-      const column = table.fields.get(name)?.column;
-      if (column !== undefined) out.add(', ').column(alias, column);
-    }
-    out.add(')');
+  if (exact) writeTextFunction(out.add(' AND '), 'rds_text_match', alias, table, search);
+  out.add(')');
+}
+
+/** A function of ours over the texts that the index covers. */
+function writeTextFunction(out: SqlOut, name: string, alias: string, table: TableSchema, search: TextSearch): void {
+  out.add(`${name}(`).bind(JSON.stringify(search));
+  for (const field of table.textIndex) {
+    const column = table.fields.get(field)?.column;
+    if (column !== undefined) out.add(', ').column(alias, column);
   }
   out.add(')');
 }
 
 /** bm25 counts the hits of the whole index each time it starts, so it runs once for all records and they look theirs up. */
-export function writeSearchScore(out: SqlOut, alias: string, table: TableSchema, search: TextSearch): void {
+export function writeSearchScore(out: SqlOut, alias: string, table: TableSchema, search: TextSearch, alone: boolean): void {
   const match = matchText(search, false);
   if (match === null) {
     out.add('NULL');
+    return;
+  }
+  if (alone) {
+    writeTextFunction(out, 'rds_text_score', alias, table, search);
     return;
   }
   const fts = ftsName(table);

@@ -1,11 +1,12 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { canonicalJson, isJsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import { isoText } from '../../../kernel/time.ts';
+import type { TextSearch } from '../../../query/filter.ts';
 import { compileRegex } from '../../../query/regex/index.ts';
 import { parseIsoDate } from '../../../values/iso.ts';
 import { applyEdits } from '../../../values/operators/apply.ts';
 import type { JsonEdit } from '../../../values/operators/edit.ts';
-import { textMatcher } from './full-text-match.ts';
+import { textMatcher, textScorer } from './full-text-match.ts';
 
 /**
  * Gives a connection the functions that our SQL calls. Errors thrown in them come out of the statement as they are.
@@ -18,7 +19,8 @@ export function registerFunctions(db: DatabaseSync, options: { tick?: () => void
   db.function('rds_place', pure, placeFunction());
   db.function('rds_instant', pure, (text) => (typeof text === 'string' ? parseIsoDate(text) : null));
   db.function('rds_wire', pure, wire);
-  db.function('rds_text_match', { ...pure, varargs: true }, textFunction());
+  db.function('rds_text_match', { ...pure, varargs: true }, textFunction(textMatcher));
+  db.function('rds_text_score', { ...pure, varargs: true }, textFunction(textScorer));
   db.function('rds_edit', pure, (current, edits, type, label) =>
     applyEdits(current as string | null, JSON.parse(edits as string) as JsonEdit[], type as 'Array' | 'Object', label as string),
   );
@@ -84,7 +86,13 @@ function wire(storage: SQLOutputValue, value: SQLOutputValue, className: SQLOutp
   return canonicalJson({ __type: 'Pointer', className: className as string, objectId: value as string });
 }
 
-function textFunction(): (...values: SQLOutputValue[]) => number {
-  const matcher = lastOf((search) => textMatcher(JSON.parse(search)));
-  return (search, ...texts) => (matcher(search as string)(texts as (string | null)[]) ? 1 : 0);
+type OfTexts = (texts: readonly (string | null)[]) => number | boolean | null;
+
+/** A function of a search, as JSON text, and of texts. */
+function textFunction(make: (search: TextSearch) => OfTexts): (...values: SQLOutputValue[]) => number | null {
+  const made = lastOf((search) => make(JSON.parse(search)));
+  return (search, ...texts) => {
+    const result = made(search as string)(texts as (string | null)[]);
+    return result === null ? null : Number(result);
+  };
 }

@@ -10,6 +10,7 @@ import {
   compileExists,
   compileLink,
   compilePointedAt,
+  compileRequire,
   compileUnlinkAll,
   compileUpdate,
 } from '../../sql/mutation.ts';
@@ -31,6 +32,9 @@ export function carryOut(connection: Connection, mutation: Mutation, schema: Sch
       return update(connection, mutation);
     case 'delete':
       remove(connection, mutation, schema);
+      return '';
+    case 'require':
+      if (!connection.first(compileRequire(mutation, dialect))) fail('objectNotFound');
       return '';
     case 'deleteAll':
       connection.run(compileDeleteAll(mutation, dialect));

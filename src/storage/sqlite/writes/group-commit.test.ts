@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Connection } from '../connection.ts';
+import { GroupCommit } from './group-commit.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'rds-commit-'));
+let connection: Connection;
+let commits: GroupCommit;
+let log: string[];
+before(() => {
+  connection = new Connection(join(directory, 'one.sqlite'), 'write');
+  connection.execute('CREATE TABLE t (n)');
+});
+after(() => {
+  connection.close();
+  rmSync(directory, { recursive: true });
+});
+beforeEach(() => {
+  connection.execute('DELETE FROM t');
+  log = [];
+  commits = new GroupCommit(connection, {
+    began: () => {},
+    committed: (writes) => log.push(`committed ${writes}`),
+    rolledBack: () => log.push('rolled back'),
+    overflowed: () => log.push('overflowed'),
+  });
+});
+
+const add = (n: number) => () => connection.run({ text: 'INSERT INTO t VALUES (?)', params: [n] });
+const rows = () => connection.all({ text: 'SELECT n FROM t ORDER BY rowid', params: [] }).map(([n]) => n);
+
+test('work that nobody waits for goes along with the next commit, before the writes that wait for it', async () => {
+  commits.runBehind(add(1));
+  const written = commits.run(add(3));
+  commits.runBehind(add(2));
+  await written;
+  assert.deepEqual(rows(), [1, 2, 3]);
+  await wait(300);
+  assert.deepEqual(log, ['committed 3']);
+});
+
+test('it has a commit of its own where none comes along, and when all ends', async () => {
+  commits.runBehind(add(1));
+  assert.deepEqual(rows(), []);
+  for (let n = 0; n < 400 && log.length === 0; n++) await wait(5);
+  assert.deepEqual(rows(), [1]);
+  commits.runBehind(add(2));
+  await commits.close();
+  commits.runBehind(add(3));
+  assert.deepEqual(rows(), [1, 2]);
+  assert.deepEqual(log, ['committed 1', 'committed 1']);
+});
+
+test('beyond 10,000 that wait it is dropped, which is told once until none waits', async () => {
+  const flood = async () => {
+    let end = () => {};
+    const alone = commits.alone(() => new Promise<void>((resolve) => (end = resolve)));
+    for (let n = 0; n < 10_100; n++) commits.runBehind(add(n));
+    end();
+    await alone;
+    for (let n = 0; n < 400 && log.at(-1) !== 'drained'; n++) {
+      await wait(5);
+      if (rows().length % 10_000 === 0) log.push('drained');
+    }
+    return log.splice(0).filter((line) => !line.startsWith('committed'));
+  };
+  assert.deepEqual(await flood(), ['overflowed', 'drained']);
+  assert.deepEqual(await flood(), ['overflowed', 'drained']);
+  assert.equal(rows().length, 20_000);
+});

@@ -1,0 +1,178 @@
+/** Shared vocabulary of the suites about users: sign-up, login, roles, and the refusals of SPEC "Errors". */
+import assert from 'node:assert/strict';
+import { type Json, pointer, type Refusal, type Store, unique } from './records.ts';
+import type { Answer, CallOptions } from './service.ts';
+
+/** Meets SPEC "Login and session" 4, and so does the other. */
+export const password = 'Right1Pass';
+export const otherPassword = 'Other2Pass';
+export const wrong = 'Wrong3Pass';
+
+export const badLogin: Refusal = { code: 101, error: 'Invalid username/password.' };
+export const notActive: Refusal = { code: 101, error: 'User is not active.' };
+/** Right after the lock, the whole half hour is left. */
+export const locked: Refusal = {
+  code: 101,
+  error: 'Your account is locked due to multiple failed login attempts. Please try again after 30 minute(s)',
+};
+export const badSession: Refusal = { code: 209, error: 'invalid session token' };
+export const captcha: Refusal = { code: 119, error: 'This action is not allowed without a valid CAPTCHA' };
+export const badPassword: Refusal = { code: 142, error: 'Password does not meet the Password Policy requirements.' };
+export const nameTaken: Refusal = { code: 202, error: 'Account already exists for this username.' };
+export const emailTaken: Refusal = { code: 203, error: 'Account already exists for this email address.' };
+export const notFound: Refusal = { code: 101, error: 'Object not found.' };
+export const denied = (action: string, table: string): Refusal => ({
+  code: 119,
+  error: `Permission denied for action ${action} on class ${table}`,
+});
+export const otherUser = (id: string): Refusal => ({ code: 206, error: `Cannot modify user ${id}.` });
+
+/** SPEC "Limits": Session token. */
+export const tokenForm = /^r:[0-9a-f]{32}$/;
+
+export interface User {
+  id: string;
+  username: string;
+  /** The session of the sign-up. */
+  token: string;
+}
+
+type Caller = Pick<Store, 'call'>;
+
+/** A name that no other user has. */
+export const newName = (): string => unique('user-');
+
+export const userPointer = (user: { id: string }) => pointer('_User', user.id);
+
+/** A sign-up that must succeed, with the master key. */
+export async function signUp({ call }: Caller, fields: object = {}): Promise<User> {
+  const body = { username: newName(), password, ...fields };
+  const answer = await call('POST', '/platform/users', { body });
+  assert.equal(answer.status, 201, answer.text);
+  return { id: answer.body.objectId, username: body.username, token: answer.body.sessionToken };
+}
+
+/** A login with the application id alone. */
+export const login = ({ call }: Caller, credentials: unknown, options: CallOptions = {}): Promise<Answer> =>
+  call('POST', '/platform/login', { as: 'anonymous', body: credentials, ...options });
+
+/** A login that must succeed; answers the session token. */
+export async function newSession(store: Caller, user: User, options: CallOptions & { password?: string } = {}): Promise<string> {
+  const { password: secret = password, ...rest } = options;
+  const answer = await login(store, { username: user.username, password: secret }, rest);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.body.sessionToken;
+}
+
+/** So many wrong logins, one after the other; answers them. */
+export async function failLogins(store: Caller, username: string, times: number): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (let i = 0; i < times; i++) answers.push(await login(store, { username, password: wrong }));
+  return answers;
+}
+
+/** The failed logins since the last success, as the master key reads them; 0 where there never were any. */
+export async function failedLogins({ call }: Caller, { id }: { id: string }): Promise<number> {
+  const { body } = await call('GET', `/platform/users/${id}`);
+  return body._failed_login_count ?? 0;
+}
+
+export const me = ({ call }: Caller, session: string): Promise<Answer> => call('GET', '/platform/users/me', { session });
+
+/** Whether a token is in force; anything but a success or 209 fails the test. */
+export async function isAlive(store: Caller, session: string): Promise<boolean> {
+  const answer = await me(store, session);
+  if (answer.status === 200) return true;
+  assert.equal(answer.body?.code, 209, answer.text);
+  return false;
+}
+
+export const updateUser = ({ call }: Caller, id: string, body: object, options: CallOptions = {}): Promise<Answer> =>
+  call('PUT', `/platform/users/${id}`, { ...options, body });
+
+/** An update by the master key that must succeed. */
+export async function changeUser(store: Caller, { id }: { id: string }, body: object): Promise<void> {
+  const answer = await updateUser(store, id, body);
+  assert.equal(answer.status, 200, answer.text);
+}
+
+/** The rows of `_Session` of a user, as the master key lists them. */
+export async function sessionRows({ call }: Caller, user: { id: string }, where: object = {}): Promise<Json[]> {
+  const query = { where: { user: userPointer(user), ...where } };
+  const { body, text } = await call('GET', '/platform/sessions', { query });
+  assert.ok(Array.isArray(body?.results), text);
+  return body.results;
+}
+
+const op = (__op: string, className: string, ids: readonly string[]) => ({
+  __op,
+  objects: ids.map((id) => pointer(className, id)),
+});
+
+export interface Role {
+  id: string;
+  name: string;
+}
+
+/** A role that must come to be, with these members. */
+export async function newRole({ call }: Caller, users: readonly User[] = [], roles: readonly Role[] = []): Promise<Role> {
+  const name = unique('Role');
+  const members = {
+    ...(users.length > 0 && {
+      users: op(
+        'AddRelation',
+        '_User',
+        users.map(({ id }) => id),
+      ),
+    }),
+    ...(roles.length > 0 && {
+      roles: op(
+        'AddRelation',
+        '_Role',
+        roles.map(({ id }) => id),
+      ),
+    }),
+  };
+  const answer = await call('POST', '/platform/roles', { body: { name, ...members } });
+  assert.equal(answer.status, 201, answer.text);
+  return { id: answer.body.objectId, name };
+}
+
+/** Puts users or roles into a role, or takes them out. */
+export async function changeRole(
+  { call }: Caller,
+  role: Role,
+  change: 'AddRelation' | 'RemoveRelation',
+  member: { users?: User; roles?: Role },
+): Promise<void> {
+  const body = {
+    ...(member.users && { users: op(change, '_User', [member.users.id]) }),
+    ...(member.roles && { roles: op(change, '_Role', [member.roles.id]) }),
+  };
+  const answer = await call('PUT', `/platform/roles/${role.id}`, { body });
+  assert.equal(answer.status, 200, answer.text);
+}
+
+/** A table with these class-level permissions; answers its name. */
+export async function guardedTable({ call }: Caller, classLevelPermissions: object): Promise<string> {
+  const className = unique('T');
+  const body = { className, fields: { Name: { type: 'String' } }, classLevelPermissions };
+  const answer = await call('POST', `/platform/schemas/${className}`, { body });
+  assert.equal(answer.status, 200, answer.text);
+  return className;
+}
+
+/**
+ * What the service gets for its clock to go ahead of the real one by so many milliseconds, its worker threads' clocks too.
+ * @param jump by how much each SIGUSR2 sends the main thread's clock further
+ */
+export function clockAhead(milliseconds: number, jump = 0): Record<string, string> {
+  const script = `const Real = Date;
+    let ahead = ${milliseconds};
+    if (${jump} > 0) process.on('SIGUSR2', () => { ahead += ${jump}; });
+    globalThis.Date = class extends Real {
+      constructor(...a) { if (a.length > 0) super(...a); else super(Real.now() + ahead); }
+      static now() { return Real.now() + ahead; }
+    };`;
+  return { NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(script).toString('base64')}` };
+}

@@ -1,0 +1,127 @@
+/** What half an hour, an hour and a year change. The service is started again with its clock ahead of ours. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { assertRefused } from '../support/records.ts';
+import { engines, type Service } from '../support/service.ts';
+import {
+  badLogin,
+  badSession,
+  clockAhead,
+  failedLogins,
+  failLogins,
+  isAlive,
+  locked,
+  login,
+  me,
+  otherPassword,
+  password,
+  signUp,
+  type User,
+} from '../support/users.ts';
+import { eventually, type Sink, startSink } from './mail.ts';
+import { fillIn, resetsOf, startMailing } from './reset.ts';
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+for (const engine of engines)
+  describe(engine, () => {
+    let dataDir: string;
+    let sink: Sink;
+    let service: Service;
+    const resets = resetsOf(
+      () => service,
+      () => sink,
+    );
+    const lockedUser = async () => {
+      const user = await resets.user();
+      await failLogins(service, user.username, 8);
+      return user;
+    };
+    const attempt = (user: User, secret: string) => login(service, { username: user.username, password: secret });
+    const restart = async (ahead: number, env: Record<string, string> = {}) => {
+      await service.stop();
+      service = await startMailing(sink, { dataDir, env: { ...clockAhead(ahead), ...env } });
+    };
+    /** The link, at the address of the service as it runs now. */
+    const here = (link: URL) => new URL(link.pathname + link.search, service.url);
+
+    let right: User;
+    let wrongAgain: User;
+    let lockedLater: User;
+    let keepsPassword: User;
+    let asked: [URL, URL];
+    before(async () => {
+      dataDir = await mkdtemp(join(tmpdir(), 'rds-clock-'));
+      sink = await startSink();
+      service = await startMailing(sink, { dataDir });
+      [right, wrongAgain] = [await lockedUser(), await lockedUser()];
+      const [one, two] = [await resets.user(), await resets.user()];
+      asked = [await resets.link(one.email), await resets.link(two.email)];
+      keepsPassword = two;
+    });
+    after(async () => {
+      await service.stop();
+      await sink.close();
+      await rm(dataDir, { recursive: true, force: true });
+    });
+
+    test('States/locked: 28 minutes later still', async () => {
+      await restart(28 * MINUTE);
+      const answer = await attempt(right, password);
+      assertRefused(answer, { code: 101, error: /^Your account is locked .* try again after \d+ minute\(s\)$/ });
+    });
+
+    test('States/locked for 30 minutes: afterwards the right password signs in, and the count is 0', async () => {
+      await restart(31 * MINUTE);
+      assert.equal((await attempt(right, password)).status, 200);
+      assert.equal(await failedLogins(service, right), 0);
+    });
+
+    test('decisions: after the lock a wrong one locks again at once', async () => {
+      const [answer] = await failLogins(service, wrongAgain.username, 1);
+      assertRefused(answer as never, badLogin);
+      assertRefused(await attempt(wrongAgain, password), locked);
+    });
+
+    test('decisions: a reset link is still good after 58 minutes', async () => {
+      lockedLater = await lockedUser();
+      await restart(58 * MINUTE);
+      assert.equal((await fillIn(here(asked[0]), otherPassword)).status, 200);
+    });
+
+    test('decisions: a reset link is good for one hour', async () => {
+      await restart(62 * MINUTE);
+      assert.equal((await fillIn(here(asked[1]), otherPassword)).status, 400);
+      assert.equal((await attempt(keepsPassword, password)).status, 200);
+    });
+
+    test('decisions: after the lock of many attempts at once, one is looked at', async () => {
+      const answers = (await Promise.all(Array.from({ length: 10 }, () => failLogins(service, lockedLater.username, 1)))).flat();
+      assert.equal(answers.filter(({ body }) => body.error === badLogin.error).length, 1);
+      assertRefused(await attempt(lockedLater, password), locked);
+    });
+
+    test('States/Expiry: a session lasts one year; its use later returns code 209', async () => {
+      const user = await signUp(service);
+      await restart(364 * DAY);
+      assert.equal((await me(service, user.token)).status, 200);
+      await restart(366 * DAY);
+      assertRefused(await me(service, user.token), badSession);
+      const { body } = await service.call('GET', '/platform/classes/_User', { session: user.token });
+      assert.equal(body.code, 209);
+      assert.equal((await attempt(user, password)).status, 200);
+    });
+
+    test('States/Expiry: a session that is in use expires while the service runs', async () => {
+      await restart(0, clockAhead(0, 366 * DAY));
+      const user = await signUp(service);
+      assert.equal(await isAlive(service, user.token), true);
+      service.process.kill('SIGUSR2');
+      await eventually(async () => ((await isAlive(service, user.token)) ? undefined : true));
+      assertRefused(await me(service, user.token), badSession);
+    });
+  });
