@@ -1,10 +1,10 @@
-import { fail } from '../errors/fail.ts';
+import { fail, ServiceError } from '../errors/fail.ts';
 import type { ClpAction, TableSchema } from '../schema/model.ts';
 import { secretFieldsOf } from '../schema/system-tables.ts';
 import { identitiesOf, names, pointerFieldsOf } from './entities.ts';
 import { bothOf, type Grant, type RowGuard } from './grant.ts';
 import { holdsKey, type Principal } from './principal.ts';
-import { visibilityFor } from './protected-fields.ts';
+import { nowhere, visibilityFor } from './protected-fields.ts';
 import { isWrite, refuseOutright } from './system-tables.ts';
 
 /**
@@ -17,6 +17,16 @@ export function authorize(principal: Principal, action: ClpAction, table: TableS
   return holdsKey(principal) ? keyGrant(table) : rememberedGrant(principal, action, table);
 }
 
+/** What `authorize` gives; `null` where it refuses, for what is then left out. */
+export function grantFor(principal: Principal, action: ClpAction, table: TableSchema): Grant | null {
+  try {
+    return authorize(principal, action, table);
+  } catch (error) {
+    if (error instanceof ServiceError) return null;
+    throw error;
+  }
+}
+
 const keyGrants = new WeakMap<TableSchema, Grant>();
 
 /** Keys pass every permission; their grant for a table is one object, by which callers remember what they made for it. */
@@ -24,22 +34,23 @@ function keyGrant(table: TableSchema): Grant {
   let grant = keyGrants.get(table);
   if (!grant) {
     const hiddenFields = secretFieldsOf(table.className);
-    grant = { table, rows: null, hiddenFields, reveals: [], mayAddField: true, growthRows: null };
+    grant = { table, rows: null, hiddenFields, reveals: nowhere, mayAddField: true, growthRows: null };
     keyGrants.set(table, grant);
   }
   return grant;
 }
 
-const grantsOfCallers = new WeakMap<Principal, WeakMap<TableSchema, Map<ClpAction, Grant>>>();
+type GrantsOfCaller = WeakMap<TableSchema, Map<ClpAction, Grant>>;
+const grantsOfCallers = new WeakMap<Principal, GrantsOfCaller>();
 
 /** A caller is one object for as long as his roles stay, and so are the permissions of a table: what was decided holds. */
 function rememberedGrant(principal: Principal, action: ClpAction, table: TableSchema): Grant {
-  let ofCaller = grantsOfCallers.get(principal);
-  if (!ofCaller) grantsOfCallers.set(principal, (ofCaller = new WeakMap()));
-  let ofTable = ofCaller.get(table);
-  if (!ofTable) ofCaller.set(table, (ofTable = new Map()));
-  let grant = ofTable.get(action);
-  if (!grant) ofTable.set(action, (grant = decide(principal, action, table)));
+  const ofCaller: GrantsOfCaller = grantsOfCallers.get(principal) ?? new WeakMap();
+  const ofTable = ofCaller.get(table) ?? new Map<ClpAction, Grant>();
+  const remembered = ofTable.get(action);
+  if (remembered) return remembered;
+  const grant = decide(principal, action, table);
+  grantsOfCallers.set(principal, ofCaller.set(table, ofTable.set(action, grant)));
   return grant;
 }
 

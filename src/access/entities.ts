@@ -1,10 +1,14 @@
 import type { Grants } from '../schema/model.ts';
 import type { Principal } from './principal.ts';
 
+/** Ids of users may be of any form (SPEC "Records"): one that reads as the name of a role, or of a field's users, names nobody. */
+const otherNames = /^(?:role|userField):/;
+
 /** What ACLs and permissions may call the caller: `*`, the user's id, `role:<Name>`. */
 export function identitiesOf(principal: Principal): readonly string[] {
   if (principal.kind !== 'user') return ['*'];
-  return ['*', principal.userId, ...principal.roles.map((role) => `role:${role}`)];
+  const roles = principal.roles.map((role) => `role:${role}`);
+  return otherNames.test(principal.userId) ? ['*', ...roles] : ['*', principal.userId, ...roles];
 }
 
 /** Whether permissions name the caller. The union of his roles counts (SPEC "Users and sessions"). */

@@ -8,13 +8,9 @@ export type RowGuard =
   | { readonly kind: 'userFields'; readonly fields: readonly string[]; readonly userId: string }
   /** This record alone. */
   | { readonly kind: 'record'; readonly objectId: string }
-  | { readonly kind: 'all' | 'any'; readonly guards: readonly RowGuard[] };
-
-/** Hidden fields that are shown all the same in some records. */
-export interface Reveal {
-  readonly fields: ReadonlySet<string>;
-  readonly rows: RowGuard;
-}
+  | { readonly kind: 'all' | 'any'; readonly guards: readonly RowGuard[] }
+  /** Every record that the other guard has not. */
+  | { readonly kind: 'not'; readonly guard: RowGuard };
 
 /** What the authoriser lets a caller do with one table. Made by `authorize` alone. */
 export interface Grant {
@@ -23,8 +19,8 @@ export interface Grant {
   readonly rows: RowGuard | null;
   /** Fields that do not exist for this caller: not shown, not queried, not ordered by, not written. */
   readonly hiddenFields: ReadonlySet<string>;
-  /** Where hidden fields are shown (never queried): in the caller's own records. */
-  readonly reveals: readonly Reveal[];
+  /** Hidden fields that are shown all the same, never queried or written, in some records: in these. */
+  readonly reveals: ReadonlyMap<string, RowGuard>;
   /** Whether a write may add a column (CLP `addField`). */
   readonly mayAddField: boolean;
   /** A write that adds a column may change these records only; `null`: all that `rows` has. */

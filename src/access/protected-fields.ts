@@ -1,16 +1,21 @@
 import type { TableSchema } from '../schema/model.ts';
 import { secretFieldsOf } from '../schema/system-tables.ts';
 import { identitiesOf } from './entities.ts';
-import type { Reveal } from './grant.ts';
+import type { RowGuard } from './grant.ts';
 import type { Principal } from './principal.ts';
 
 /** What of a table a caller does not see, and in which records he does. */
 export interface Visibility {
   readonly hiddenFields: ReadonlySet<string>;
-  readonly reveals: readonly Reveal[];
+  readonly reveals: ReadonlyMap<string, RowGuard>;
 }
 
+/** A list of `protectedFields`: whom it speaks of, and what it hides from them. */
+type List = readonly [entity: string, fields: readonly string[]];
+
 const userField = 'userField:';
+/** Hidden fields are shown nowhere. */
+export const nowhere: ReadonlyMap<string, RowGuard> = new Map();
 
 /**
  * `protectedFields` (CONTRACT "Records", schemas): of all lists that speak of the caller, only what each of them hides is hidden, as in
@@ -18,31 +23,35 @@ const userField = 'userField:';
  */
 export function visibilityFor(principal: Principal, table: TableSchema): Visibility {
   const secret = secretFieldsOf(table.className);
-  const lists = table.permissions.protectedFields ?? {};
-  const entities = [...identitiesOf(principal), ...(principal.kind === 'user' ? ['authenticated'] : [])];
-  const applying = entities.filter((entity) => Object.hasOwn(lists, entity)).map((entity) => lists[entity] as readonly string[]);
-  if (applying.length === 0) return { hiddenFields: secret, reveals: [] };
-  const hidden = applying.reduce((kept, list) => kept.filter((name) => list.includes(name)));
-  return {
-    hiddenFields: new Set([...secret, ...hidden]),
-    reveals: principal.kind === 'user' ? revealsOf(lists, hidden, principal.userId, table) : [],
-  };
+  const lists: readonly List[] = Object.entries(table.permissions.protectedFields ?? {});
+  const speaking = new Set([...identitiesOf(principal), ...(principal.kind === 'user' ? ['authenticated'] : [])]);
+  const everywhere = lists.filter(([entity]) => speaking.has(entity));
+  const inSome = principal.kind === 'user' ? lists.filter(([entity]) => entity.startsWith(userField)) : [];
+  const hidden = (everywhere.length > 0 ? hiddenByAll(everywhere) : hiddenByAny(inSome)).filter((name) => !secret.has(name));
+  if (hidden.length === 0) return { hiddenFields: secret, reveals: nowhere };
+  const hiddenFields = new Set([...secret, ...hidden]);
+  if (principal.kind !== 'user') return { hiddenFields, reveals: nowhere };
+  const own: RowGuard[] = table.className === '_User' ? [{ kind: 'record', objectId: principal.userId }] : [];
+  const reveals = new Map<string, RowGuard>();
+  for (const name of hidden) {
+    const guards = [...own, ...shownBy(name, inSome, everywhere.length > 0, principal.userId)];
+    if (guards.length > 0) reveals.set(name, guards.length === 1 ? (guards[0] as RowGuard) : { kind: 'any', guards });
+  }
+  return { hiddenFields, reveals };
 }
 
-function revealsOf(
-  lists: Readonly<Record<string, readonly string[]>>,
-  hidden: readonly string[],
-  userId: string,
-  table: TableSchema,
-): Reveal[] {
-  const secret = secretFieldsOf(table.className);
-  const revealed = (list: readonly string[]) => new Set(hidden.filter((name) => !list.includes(name) && !secret.has(name)));
-  const reveals = Object.keys(lists)
-    .filter((entity) => entity.startsWith(userField))
-    .map((entity): Reveal => {
-      const fields = [entity.slice(userField.length)];
-      return { fields: revealed(lists[entity] as readonly string[]), rows: { kind: 'userFields', fields, userId } };
-    });
-  if (table.className === '_User') reveals.push({ fields: revealed([]), rows: { kind: 'record', objectId: userId } });
-  return reveals.filter(({ fields }) => fields.size > 0);
+const hiddenByAny = (lists: readonly List[]) => lists.flatMap(([, fields]) => fields);
+const hiddenByAll = (lists: readonly List[]) =>
+  hiddenByAny(lists).filter((name) => lists.every(([, fields]) => fields.includes(name)));
+
+/** Where the lists of users' fields show a field: where one that leaves it out speaks, or none speaks that hides it. */
+function shownBy(name: string, lists: readonly List[], hiddenElsewhere: boolean, userId: string): RowGuard[] {
+  const held = (some: readonly List[]): RowGuard => {
+    return { kind: 'userFields', fields: some.map(([entity]) => entity.slice(userField.length)), userId };
+  };
+  const showing = lists.filter(([, fields]) => !fields.includes(name));
+  const hiding = lists.filter(([, fields]) => fields.includes(name));
+  const guards: RowGuard[] = showing.length > 0 ? [held(showing)] : [];
+  if (!hiddenElsewhere) guards.push({ kind: 'not', guard: held(hiding) });
+  return guards;
 }

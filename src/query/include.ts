@@ -4,7 +4,7 @@ import type { Field, FieldType } from '../schema/model.ts';
 import type { Filter } from './filter.ts';
 import { projectFields } from './keys.ts';
 import { namesBelow } from './list.ts';
-import { resolveName } from './names.ts';
+import { resolveShown } from './names.ts';
 import type { QueryScope } from './scope.ts';
 import type { Include, Selection } from './selection.ts';
 import { always, guardedFilter } from './where/index.ts';
@@ -45,7 +45,7 @@ function head(name: string, grant: Grant): string {
   const segments = name.split('.');
   if (segments.length > maxLevels) fail('badQuery', `include reaches deeper than ${maxLevels} levels`);
   const first = segments[0] as string;
-  if (first !== '*') resolveName(first, grant);
+  if (first !== '*') resolveShown(first, grant);
   return first;
 }
 

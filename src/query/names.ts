@@ -9,15 +9,29 @@ const nested: ReadonlySet<FieldType> = new Set(['Object', 'Array', 'File', 'Priv
 const wholeField: readonly string[] = [];
 
 /**
- * What a name of a query stands for. The only place where query names meet the schema and the caller's hidden fields.
+ * What a name of a query stands for. The only place, with `resolveShown`, where query names meet the schema and the caller's hidden fields.
  * @param name a field name, or a dotted place inside an Object, Array or File field
  * @returns `null` for a name that no record has: an unknown field, or a place in a field that has none inside
  * @throws fieldDenied for a hidden field, invalidFieldName (105) for an ill-formed name
  */
 export function resolveName(name: string, grant: Grant): FieldRef | null {
+  if (grant.hiddenFields.has(firstOf(name))) fail('fieldDenied', name, grant.table.className);
+  return find(name, grant);
+}
+
+/** The same for a name that is to be shown, not asked about: a hidden field counts where some records show it (`Grant.reveals`). */
+export function resolveShown(name: string, grant: Grant): FieldRef | null {
+  return grant.reveals.has(firstOf(name)) ? find(name, grant) : resolveName(name, grant);
+}
+
+function firstOf(name: string): string {
   const dot = name.indexOf('.');
-  const first = dot < 0 ? name : name.slice(0, dot);
-  if (grant.hiddenFields.has(first) || grant.hiddenFields.has(name)) fail('fieldDenied', name, grant.table.className);
+  return dot < 0 ? name : name.slice(0, dot);
+}
+
+function find(name: string, grant: Grant): FieldRef | null {
+  const dot = name.indexOf('.');
+  const first = firstOf(name);
   const field = grant.table.fields.get(first);
   if (!field) checkFieldName(first);
   if (dot < 0) return field ? { field, path: wholeField } : null;

@@ -1,3 +1,4 @@
+import type { RowGuard } from '../access/index.ts';
 import type { Field, TableSchema } from '../schema/model.ts';
 import type { Filter, OrderKey } from './filter.ts';
 
@@ -8,6 +9,8 @@ export interface Selection {
   readonly fields: readonly Field[];
   /** Object fields of which only some places are asked for (`keys=obj.a.b`): field name to paths. */
   readonly paths?: ReadonlyMap<string, readonly (readonly string[])[]>;
+  /** Fields that only some of the records show: these. In all others the field is absent. */
+  readonly shownIn?: ReadonlyMap<string, RowGuard>;
   /** Which records; the caller's guard included. */
   readonly filter: Filter;
   readonly includes: readonly Include[];

@@ -1,4 +1,4 @@
-import { actorId, actsAsMaster, authorize, bothOf, refuseOutright } from '../../access/index.ts';
+import { actorId, actsAsMaster, authorize, bothOf, grantFor, refuseOutright } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
@@ -41,6 +41,8 @@ export async function updateRecord(
       return { kind: 'set', field: fieldOf(growing.table, name), value: ours[name] as StoredValue };
     });
     const guard = growing.changes.length > 0 ? bothOf(grant.rows, grant.growthRows) : grant.rows;
+    // What operators made is read like anything else.
+    const reading = returning.length > 0 ? grantFor(principal, 'get', table) : null;
     return {
       changes: growing.changes,
       mutations: [
@@ -51,7 +53,8 @@ export async function updateRecord(
           objectId,
           guard,
           assignments: [...assignments.values(), ...stamps],
-          returning,
+          returning: reading ? returning : [],
+          returningGuard: reading?.rows ?? null,
         },
         ...links(growing.table, relations, objectId),
       ],

@@ -74,6 +74,8 @@ function update(connection: Connection, mutation: Extract<Mutation, { kind: 'upd
     if (typeof value === 'number' && !Number.isFinite(value))
       throw serviceError('badOperator', `the result of Increment on ${field.name} is not a finite number`);
   });
+  const { table, objectId, returningGuard = null } = mutation;
+  if (returningGuard && !connection.first(compileExists(table, objectId, returningGuard, dialect))) return '';
   const json = rowWriter({ columns: mutation.returning.map((field) => columnShape(field)) })(row.slice(1));
   return json === '{}' ? '' : `,${json.slice(1, -1)}`;
 }

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ClpAction, clpActions } from '../schema/model.ts';
+import { authorize } from './authorize.ts';
+import { refuseOutright } from './system-tables.ts';
+import { callers, tableWith } from './testing/tables.ts';
+
+const reads: readonly ClpAction[] = ['find', 'get', 'count'];
+const writes = clpActions.filter((action) => !reads.includes(action));
+const signIn = 'Permission denied, user needs to be authenticated.';
+const captcha = 'This action is not allowed without a valid CAPTCHA';
+const systemTable = 'Action is denied for system tables';
+const denied = 'Permission denied for action ACTION on class TABLE';
+
+/** Table, caller, actions, and the text of the refusal; `null` where nothing refuses outright. */
+type Case = [className: string, caller: string, actions: readonly ClpAction[], error: string | null];
+
+const cases: readonly Case[] = [
+  // SPEC "Authentication" 1, 4.
+  ['T', 'invalid', clpActions, denied],
+  ['_User', 'invalid', clpActions, denied],
+  ['T', 'anonymous', writes, captcha],
+  ['T', 'anonymous', reads, null],
+  ['T', 'u1', clpActions, null],
+  // SPEC "Authentication" 3, 7; "Errors" 206.
+  ['_User', 'anonymous', reads, signIn],
+  ['_User', 'anonymous', writes, captcha],
+  ['_User', 'u1', reads, null],
+  ['_User', 'u1 in Sales', ['create', 'delete', 'addField'], denied],
+  ['_User', 'u1 in Sales', ['update'], 'Cannot modify user x.'],
+  ['_User', 'apiKey', clpActions, null],
+  ['_User', 'master', clpActions, null],
+  // SPEC "Other system tables"; docs/decisions.md "Permissions".
+  ['_RequestLog', 'master', clpActions, null],
+  ['_RequestLog', 'apiKey', clpActions, denied],
+  ['_RequestLog', 'u1', clpActions, denied],
+  ['_RequestLog', 'anonymous', reads, denied],
+  ['_RequestLog', 'anonymous', writes, captcha],
+  // SPEC "Events".
+  ['_syslogTriggers', 'master', ['delete'], systemTable],
+  ['_syslogTriggers', 'apiKey', ['delete'], systemTable],
+  ['_syslogTriggers', 'master', ['create', 'update', 'find'], null],
+  ['_Timeline', 'apiKey', clpActions, null],
+  ['Config', 'apiKey', clpActions, null],
+  // Sessions belong to somebody.
+  ['_Session', 'anonymous', reads, denied],
+  ['_Session', 'u1', clpActions, null],
+];
+
+for (const [className, name, actions, error] of cases)
+  for (const action of actions)
+    test(`${action} on ${className} by ${name}: ${error ?? 'is not refused outright'}`, () => {
+      const caller = callers.get(name);
+      assert.ok(caller);
+      const ask = () => refuseOutright(caller, action, className, 'x');
+      if (error === null) assert.doesNotThrow(ask);
+      else
+        assert.throws(ask, {
+          message: error.replace('ACTION', action).replace('TABLE', className),
+          status: error === signIn ? 404 : 400,
+        });
+    });
+
+test('permissions open nothing that is refused outright', () => {
+  const open = Object.fromEntries(clpActions.map((action) => [action, { '*': true, requiresAuthentication: true, u1: true }]));
+  for (const [className, name, actions, error] of cases)
+    for (const action of actions)
+      if (error !== null)
+        assert.throws(() => authorize(callers.get(name) as never, action, tableWith(open, className)), `${className} ${name}`);
+});

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Grant, RowGuard } from '../access/index.ts';
+import { projectFields } from './keys.ts';
+import { parseOrder } from './order.ts';
+import { parseQuery } from './parameters.ts';
+import { grant, narrowGrant, userScope } from './testing/fixture.ts';
+import { parseWhere } from './where/index.ts';
+
+const rows: RowGuard = { kind: 'userFields', fields: ['OwnerId'], userId: 'u1' };
+/** `Hidden` shows nowhere; `Total`, `AccountId`, `extra` and `products` in some records. */
+const reveals = new Map(['Total', 'AccountId', 'extra', 'products'].map((name) => [name, rows]));
+const partial: Grant = { ...narrowGrant, hiddenFields: new Set(['Hidden', ...reveals.keys()]), reveals };
+const denied = (name: string) => ({ code: 119, message: `This user is not allowed to access ${name} on class Sales` });
+const names = (projection: ReturnType<typeof projectFields>) => projection.fields.map(({ name }) => name);
+
+test('who sees everything shares one list of fields, without conditions', () => {
+  const whole = projectFields(grant, null, []);
+  assert.equal(projectFields({ ...grant }, null, []), whole);
+  assert.equal(whole.shownIn, undefined);
+  assert.deepEqual(
+    names(projectFields(narrowGrant, null, [])),
+    names(whole).filter((name) => name !== 'Hidden'),
+  );
+});
+
+test('fields that some records show are read with their condition', () => {
+  const whole = projectFields(partial, null, []);
+  assert.deepEqual(names(whole), names(projectFields(narrowGrant, null, [])));
+  assert.deepEqual(whole.shownIn, reveals);
+  assert.deepEqual(projectFields(partial, null, ['Total']).shownIn?.has('Total'), false);
+});
+
+test('keys may name them, and places in them; nothing else may', () => {
+  assert.deepEqual([...(projectFields(partial, ['Name', 'Total'], []).shownIn ?? [])], [['Total', rows]]);
+  assert.equal(projectFields(partial, ['Name'], []).shownIn, undefined);
+  const inside = projectFields(partial, ['extra.a'], []);
+  assert.deepEqual([inside.shownIn, inside.paths], [new Map([['extra', rows]]), new Map([['extra', [['a']]]])]);
+  for (const name of reveals.keys()) {
+    assert.throws(() => parseWhere({ [name]: { $exists: true } }, partial, userScope), denied(name));
+    assert.throws(() => parseOrder(`-${name}`, partial, false), denied(name));
+  }
+  assert.throws(() => parseWhere({ 'extra.a': 1 }, partial, userScope), denied('extra.a'));
+});
+
+test('a field that is hidden everywhere is not named at all', () => {
+  assert.throws(() => projectFields(partial, ['Hidden'], []), denied('Hidden'));
+  assert.throws(() => projectFields(partial, ['Hidden.a'], []), denied('Hidden.a'));
+});
+
+test('an include expands them only where they show', () => {
+  const parameters = new Map([['include', 'AccountId']]);
+  const { includes, shownIn } = parseQuery(parameters, partial, userScope);
+  assert.deepEqual([includes.map(({ field }) => field.name), shownIn?.get('AccountId')], [['AccountId'], rows]);
+  const hidden: Grant = { ...partial, reveals: new Map() };
+  assert.throws(() => parseQuery(parameters, hidden, userScope), denied('AccountId'));
+  assert.deepEqual(
+    parseQuery(new Map([['include', '*']]), hidden, userScope).includes.map(({ field }) => field.name),
+    ['createdBy', 'updatedBy', 'tags'],
+  );
+});

@@ -1,0 +1,46 @@
+/**
+ * Every operation × every kind of caller × every kind of permissions × every kind of ACL, each answer to the letter. What is right is told
+ * by test/support/permissions.ts, from SPEC "Authentication" and docs/decisions.md "Permissions".
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { engines, startService } from '../support/service.ts';
+import { readMany, readOne, readThrough } from './reads.ts';
+import type { Seat } from './seat.ts';
+import { callerNames, makeWorld, settings, type MatrixTable as Table, type World } from './world.ts';
+import { addField, assertNothingElse, create, remove, update } from './writes.ts';
+
+const defaults = 'objectId,createdAt,updatedAt,ACL,createdBy,updatedBy';
+
+for (const engine of engines)
+  describe(engine, () => {
+    let world: World | undefined;
+    before(async () => {
+      const service = await startService({ engine });
+      world = await makeWorld(service);
+    });
+    after(async () => {
+      await world?.service.stop();
+    });
+
+    for (const setting of Object.keys(settings))
+      for (const name of callerNames)
+        test(`permissions for ${setting}; ${name}`, async () => {
+          assert.ok(world);
+          const { service, callers } = world;
+          const caller = callers[name];
+          const table = world.tables.get(setting) as Table;
+          const seat: Seat = {
+            ...{ service, caller, table },
+            call: (method, path, options) => service.call(method, path, { ...options, ...caller.options }),
+          };
+          await readOne(seat);
+          await readMany(seat);
+          await readThrough(seat);
+          await create(seat);
+          await update(seat);
+          await addField(seat);
+          await remove(seat);
+          await assertNothingElse(seat, `${defaults},k,n,owner,watchers,rel`);
+        });
+  });

@@ -1,0 +1,171 @@
+/** Callers and what they may do, told plainly: what the permission suites hold the service against. Nothing of its source. */
+import assert from 'node:assert/strict';
+import { type Json, pointer } from './records.ts';
+import type { Answer, CallOptions, Service } from './service.ts';
+
+export type Action = 'find' | 'get' | 'count' | 'create' | 'update' | 'delete' | 'addField';
+type Entities = Record<string, true | string[]>;
+
+/** Class-level permissions, as a schema body takes them. */
+export type Rules = { [A in Action]?: Entities } & {
+  readUserFields?: string[];
+  writeUserFields?: string[];
+  protectedFields?: Record<string, string[]>;
+};
+
+/** The same entities for all the actions. */
+export const forAll = (entities: Entities, actions: readonly Action[] = everything): Rules =>
+  Object.fromEntries(actions.map((action) => [action, entities]));
+const everything = ['find', 'get', 'create', 'update', 'delete', 'addField'] as const;
+
+/** Who asks, with all that gives him rights. */
+export interface Caller {
+  kind: 'key' | 'user' | 'anonymous' | 'wrong';
+  /** How he calls. */
+  options: CallOptions;
+  /** A user's objectId. */
+  id: string;
+  /** The names of his roles and of those above them. */
+  roles: readonly string[];
+}
+
+export interface Table {
+  name: string;
+  rules: Rules;
+}
+
+/** What of a record decides who reaches it. */
+export interface Guarded {
+  ACL?: Record<string, { read?: boolean; write?: boolean }>;
+  owner?: string;
+  watchers?: readonly string[];
+}
+
+export interface Refused {
+  status: number;
+  code: number;
+  error: string;
+}
+
+const refusal = (status: number, code: number, error: string): Refused => ({ status, code, error });
+export const captcha = refusal(400, 119, 'This action is not allowed without a valid CAPTCHA');
+export const notFound = refusal(404, 101, 'Object not found.');
+export const signIn = refusal(404, 101, 'Permission denied, user needs to be authenticated.');
+export const denied = (action: Action, table: string) =>
+  refusal(400, 119, `Permission denied for action ${action} on class ${table}`);
+export const fieldDenied = (field: string, table: string) =>
+  refusal(400, 119, `This user is not allowed to access ${field} on class ${table}`);
+
+/** A right to a table: to all records, or to those that hold the caller in one of the fields. */
+export type Right = 'all' | readonly string[];
+export const isRefused = (right: Right | Refused): right is Refused => typeof right === 'object' && 'code' in right;
+
+const isWrite = (action: Action) => ['create', 'update', 'delete', 'addField'].includes(action);
+
+/** SPEC "Authentication", docs/decisions.md "Permissions": what a table gives a caller, or how it refuses him. */
+export function rightTo(caller: Caller, action: Action, { name, rules }: Table): Right | Refused {
+  if (caller.kind === 'key') return 'all';
+  if (caller.kind === 'wrong') return denied(action, name);
+  if (caller.kind === 'anonymous' && isWrite(action)) return captcha;
+  if (action === 'count' && rules.count === undefined) return rightTo(caller, 'find', { name, rules });
+  const given = rules[action] ?? {};
+  const names = ['*', ...(caller.kind === 'user' ? ['requiresAuthentication', ...namesOf(caller)] : [])];
+  if (names.some((entity) => given[entity] === true)) return 'all';
+  const byField = [given.pointerFields ?? [], (isWrite(action) ? rules.writeUserFields : rules.readUserFields) ?? []].flat(2);
+  if (caller.kind === 'user' && action !== 'create' && byField.length > 0) return byField as string[];
+  return caller.kind === 'anonymous' && given.requiresAuthentication ? signIn : denied(action, name);
+}
+
+const namesOf = ({ id, roles }: Caller) => [id, ...roles.map((role) => `role:${role}`)];
+
+/** Whether a record is among those that a right has, and its ACL lets the caller at it (CONTRACT "Records": ACL). */
+export function reaches(caller: Caller, right: Right, needed: 'read' | 'write', record: Guarded): boolean {
+  if (caller.kind === 'key') return true;
+  const { ACL = {}, owner, watchers = [] } = record;
+  const names = ['*', ...(caller.kind === 'user' ? namesOf(caller) : [])];
+  const open = Object.keys(ACL).length === 0 || names.some((entity) => ACL[entity]?.[needed] === true);
+  const held = (field: string) => (field === 'owner' ? owner === caller.id : watchers.includes(caller.id));
+  return open && (right === 'all' || right.some(held));
+}
+
+/** The key callers, those without any right of their own, and a wrong key. */
+export function strangers(service: Service): Record<'master' | 'apiKey' | 'anonymous' | 'wrong key', Caller> {
+  const nobody = { id: '', roles: [] };
+  return {
+    master: { kind: 'key', options: { as: 'master' }, ...nobody },
+    apiKey: { kind: 'key', options: { as: 'apiKey' }, ...nobody },
+    anonymous: { kind: 'anonymous', options: { as: 'anonymous' }, ...nobody },
+    // SPEC "Authentication" 1: a key counts under its own header name only.
+    'wrong key': { kind: 'wrong', options: { as: 'anonymous', headers: { 'X-Platform-API-Key': service.masterKey } }, ...nobody },
+  };
+}
+
+let people = 0;
+
+/** Signs a user up; he has the roles that the test says he is given. */
+export async function newCaller(service: Service, roles: readonly string[] = []): Promise<Caller> {
+  const body = { username: `person-${process.pid}-${++people}`, password: 'Right1Pass' };
+  const { status, text, body: made } = await service.call('POST', '/platform/users', { body });
+  assert.equal(status, 201, text);
+  return { kind: 'user', options: { session: made.sessionToken }, id: made.objectId, roles };
+}
+
+const members = (className: string, ids: readonly string[]) => ({
+  __op: 'AddRelation',
+  objects: ids.map((id) => pointer(className, id)),
+});
+
+/** A role with members, users and roles by id. Answers its objectId. */
+export async function makeRole(
+  service: Service,
+  name: string,
+  users: readonly string[],
+  roles: readonly string[] = [],
+): Promise<string> {
+  const body = { name, users: members('_User', users), roles: members('_Role', roles) };
+  const { status, text, body: made } = await service.call('POST', '/platform/classes/_Role', { body });
+  assert.equal(status, 201, text);
+  return made.objectId;
+}
+
+/** Puts roles into a role. */
+export async function addRoles(service: Service, roleId: string, roles: readonly string[]): Promise<void> {
+  const { status, text } = await service.call('PUT', `/platform/classes/_Role/${roleId}`, {
+    body: { roles: members('_Role', roles) },
+  });
+  assert.equal(status, 200, text);
+}
+
+/** Makes a table, or gives one that is there other permissions. `Pointer:Target` and `Relation:Target` name the target. */
+export async function makeTable(
+  service: Service,
+  name: string,
+  fields: Record<string, string>,
+  rules: Rules = {},
+): Promise<void> {
+  const described = Object.fromEntries(
+    Object.entries(fields).map(([field, described]) => {
+      const [type, targetClass] = described.split(':');
+      return [field, targetClass === undefined ? { type } : { type, targetClass }];
+    }),
+  );
+  const body = { className: name, fields: described, classLevelPermissions: rules };
+  const { status, text } = await service.call('POST', `/platform/schemas/${name}`, { body });
+  assert.equal(status, 200, text);
+}
+
+export async function setRules(service: Service, table: string, classLevelPermissions: Rules): Promise<void> {
+  const { status, text } = await service.call('PUT', `/platform/schemas/${table}`, { body: { classLevelPermissions } });
+  assert.equal(status, 200, text);
+}
+
+/** Insists on a refusal, to the letter. */
+export function assertRefused(answer: Answer, { status, code, error }: Refused, what: string): void {
+  assert.deepEqual([answer.status, answer.body], [status, { code, error }], what);
+}
+
+/** Insists on a status and answers the body. */
+export function assertDone(answer: Answer, status: number, what: string): Json {
+  assert.equal(answer.status, status, `${what}: ${answer.text.slice(0, 300)}`);
+  return answer.body;
+}
