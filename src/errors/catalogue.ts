@@ -15,7 +15,7 @@ export const catalogue = {
   unavailable: { code: 1, status: 503, text: () => 'server error: the service is not available now' },
 
   objectNotFound: { code: 101, status: 404, text: () => 'Object not found.' },
-  needsAuthentication: { code: 101, status: 404, text: () => 'Permission denied, user needs to be authenticated.' },
+  needsAuthentication: { code: 101, status: 404, text: () => 'user needs to be authenticated. Permission denied.' },
   badLogin: { code: 101, status: 404, text: () => 'Invalid username/password.' },
   userInactive: { code: 101, status: 404, text: () => 'User is not active.' },
   accountLocked: {

@@ -3,7 +3,8 @@ import { escapeHtml } from '../../kernel/html.ts';
 
 const style = [
   'body{margin:0;background:#f4f5f7;color:#1b1f24;font:17px/1.5 system-ui,sans-serif}',
-  'main{max-width:26rem;margin:8vh auto 0;padding:2rem;background:#fff;border:1px solid #d5d9e0;border-radius:10px}',
+  'main{box-sizing:border-box;width:calc(100% - 2rem);max-width:30rem;margin:8vh auto;padding:2rem 2rem 1rem}',
+  'main{background:#fff;border:1px solid #d5d9e0;border-radius:10px}',
   'h1{margin:0 0 1rem;font-size:1.35rem}',
   'h1 span{display:block;font-size:.8em;font-weight:normal}',
   'p{margin:0 0 1rem}',
@@ -12,9 +13,11 @@ const style = [
   '[role=alert] p{margin:0}',
   '[role=alert],form{margin-bottom:1rem}',
   'label{display:block;margin-bottom:.35rem;font-weight:600}',
+  'label span,button span{font-weight:normal}',
   'input,button{box-sizing:border-box;width:100%;padding:.65rem .75rem;border-radius:6px;font:inherit}',
   'input{margin-bottom:1rem;border:1px solid #6b7482}',
   'button{border:0;background:#1a4fa3;color:#fff;font-weight:600;cursor:pointer}',
+  'button [lang=en]{color:inherit}',
   ':focus-visible{outline:3px solid #f2a900;outline-offset:2px}',
 ].join('');
 

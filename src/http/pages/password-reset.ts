@@ -26,10 +26,10 @@ export function formPage(token: string, isWeak = false): string {
       // An address without the token, wherever a proxy has put the page.
       '<form method="post" action="?" accept-charset="utf-8">',
       `<input type="hidden" name="token" value="${escapeHtml(token)}">`,
-      `<label for="password">${escapeHtml(title.he)} <span lang="en" dir="ltr">${escapeHtml(title.en)}</span></label>`,
+      `<label for="password">${escapeHtml(title.he)} · <span lang="en" dir="ltr">${escapeHtml(title.en)}</span></label>`,
       `<input id="password" name="password" type="password" dir="ltr" autocomplete="new-password" required autofocus ${about}>`,
       `<div id="policy">${paragraphs(policy)}</div>`,
-      '<button type="submit">שמירה <span lang="en" dir="ltr">Save</span></button>',
+      '<button type="submit">שמירה · <span lang="en" dir="ltr">Save</span></button>',
       '</form>',
     ].join(''),
   );
