@@ -7,7 +7,7 @@ import { callers, tableWith } from './testing/tables.ts';
 
 const reads: readonly ClpAction[] = ['find', 'get', 'count'];
 const writes = clpActions.filter((action) => !reads.includes(action));
-const signIn = 'Permission denied, user needs to be authenticated.';
+const signIn = 'user needs to be authenticated. Permission denied.';
 const captcha = 'This action is not allowed without a valid CAPTCHA';
 const systemTable = 'Action is denied for system tables';
 const denied = 'Permission denied for action ACTION on class TABLE';

@@ -4,7 +4,6 @@ export { findRecords, getRecord } from './read.ts';
 export { readRows } from './rows.ts';
 export { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
 export { type Created, createRecord } from './write/create.ts';
-export type { WriteObserver } from './write/observer.ts';
 export { deleteRecord } from './write/remove.ts';
 export type { RuledFields, RuledWrite, TableRules } from './write/rules.ts';
 export { updateRecord } from './write/update.ts';

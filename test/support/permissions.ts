@@ -50,7 +50,7 @@ export interface Refused {
 const refusal = (status: number, code: number, error: string): Refused => ({ status, code, error });
 export const captcha = refusal(400, 119, 'This action is not allowed without a valid CAPTCHA');
 export const notFound = refusal(404, 101, 'Object not found.');
-export const signIn = refusal(404, 101, 'Permission denied, user needs to be authenticated.');
+export const signIn = refusal(404, 101, 'user needs to be authenticated. Permission denied.');
 export const denied = (action: Action, table: string) =>
   refusal(400, 119, `Permission denied for action ${action} on class ${table}`);
 export const fieldDenied = (field: string, table: string) =>
