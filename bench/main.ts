@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util';
 import type { BenchContext } from './support/context.ts';
 import { Scratch } from './support/scratch.ts';
+import { access } from './workloads/access.ts';
 import { crud } from './workloads/crud.ts';
 import { hostile } from './workloads/hostile.ts';
 import { importRecords } from './workloads/import.ts';
@@ -13,6 +14,7 @@ import { systems } from './workloads/systems.ts';
 
 const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['crud', crud],
+  ['access', access],
   ['stream', stream],
   ['hostile', hostile],
   ['import', importRecords],

@@ -8,7 +8,7 @@ import { OperatorError } from './kernel/operator-error.ts';
 import { createMailer } from './mail/index.ts';
 import { createLog, type Logger } from './observe/index.ts';
 import type { RecordContext, WriteHooks } from './records/index.ts';
-import type { Engine } from './storage/port.ts';
+import type { Engine, Store } from './storage/port.ts';
 import type { Registry } from './storage/registry.ts';
 import { ProcessLock, SqliteEngine, SqliteRegistry } from './storage/sqlite/index.ts';
 import { Administration, Systems } from './systems/index.ts';
@@ -20,9 +20,14 @@ const DRAIN_BOUND = 30_000;
 /** Who has a say in every write, whatever path it comes by. */
 const hooks: WriteHooks = { observers: [], rules: userTableRules };
 
+/** Records of a store as its master writes them. */
+const contextOf = (store: Store): RecordContext => ({ store, principal: master, hooks, referer: null });
+
 /** The service as a whole. */
 export interface App {
   readonly administration: Administration;
+  /** Records of a store, as their master. */
+  readonly contextOf: typeof contextOf;
   /** Starts to listen. @returns the address */
   listen(): Promise<string>;
   /** Finishes the requests in flight and closes every store. */
@@ -32,6 +37,8 @@ export interface App {
 /** What is kept in DATA_DIR, opened for an operator's command: another process may serve it at the same time. */
 export interface Workshop {
   readonly administration: Administration;
+  /** Records of a store, as their master. */
+  readonly contextOf: typeof contextOf;
   /** Opens a system's records, as its master, for the time of some work. @throws OperatorError where there is no such system */
   withRecords<T>(appId: string, work: (context: RecordContext) => Promise<T>): Promise<T>;
   /** Whether a service serves DATA_DIR now. */
@@ -71,6 +78,7 @@ export async function createApp(config: Config, { smtpUrl }: Pick<Secrets, 'smtp
   const http = await HttpServer.create({ systems, users, resets, hooks, log, trustProxy, baseUrl: () => baseUrl }, config);
   return {
     administration: stores.administration,
+    contextOf,
     async listen() {
       const address = await http.listen();
       baseUrl = config.baseUrl ?? address;
@@ -100,12 +108,13 @@ export function openWorkshop(config: Config, mayMake: boolean): Workshop {
   const { administration, registry, engine, close } = openStores(config, createLog(config.logLevel));
   return {
     administration,
+    contextOf,
     async withRecords(appId, work) {
       if (!registry.read().systems.some((system) => system.appId === appId))
         throw new OperatorError(`there is no system ${JSON.stringify(appId)}`);
       const store = await engine.open(appId);
       try {
-        return await work({ store, principal: master, hooks, referer: null });
+        return await work(contextOf(store));
       } finally {
         await store.close();
       }

@@ -13,14 +13,15 @@ const actions: Actions = {
     const app = await createApp(config, secrets);
     try {
       const told = toldToEnd();
-      await addFirstSystem(app.administration, secrets, config.dataDir, print);
+      await addFirstSystem(app.administration, app.contextOf, secrets, config.dataDir, print);
       print(`Record Data Service listening on ${await app.listen()}`);
       await told;
     } finally {
       await app.close();
     }
   },
-  withAdministration: (work, mayMake = false) => inWorkshop(mayMake, ({ administration }) => work(administration)),
+  withAdministration: (work, mayMake = false) =>
+    inWorkshop(mayMake, ({ administration, contextOf }) => work(administration, contextOf)),
   withRecords: (appId, work) =>
     inWorkshop(false, (workshop) => workshop.withRecords(appId, (context) => work(context, () => workshop.isServed()))),
 };

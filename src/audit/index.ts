@@ -1,2 +1,2 @@
-export { type LoggedRequest, logRequest } from './request-log.ts';
+export { logRequest } from './request-log.ts';
 export { Retention } from './retention.ts';

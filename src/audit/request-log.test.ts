@@ -10,7 +10,10 @@ import { type LoggedRequest, logRequest } from './request-log.ts';
 const pointer = { type: 'Pointer', targetClass: '_User' };
 const fields: Record<string, { type: string; targetClass?: string }> = {
   ...Object.fromEntries(
-    ['path', 'method', 'ip', 'country', 'referer', 'userAgent', 'service', 'installationId'].map((name) => [name, { type: 'String' }]),
+    ['path', 'method', 'ip', 'country', 'referer', 'userAgent', 'service', 'installationId'].map((name) => [
+      name,
+      { type: 'String' },
+    ]),
   ),
   ...Object.fromEntries(['usingMK', 'internal', 'trustedIP'].map((name) => [name, { type: 'Boolean' }])),
   ...Object.fromEntries(['duration', 'statusCode', 'contentLength', 'retries'].map((name) => [name, { type: 'Number' }])),
@@ -25,17 +28,35 @@ function logged(request: Partial<LoggedRequest>, schema = schemaOf(fields), late
   let write: PreparedWrite | undefined;
   const store = { schema: () => schema, writeBehind: (one: PreparedWrite) => (write = one) } as unknown as Store;
   logRequest(store, {
-    ...{ method: 'PUT', url: '/platform/classes/T/1', ip: '203.0.113.9', principal: null, statusCode: 200, contentLength: 2, duration: 1.6 },
+    ...{
+      method: 'PUT',
+      url: '/platform/classes/T/1',
+      ip: '203.0.113.9',
+      principal: null,
+      statusCode: 200,
+      contentLength: 2,
+      duration: 1.6,
+    },
     ...{ country: undefined, referer: undefined, userAgent: undefined, installationId: undefined },
     ...request,
   });
   const [mutation] = write?.plan(later).mutations ?? [];
-  return mutation?.kind === 'insert' ? Object.fromEntries(mutation.values.map(([field, value]) => [field.name, value])) : undefined;
+  return mutation?.kind === 'insert'
+    ? Object.fromEntries(mutation.values.map(([field, value]) => [field.name, value]))
+    : undefined;
 }
 
 test('a row has all columns', () => {
-  const row = logged({ url: '/platform/login?password=Secret12', country: 'IL', referer: 'https://a/?token=x', userAgent: 'curl' });
-  assert.deepEqual(Object.keys(row ?? {}).sort(), ['objectId', 'createdAt', 'updatedAt', 'createdBy', 'updatedBy', ...Object.keys(fields)].sort());
+  const row = logged({
+    url: '/platform/login?password=Secret12',
+    country: 'IL',
+    referer: 'https://a/?token=x',
+    userAgent: 'curl',
+  });
+  assert.deepEqual(
+    Object.keys(row ?? {}).sort(),
+    ['objectId', 'createdAt', 'updatedAt', 'createdBy', 'updatedBy', ...Object.keys(fields)].sort(),
+  );
   const { objectId, createdAt, updatedAt, ...rest } = row as Record<string, unknown>;
   assert.match(String(objectId), /^\w{10}$/);
   assert.equal(createdAt, updatedAt);
@@ -86,7 +107,14 @@ for (const [ip, trusted] of [
 
 test('texts are bounded', () => {
   const long = 'x'.repeat(60_000);
-  const row = logged({ url: `/${long}`, userAgent: long, referer: `https://a/${long}`, installationId: long, country: long, ip: long });
+  const row = logged({
+    url: `/${long}`,
+    userAgent: long,
+    referer: `https://a/${long}`,
+    installationId: long,
+    country: long,
+    ip: long,
+  });
   const lengths = ['path', 'userAgent', 'referer', 'installationId', 'country', 'ip'].map((name) => String(row?.[name]).length);
   assert.deepEqual(lengths, [1000, 500, 1000, 256, 100, 100]);
 });

@@ -1,9 +1,9 @@
 import { actorId, type Principal } from '../access/index.ts';
-import { newObjectId } from '../kernel/ids.ts';
 import type { Field, FieldType, Schema, TableSchema } from '../schema/model.ts';
 import type { Store, WritePlan } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
 import { bounded, withoutSecrets } from './header-text.ts';
+import { newRowId } from './row-id.ts';
 
 /** A request that has its answer. */
 export interface LoggedRequest {
@@ -81,7 +81,7 @@ function valuesOf(request: LoggedRequest, at: number): readonly StoredValue[] {
   const user = principal && actorId(principal);
   const query = url.indexOf('?');
   return [
-    newObjectId(),
+    newRowId(at),
     at,
     at,
     'master',
@@ -124,8 +124,10 @@ function fieldsOf(schema: Schema): LogTable | null {
   let found = logTables.get(table);
   if (found === undefined) {
     const fields = columns.map(([name]) => table.fields.get(name));
-    const isFit = (field: Field | undefined, at: number): field is Field => field !== undefined && field.type === columns[at]?.[1];
-    logTables.set(table, (found = fields.every(isFit) ? { table, fields } : null));
+    const isFit = (field: Field | undefined, at: number): field is Field =>
+      field !== undefined && field.type === columns[at]?.[1];
+    found = fields.every(isFit) ? { table, fields } : null;
+    logTables.set(table, found);
   }
   return found;
 }

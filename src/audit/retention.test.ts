@@ -41,7 +41,12 @@ async function add(className: string, times: readonly number[]): Promise<void> {
       const table = schema.tables.get(className);
       assert.ok(table);
       const mutations = times.map((at): Mutation => {
-        const set = { objectId: newObjectId(), createdAt: at, updatedAt: at, ...(className === '_Session' ? { expiresAt: at } : {}) };
+        const set = {
+          objectId: newObjectId(),
+          createdAt: at,
+          updatedAt: at,
+          ...(className === '_Session' ? { expiresAt: at } : {}),
+        };
         return { kind: 'insert', table, values: Object.entries(set).map(([name, value]) => [fieldOf(table, name), value]) };
       });
       return { changes: [], mutations };
@@ -105,9 +110,18 @@ test('a system is looked at soon after it was opened, then every hour, and is he
   let clock = 0;
   mock.method(performance, 'now', () => clock);
   const log: string[] = [];
-  const quiet = { schema: () => (log.push('look'), { tables: new Map() }) };
+  const quiet = {
+    schema() {
+      log.push('look');
+      return { tables: new Map() };
+    },
+  };
   const system = { store: quiet, hold: () => log.push('hold'), release: () => log.push('release') } as unknown as System;
-  const retention = new Retention(() => [system], 1, (error) => assert.fail(String(error)));
+  const retention = new Retention(
+    () => [system],
+    1,
+    (error) => assert.fail(String(error)),
+  );
   const looks: number[] = [];
   for (let minute = 1; minute <= 130; minute++) {
     clock += 60_000;

@@ -2,35 +2,63 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Secrets } from '../config/index.ts';
 import type { Administration, SystemCredentials } from '../systems/index.ts';
+import { type Administrator, addAdministrator, administratorFrom, type ContextOf } from './administrator.ts';
 import type { Print } from './program.ts';
 
+/** Of the administrator, where ADMIN_EMAIL gives none. */
+const defaultEmail = 'admin@example.com';
+
+type Made = Readonly<Partial<SystemCredentials & { adminEmail: string; adminPassword: string }>>;
+
+/** What the credentials are called where they are printed. */
+const labels: Readonly<Record<keyof Made, string>> = {
+  appId: 'Application id',
+  masterKey: 'Master key',
+  apiKey: 'API key',
+  adminEmail: 'Administrator',
+  adminPassword: 'Password of the administrator',
+};
+
 /**
- * Makes the first system where there is none (CONTRACT "Running"). Credentials that were not given are made, kept in a file that only
- * the service's user may read, and printed once.
+ * Makes the first system, and its administrator, where there is none (CONTRACT "Running"). Credentials that were not given are made, kept
+ * in a file that only the service's user may read, and printed once.
+ * @throws OperatorError for a password that is too weak, before anything is made
  */
 export async function addFirstSystem(
   administration: Administration,
+  contextOf: ContextOf,
   given: Secrets,
   dataDir: string,
   print: Print,
 ): Promise<void> {
   if (administration.systems().length > 0) return;
-  const { appId, masterKey, apiKey } = given;
-  const isComplete = appId !== undefined && masterKey !== undefined && apiKey !== undefined;
-  // What was given stays where it was given.
-  const made = (all: SystemCredentials) => ({
-    appId: all.appId,
-    ...(masterKey === undefined ? { masterKey: all.masterKey } : {}),
-    ...(apiKey === undefined ? { apiKey: all.apiKey } : {}),
-  });
+  const { appId, masterKey, apiKey, adminEmail, adminPassword } = given;
+  const administrator = administratorFrom(adminEmail ?? defaultEmail, adminPassword, 'ADMIN_PASSWORD');
+  const isComplete = ![appId, masterKey, apiKey, adminEmail, adminPassword].includes(undefined);
   const file = join(dataDir, 'credentials.json');
-  const credentials = await administration.addSystem({ appId, masterKey, apiKey }, async (all) => {
-    if (!isComplete) await writeFile(file, `${JSON.stringify(made(all), null, 2)}\n`, { mode: 0o600 });
-  });
+  let made: Made = {};
+  await administration.addSystem(
+    { appId, masterKey, apiKey },
+    {
+      fill: (store) => addAdministrator(contextOf(store), administrator),
+      async beforeCommit(credentials) {
+        made = notGiven(given, credentials, administrator);
+        if (!isComplete) await writeFile(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });
+      },
+    },
+  );
   if (isComplete) return;
-  const { masterKey: newMasterKey, apiKey: newApiKey } = made(credentials);
   print(`The first system was made. Its credentials are shown once and kept in ${file}`);
-  print(`Application id: ${credentials.appId}`);
-  if (newMasterKey !== undefined) print(`Master key: ${newMasterKey}`);
-  if (newApiKey !== undefined) print(`API key: ${newApiKey}`);
+  for (const [name, value] of Object.entries(made)) print(`${labels[name as keyof Made]}: ${value}`);
+}
+
+/** Secrets that were given stay where they were given. */
+function notGiven(given: Secrets, { appId, masterKey, apiKey }: SystemCredentials, { email, password }: Administrator): Made {
+  return {
+    appId,
+    ...(given.masterKey === undefined ? { masterKey } : {}),
+    ...(given.apiKey === undefined ? { apiKey } : {}),
+    adminEmail: email,
+    ...(given.adminPassword === undefined ? { adminPassword: password } : {}),
+  };
 }

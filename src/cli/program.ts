@@ -1,9 +1,11 @@
 import { Command, CommanderError } from 'commander';
 import type { RecordContext } from '../records/index.ts';
 import type { Administration } from '../systems/index.ts';
+import type { ContextOf } from './administrator.ts';
 import { addImportCommand } from './commands/import.ts';
 import { addKeyCommands } from './commands/key.ts';
 import { addSystemCommands } from './commands/system.ts';
+import { addUserCommands } from './commands/user.ts';
 
 /** What the sub-commands do; the program only parses and prints. */
 export interface Actions {
@@ -11,7 +13,10 @@ export interface Actions {
   start(): Promise<void>;
   /** Opens what is kept in DATA_DIR for the time of some work. */
   /** @param mayMake whether the command may be the first to use DATA_DIR */
-  withAdministration<T>(work: (administration: Administration) => T | Promise<T>, mayMake?: boolean): Promise<T>;
+  withAdministration<T>(
+    work: (administration: Administration, contextOf: ContextOf) => T | Promise<T>,
+    mayMake?: boolean,
+  ): Promise<T>;
   /**
    * Opens a system's records, as its master, for the time of some work, which may ask whether a service serves them at the same time.
    * @throws OperatorError where there is no such system
@@ -36,6 +41,7 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
     .action(() => actions.start());
   addSystemCommands(program, actions, print);
   addKeyCommands(program, actions, print);
+  addUserCommands(program, actions, print);
   addImportCommand(program, actions, print);
   try {
     await program.parseAsync(args, { from: 'user' });

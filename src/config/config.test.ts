@@ -8,6 +8,7 @@ test('defaults', () => {
   const { config, secrets } = parseSettings({}, '/here');
   assert.deepEqual([config.host, config.port, config.dataDir], ['127.0.0.1', 8080, '/here/data']);
   assert.equal(secrets.masterKey, undefined);
+  assert.deepEqual([config.sessionDays, config.requestLogDays], [365, 30]);
   assert.ok(Object.isFrozen(config));
 });
 
@@ -22,6 +23,8 @@ for (const [environment, line] of [
   [{ TRUST_PROXY: '10.0.0.0/33' }, /^TRUST_PROXY:/],
   [{ TRUST_PROXY: '2' }, /^TRUST_PROXY:/],
   [{ DATABASE_URL: 'postgres://u:secret@h/d' }, /^DATABASE_URL: .*not available in this version$/],
+  [{ REQUEST_LOG_DAYS: '-1' }, 'REQUEST_LOG_DAYS: must be a whole number of days up to 36500, 0 for ever'],
+  [{ ADMIN_EMAIL: 'a@b@c' }, /^ADMIN_EMAIL:/],
   [{ PORT: 'x', LOG_LEVEL: 'loud' }, /^PORT: .*; LOG_LEVEL: /],
 ] as const)
   test(`a malformed setting is named in one line without its value: ${JSON.stringify(environment)}`, () => {

@@ -74,7 +74,8 @@ export const settings = {
     is: 'an e-mail address',
     read: z
       .string()
-      .regex(/^\S+@\S+$/)
+      .regex(/^[^\s@]+@[^\s@]+$/)
+      .max(320)
       .optional(),
   },
   ADMIN_PASSWORD: { is: 'a text', read: z.string().optional() },

@@ -1,7 +1,7 @@
 export { aggregateRecords } from './aggregate.ts';
 export type { RecordContext, WriteHooks } from './context.ts';
 export { findRecords, getRecord } from './read.ts';
-export { readRows } from './rows.ts';
+export { type OwnQuery, readRows } from './rows.ts';
 export { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
 export { type Created, createRecord } from './write/create.ts';
 export { deleteRecord } from './write/remove.ts';

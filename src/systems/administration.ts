@@ -1,7 +1,7 @@
 import { appIdPattern, keyPattern } from '../kernel/credentials.ts';
 import { newObjectId, newSecret } from '../kernel/ids.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
-import type { Engine } from '../storage/port.ts';
+import type { Engine, Store } from '../storage/port.ts';
 import type { KeyEntry, Registry, SystemEntry } from '../storage/registry.ts';
 import { provision } from './provision.ts';
 import { hashKey, hashPrefix } from './secrets.ts';
@@ -24,6 +24,14 @@ export interface SystemCredentials {
   readonly apiKey: string;
 }
 
+/** What is done beside making a system, while it is not yet in force. What throws undoes it. */
+export interface AdditionSteps {
+  /** Called when its first tables are made. */
+  fill?(store: Store): Promise<void>;
+  /** Called when all is made. */
+  beforeCommit?(credentials: SystemCredentials): Promise<void>;
+}
+
 /** The name of the API key that a new system has. */
 const firstKeyName = 'default';
 
@@ -43,13 +51,9 @@ export class Administration {
 
   /**
    * Adds a system with its first tables, a master key and one API key.
-   * @param beforeCommit called with the credentials when all is made but not yet in force
    * @throws AdministrationError where a value is not fit or the application id is taken
    */
-  async addSystem(
-    wanted: NewSystem,
-    beforeCommit?: (credentials: SystemCredentials) => Promise<void>,
-  ): Promise<SystemCredentials> {
+  async addSystem(wanted: NewSystem, steps: AdditionSteps = {}): Promise<SystemCredentials> {
     const appId = wanted.appId ?? newObjectId();
     if (!appIdPattern.test(appId)) refuse('an application id has 1 to 64 letters, digits, - or _');
     const name = checkName(wanted.name ?? appId);
@@ -73,10 +77,11 @@ export class Administration {
       const store = await this.#engine.open(appId);
       try {
         await provision(store);
+        await steps.fill?.(store);
       } finally {
         await store.close();
       }
-      await beforeCommit?.(credentials);
+      await steps.beforeCommit?.(credentials);
     });
     if (!added) refuse(`the application id ${appId} is taken`);
     return credentials;

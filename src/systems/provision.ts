@@ -1,8 +1,9 @@
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import { applyChange, type SchemaChange } from '../schema/change.ts';
 import { planTable } from '../schema/definition.ts';
-import type { Field, Schema, TableSchema } from '../schema/model.ts';
+import { type Field, fieldOf, type Schema, type TableSchema } from '../schema/model.ts';
 import { checkFieldName } from '../schema/naming.ts';
+import { columnsOf } from '../storage/columns.ts';
 import type { Mutation, Store, WritePlan } from '../storage/port.ts';
 import { type StoredValue, valueTypeOf } from '../values/index.ts';
 import { readTemplate, type TemplateTable } from './template.ts';
@@ -39,21 +40,14 @@ function checkTemplateName(name: string): void {
 
 /** A first row is by the master dummy user, like any write with a key. */
 function insertRow(table: TableSchema, row: JsonObject, at: number): Mutation {
-  const field = (name: string) => table.fields.get(name) ?? unknownField(table, name);
-  const values: [Field, StoredValue][] = [
-    [field('createdAt'), at],
-    [field('updatedAt'), at],
-    [field('createdBy'), 'master'],
-    [field('updatedBy'), 'master'],
-  ];
-  for (const name of Object.keys(row)) values.push([field(name), decode(table, field(name), row[name] as JsonValue)]);
+  const values = columnsOf(table, { createdAt: at, updatedAt: at, createdBy: 'master', updatedBy: 'master' });
+  for (const name of Object.keys(row)) {
+    const field = fieldOf(table, name);
+    values.push([field, decode(table, field, row[name] as JsonValue)]);
+  }
   return { kind: 'insert', table, values };
 }
 
 function decode(table: TableSchema, field: Field, value: JsonValue): StoredValue {
   return value === null ? null : valueTypeOf(field).decode(value, field, table.className);
-}
-
-function unknownField(table: TableSchema, name: string): never {
-  throw new Error(`template: ${table.className} has no field ${name}`);
 }

@@ -65,6 +65,20 @@ test('there is no system until it is added, and it is opened once', async () => 
   assert.deepEqual(engine.log, ['open app']);
   for (let n = 0; n < 3; n++) one.release();
 });
+test('the systems that are open are told as of each step', async () => {
+  await add();
+  await add(entry('b'));
+  assert.deepEqual([...systems.opened()], []);
+  const opened = [await systems.acquire('app'), await systems.acquire('b')];
+  assert.deepEqual([...systems.opened()], opened);
+  const steps = systems.opened();
+  assert.equal(steps.next().value, opened[0]);
+  await other.removeSystem('b');
+  systems.acquire('app');
+  assert.equal(steps.next().done, true);
+  opened[0]?.release();
+  for (const system of opened) system?.release();
+});
 test('names of another case or of the prototype chain are no systems', async () => {
   await add();
   for (const appId of ['APP', '__proto__', 'constructor', '']) assert.equal(systems.acquire(appId), undefined);

@@ -26,12 +26,15 @@ const dictionary = '_Dictionary';
  * @throws Error for a file that is not as it should be, which is a fault of ours
  */
 export async function readTemplate(): Promise<TemplateTable[]> {
-  const [permissions, defaultLabels] = await Promise.all([readJson('permissions.json'), readJson('default-fields.json')]);
-  const profiles = new Map(Object.entries(permissions as unknown as Record<string, AccessProfile>));
+  const [permissions, defaultLabels] = await Promise.all([
+    readJson<Record<string, AccessProfile>>('permissions.json'),
+    readJson<Record<string, string>>('default-fields.json'),
+  ]);
+  const profiles = new Map(Object.entries(permissions));
   const names = (await readdir(tables)).filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length));
   const files = await Promise.all(
     names.sort().map(async (name): Promise<[string, TableFile]> => {
-      return [name, readTableFile(name, await readJson(`tables/${name}.json`), profiles)];
+      return [name, readTableFile(name, await readJson<JsonObject>(`tables/${name}.json`), profiles)];
     }),
   );
   const labels = files.flatMap(([name, file]) => labelRows(name, [...Object.entries(defaultLabels), ...file.labels]));
@@ -42,9 +45,9 @@ export async function readTemplate(): Promise<TemplateTable[]> {
   }));
 }
 
-const labelRows = (tblName: string, labels: Iterable<[string, unknown]>): JsonObject[] =>
-  Array.from(labels, ([field, value]) => ({ tblName, field, value: value as string }));
+const labelRows = (tblName: string, labels: Iterable<[string, string]>): JsonObject[] =>
+  Array.from(labels, ([field, value]) => ({ tblName, field, value }));
 
-async function readJson(path: string): Promise<JsonObject> {
+async function readJson<T>(path: string): Promise<T> {
   return JSON.parse(await readFile(new URL(path, folder), 'utf8'));
 }

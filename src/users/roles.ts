@@ -1,5 +1,5 @@
 import type { Filter } from '../query/filter.ts';
-import { readRows } from '../records/index.ts';
+import { type OwnQuery, readRows } from '../records/index.ts';
 import type { TableSchema } from '../schema/model.ts';
 import type { Store } from '../storage/port.ts';
 
@@ -27,12 +27,17 @@ export async function rolesOf(store: Store, userId: string): Promise<string[]> {
   return [...new Set(found.values().filter((name) => name !== undefined))].sort();
 }
 
-function rolesWith(store: Store, relation: 'users' | 'roles', memberIds: readonly string[]): Promise<RoleRow[]> {
-  return readRows(store, {
+/** So many are read at once on the event loop; who has more waits for a thread. */
+const USUALLY_AT_MOST = 100;
+
+async function rolesWith(store: Store, relation: 'users' | 'roles', memberIds: readonly string[]): Promise<RoleRow[]> {
+  const query: OwnQuery = {
     className: '_Role',
     fields: ['objectId', 'name'],
     filter: (table) => hasMember(table, relation, memberIds),
-  });
+  };
+  const rows = await readRows<RoleRow>(store, { ...query, limit: USUALLY_AT_MOST });
+  return rows.length < USUALLY_AT_MOST ? rows : readRows(store, query);
 }
 
 function hasMember(table: TableSchema, name: string, memberIds: readonly string[]): Filter | null {

@@ -32,11 +32,23 @@ export type RowWriter = (row: readonly unknown[], expansions?: ReadonlyArray<Exp
 /** What the row writer does with a value; small integers, since it branches on them for every value of every row. */
 const kind = { text: 0, number: 1, boolean: 2, date: 3, instant: 4, pointer: 5, json: 6, acl: 7, jsonPaths: 8 } as const;
 
+const writers = new WeakMap<RowShape, RowWriter>();
+
+/** The writer of a shape. It may be used by several readers at a time. */
+export function rowWriter(shape: RowShape): RowWriter {
+  let writer = writers.get(shape);
+  if (!writer) {
+    writer = compileWriter(shape);
+    writers.set(shape, writer);
+  }
+  return writer;
+}
+
 /**
  * Compiles a shape. Lists spend most of their time here: stored JSON is copied, never parsed; each row costs one loop over small integers;
  * and Pointers and dates, which often repeat from row to row, are written anew only when they differ from the last.
  */
-export function rowWriter(shape: RowShape): RowWriter {
+function compileWriter(shape: RowShape): RowWriter {
   const inRow = shape.columns.filter((column) => column.storage !== 'relation');
   const kinds = inRow.map((column) => (column.paths ? kind.jsonPaths : kind[column.storage as keyof typeof kind]));
   const keepNull = inRow.map((column) => column.keepNull === true);

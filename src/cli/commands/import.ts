@@ -1,8 +1,7 @@
 import { open } from 'node:fs/promises';
 import { type Command, CommanderError } from 'commander';
-import { ServiceError } from '../../errors/fail.ts';
-import { OperatorError } from '../../kernel/operator-error.ts';
 import { importRecords, type RejectedLine, readLines } from '../../transfer/index.ts';
+import { forOperator, oneLine } from '../one-line.ts';
 import type { Actions, Print } from '../program.ts';
 
 interface ImportOptions {
@@ -37,7 +36,7 @@ export function addImportCommand(program: Command, { withRecords }: Actions, pri
           return result.rejected;
         } catch (error) {
           progress.broken();
-          throw error instanceof ServiceError ? new OperatorError(oneLine(error.message)) : error;
+          throw forOperator(error);
         }
       });
       if (rejected > 0) throw new CommanderError(1, 'import.rejected', 'lines were rejected');
@@ -88,9 +87,4 @@ class Progress {
     this.clear();
     if (this.#imported > 0) console.error(`the import broke off after ${this.#imported} records, which stay in ${this.#table}`);
   }
-}
-
-/** Texts of errors show names that a line brought. */
-function oneLine(text: string): string {
-  return text.replace(/\p{C}/gu, '?');
 }

@@ -1,11 +1,15 @@
 import type { Command } from 'commander';
+import { OperatorError } from '../../kernel/operator-error.ts';
 import { isoText } from '../../kernel/time.ts';
+import { addAdministrator, administratorFrom } from '../administrator.ts';
 import type { Actions, Print } from '../program.ts';
 
 interface AddOptions {
   appId?: string;
   name?: string;
   masterKey?: string;
+  adminEmail?: string;
+  adminPassword?: string;
 }
 
 /** `system add|list|remove`. */
@@ -17,11 +21,19 @@ export function addSystemCommands(program: Command, { withAdministration }: Acti
     .option('--app-id <id>', 'its application id (default: a new one)')
     .option('--name <name>', 'a name for people (default: the application id)')
     .option('--master-key <key>', 'its master key (default: a new one)')
-    .action(async (options: AddOptions) => {
-      const made = await withAdministration((administration) => administration.addSystem(options), true);
+    .option('--admin-email <address>', 'makes an administrator, who signs in with it')
+    .option('--admin-password <password>', 'his password (default: a new one)')
+    .action(async ({ adminEmail, adminPassword, ...options }: AddOptions) => {
+      if (adminEmail === undefined && adminPassword !== undefined)
+        throw new OperatorError('--admin-password needs --admin-email');
+      const admin = adminEmail === undefined ? undefined : administratorFrom(adminEmail, adminPassword, '--admin-password');
+      const made = await withAdministration((administration, contextOf) => {
+        return administration.addSystem(options, admin && { fill: (store) => addAdministrator(contextOf(store), admin) });
+      }, true);
       print(`Application id: ${made.appId}`);
       print(`Master key: ${made.masterKey}`);
       print(`API key: ${made.apiKey}`);
+      if (admin && adminPassword === undefined) print(`Password of the administrator: ${admin.password}`);
     });
   system
     .command('list')

@@ -1,0 +1,32 @@
+/** In the order of their bytes, by which indexes are sorted. */
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const BASE = alphabet.length;
+/** Digits of the time, which last until 2081, and of the count within a millisecond. */
+const TIME = 7;
+const COUNT = 3;
+const COUNTS = BASE ** COUNT;
+
+let time = 0;
+let timeText = '';
+let count = 0;
+
+/**
+ * A new objectId: 10 letters and digits (SPEC "Limits"), each greater than the one before. The index of a table that takes a row for each
+ * write then grows at its end, where random ids would change a page of it for every row: half of what a row costs.
+ * @param now milliseconds since 1970
+ */
+export function newRowId(now: number): string {
+  if (now > time) {
+    time = now;
+    timeText = digits(now, TIME);
+    // Not from 0: should the clock go back between two starts, the same millisecond has other ids.
+    count = Math.floor((Math.random() * COUNTS) / 2);
+  } else if (++count === COUNTS) return newRowId(time + 1);
+  return timeText + digits(count, COUNT);
+}
+
+function digits(value: number, length: number): string {
+  let text = '';
+  for (let rest = value; text.length < length; rest = Math.floor(rest / BASE)) text = (alphabet[rest % BASE] as string) + text;
+  return text;
+}

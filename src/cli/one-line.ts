@@ -1,0 +1,12 @@
+import { ServiceError } from '../errors/fail.ts';
+import { OperatorError } from '../kernel/operator-error.ts';
+
+/** Texts of errors show names that came from outside. */
+export function oneLine(text: string): string {
+  return text.replace(/\p{C}/gu, '?');
+}
+
+/** What an operator is told of an error: the texts that clients see are for him too. */
+export function forOperator(error: unknown): unknown {
+  return error instanceof ServiceError ? new OperatorError(oneLine(error.message)) : error;
+}

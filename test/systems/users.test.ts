@@ -1,0 +1,192 @@
+/** CONTRACT "Running": `user add`, and the administrator of a new system. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { runToEnd, startBare, temporary } from '../edge/process.ts';
+import { onEachEngine, pointer } from '../support/query.ts';
+import type { Json } from '../support/records.ts';
+import type { Service } from '../support/service.ts';
+import { addSystem, callSystem, command, printed, succeed } from './cli.ts';
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const lines = (text: string) => text.trim().split('\n');
+const policy = /^(?=.*\p{Ll})(?=.*\p{Lu})(?=.*\p{Nd}).{20}$/u;
+
+/** Users of a name, as the master key reads them. */
+async function usersNamed(service: Service, username: string): Promise<Json[]> {
+  const { body } = await service.call('GET', '/platform/users', { query: { where: { username } } });
+  return body.results;
+}
+
+/** Names of the roles that a user has. */
+async function rolesOf(service: Service, userId: string): Promise<string[]> {
+  const { body } = await service.call('GET', '/platform/roles', { query: { where: { users: pointer('_User', userId) } } });
+  return body.results.map((role: Json) => role.name).sort();
+}
+
+const logIn = (service: Service, username: string, password: string) =>
+  service.call('POST', '/platform/login', { as: 'anonymous', body: { username, password } });
+
+onEachEngine((get) => {
+  test('user add: makes a user with his roles, and prints a generated password once', async () => {
+    const args = ['--username', 'dana@crm.example', '--name', 'Dana Levi'];
+    const output = await succeed(get(), 'user', 'add', '--system', get().appId, ...args, '--role', 'Sales', '--role', 'Service');
+    const password = printed(output, /password/i);
+    assert.match(password, policy);
+    const { status, body } = await logIn(get(), 'dana@crm.example', password);
+    assert.equal(status, 200);
+    assert.deepEqual([body.name, body.email, body.objectId], ['Dana Levi', 'dana@crm.example', printed(output, /id/i)]);
+    assert.deepEqual(await rolesOf(get(), body.objectId), ['Sales', 'Service']);
+  });
+  test('user add: a given password is not printed; without roles the user has none', async () => {
+    const output = await succeed(get(), 'user', 'add', '--system', get().appId, '--username', 'avi', '--password', 'Given1Pass');
+    assert.ok(!output.includes('Given1Pass'));
+    const { body } = await logIn(get(), 'avi', 'Given1Pass');
+    assert.deepEqual(await rolesOf(get(), body.objectId), []);
+  });
+  for (const [why, args, line] of [
+    ['a name that is taken, in any case', ['--username', 'AVI'], /Account already exists for this username\.$/],
+    [
+      'a weak password',
+      ['--username', 'noa', '--password', 'weak'],
+      /Password does not meet the Password Policy requirements\.$/,
+    ],
+    ['an address that is none', ['--username', 'noa', '--email', 'noa'], /Email address format is invalid\.$/],
+    ['an empty name', ['--username', ' '], /bad or missing username$/],
+    ['a role that is missing', ['--username', 'noa', '--role', 'Sales', '--role', 'No\nSuch'], /there is no role "No\?Such"$/],
+  ] as const)
+    test(`user add: ${why} is refused in one line, and nothing is made`, async () => {
+      const { code, stdout, stderr } = await command(get(), 'user', 'add', '--system', get().appId, ...args);
+      assert.equal(code, 1);
+      assert.equal(stdout, '');
+      assert.equal(lines(stderr).length, 1, stderr);
+      assert.match(stderr.trim(), line);
+      assert.deepEqual(await usersNamed(get(), 'noa'), []);
+    });
+  test('user add: a system that is missing is refused', async () => {
+    const { code, stderr } = await command(get(), 'user', 'add', '--system', 'none', '--username', 'noa');
+    assert.equal(code, 1);
+    assert.match(stderr, /there is no system "none"/);
+  });
+
+  test('system add: --admin-email makes an administrator, with a password of his own or a given one', async () => {
+    for (const [appId, given] of [
+      ['with-admin', []],
+      ['with-password', ['--admin-password', 'Given1Pass']],
+    ] as const) {
+      const args = ['system', 'add', '--app-id', appId, '--admin-email', 'boss@crm.example', ...given];
+      const output = await succeed(get(), ...args);
+      const password = given[1] ?? printed(output, /password/i);
+      if (given[1]) assert.ok(!output.includes(given[1]));
+      const system = { appId, masterKey: printed(output, /master/i), apiKey: printed(output, /api/i) };
+      const body = { username: 'boss@crm.example', password };
+      assert.equal((await callSystem(get(), system, 'POST', '/platform/login', { as: 'anonymous', body })).status, 200);
+    }
+  });
+  test('system add: a weak password of the administrator, or one without an address, adds nothing', async () => {
+    for (const args of [
+      ['--admin-email', 'boss@crm.example', '--admin-password', 'weak'],
+      ['--admin-password', 'Given1Pass'],
+    ]) {
+      const { code, stderr } = await command(get(), 'system', 'add', '--app-id', 'not-made', ...args);
+      assert.equal(code, 1);
+      assert.equal(lines(stderr).length, 1, stderr);
+      assert.ok(!stderr.includes('weak') && !stderr.includes('Given1Pass'));
+    }
+    assert.ok(!(await succeed(get(), 'system', 'list')).includes('not-made'));
+  });
+  test('system add: without an administrator a system has no users', async () => {
+    const system = await addSystem(get());
+    const { body } = await callSystem(get(), system, 'GET', '/platform/users');
+    assert.deepEqual(body.results, []);
+  });
+});
+
+type Kept = Record<'appId' | 'masterKey' | 'adminEmail' | 'adminPassword', string>;
+const kept = async (cwd: string): Promise<Kept> => JSON.parse(await readFile(join(cwd, 'credentials.json'), 'utf8'));
+async function ask(url: string, { appId, masterKey }: Partial<Kept>, path: string, body?: object): Promise<Json> {
+  const headers = { 'X-Platform-Application-Id': appId ?? '', ...(masterKey ? { 'X-Platform-Master-Key': masterKey } : {}) };
+  const init = body ? { method: 'POST', body: JSON.stringify(body) } : {};
+  const response = await fetch(`${url}/platform${path}`, { ...init, headers });
+  return { status: response.status, ...((await response.json()) as Json) };
+}
+
+test('first start: the administrator has a generated password, printed once and kept, and the role Admin', async () => {
+  const cwd = await temporary();
+  const first = await startBare({}, cwd);
+  const { appId, masterKey, adminEmail, adminPassword } = await kept(cwd);
+  assert.equal(adminEmail, 'admin@example.com');
+  assert.match(adminPassword, policy);
+  assert.ok(first.output().includes(adminEmail) && first.output().includes(adminPassword));
+  const user = await ask(first.url, { appId }, '/login', { username: adminEmail, password: adminPassword });
+  assert.deepEqual([user.status, user.username, user.email], [200, adminEmail, adminEmail]);
+  const where = encodeURIComponent(JSON.stringify({ users: pointer('_User', user.objectId) }));
+  const roles = await ask(first.url, { appId, masterKey }, `/roles?where=${where}`);
+  assert.deepEqual(
+    roles.results.map(({ name }: Json) => name),
+    ['Admin'],
+  );
+  assert.equal(await first.stop(), 0);
+  const second = await startBare({ ADMIN_PASSWORD: 'Other1Pass' }, cwd);
+  assert.ok(!second.output().includes(adminPassword));
+  const again = { username: adminEmail, password: adminPassword };
+  assert.equal((await ask(second.url, { appId }, '/login', again)).status, 200, 'used only when the store is empty');
+  await second.stop();
+});
+
+test('first start: one that is cut off leaves no system without its administrator', async () => {
+  const cwd = await temporary();
+  const env = { PATH: process.env.PATH ?? '', HOST: '127.0.0.1', PORT: '0', DATA_DIR: cwd };
+  for (const after of [250, 400, 550, 700]) {
+    const child = spawn(process.execPath, [main, 'start'], { cwd, env, stdio: 'ignore' });
+    await wait(after);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  const service = await startBare({}, cwd);
+  const { appId, adminEmail, adminPassword } = await kept(cwd);
+  const body = { username: adminEmail, password: adminPassword };
+  assert.equal((await ask(service.url, { appId }, '/login', body)).status, 200);
+  await service.stop();
+});
+
+test('first start: a given password stays where it was given', async () => {
+  const cwd = await temporary();
+  const given = { ADMIN_EMAIL: 'boss@crm.example', ADMIN_PASSWORD: 'Given1Pass' };
+  const service = await startBare(given, cwd);
+  const { appId, ...rest } = await kept(cwd);
+  assert.ok(!Object.hasOwn(rest, 'adminPassword') && !service.output().includes('Given1Pass'));
+  const body = { username: 'boss@crm.example', password: 'Given1Pass' };
+  assert.equal((await ask(service.url, { appId }, '/login', body)).status, 200);
+  await service.stop();
+});
+
+test('first start: where all is given, nothing is printed and nothing kept', async () => {
+  const cwd = await temporary();
+  const keys = { APP_ID: 'app', MASTER_KEY: 'master-key', API_KEY: 'api-key' };
+  const service = await startBare({ ...keys, ADMIN_EMAIL: 'boss@crm.example', ADMIN_PASSWORD: 'Given1Pass' }, cwd);
+  assert.equal(lines(service.output()).length, 1, service.output());
+  assert.ok(!existsSync(join(cwd, 'credentials.json')));
+  await service.stop();
+});
+
+for (const password of ['Short1A', 'NoDigitsHere'])
+  test(`first start: ADMIN_PASSWORD that the policy refuses stops it, and makes nothing: ${password}`, async () => {
+    const cwd = await temporary();
+    const env = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: cwd };
+    const { code, stdout, stderr } = await runToEnd(['start'], { ...env, ADMIN_PASSWORD: password }, cwd);
+    assert.equal(code, 1);
+    assert.equal(stdout, '');
+    assert.equal(lines(stderr).length, 1, stderr);
+    assert.match(stderr, /ADMIN_PASSWORD: /);
+    assert.ok(!stderr.includes(password));
+    const list = await runToEnd(['system', 'list'], { DATA_DIR: cwd }, cwd);
+    assert.equal(list.stdout, '');
+    assert.ok(!existsSync(join(cwd, 'credentials.json')));
+  });
