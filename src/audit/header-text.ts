@@ -1,7 +1,5 @@
 /** What a parameter is called that carries a secret. */
 const secretName = /token|key|pass|session|secret|code|auth|credential/i;
-/** Such a name with a value, in an address that travels inside another. */
-const secretInside = /(?:token|key|pass|session|secret|code|auth|credential)[^=&]*=/i;
 const hidden = '***';
 
 /**
@@ -34,10 +32,18 @@ function withoutSecret(part: string): string {
     const name = part.slice(from, equals).replace(/^.*[?;/]/, '');
     const value = part.slice(equals + 1, semicolon < 0 ? part.length : semicolon);
     // A secret may hold semicolons and question marks itself: all up to the next parameter goes.
-    if (secretName.test(decoded(name)) || secretInside.test(decoded(value))) return part.slice(0, equals + 1) + hidden;
+    if (secretName.test(decoded(name)) || holdsSecret(decoded(value))) return part.slice(0, equals + 1) + hidden;
     if (semicolon < 0) return part;
     from = semicolon + 1;
   }
+}
+
+/** Whether a value is an address with such a parameter itself. Not one expression: its time would be the square of a value's length. */
+function holdsSecret(value: string): boolean {
+  return value.split('&').some((part) => {
+    const end = part.lastIndexOf('=');
+    return end >= 0 && secretName.test(part.slice(0, end));
+  });
 }
 
 /** Percent-encoded text, as deep as addresses travel in addresses; what cannot be decoded stays. */

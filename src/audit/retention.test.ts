@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { after, before, beforeEach, mock, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { newObjectId } from '../kernel/ids.ts';
+import { readRows } from '../records/index.ts';
 import { planTable } from '../schema/definition.ts';
-import { fieldOf } from '../schema/model.ts';
-import { type Mutation, wholeText } from '../storage/port.ts';
+import { columnsOf } from '../storage/columns.ts';
+import type { Mutation } from '../storage/port.ts';
 import { ReaderPool } from '../storage/sqlite/reads/pool.ts';
 import { SqliteStore } from '../storage/sqlite/store.ts';
 import type { System } from '../systems/index.ts';
@@ -41,13 +42,8 @@ async function add(className: string, times: readonly number[]): Promise<void> {
       const table = schema.tables.get(className);
       assert.ok(table);
       const mutations = times.map((at): Mutation => {
-        const set = {
-          objectId: newObjectId(),
-          createdAt: at,
-          updatedAt: at,
-          ...(className === '_Session' ? { expiresAt: at } : {}),
-        };
-        return { kind: 'insert', table, values: Object.entries(set).map(([name, value]) => [fieldOf(table, name), value]) };
+        const times = { createdAt: at, updatedAt: at, ...(className === '_Session' ? { expiresAt: at } : {}) };
+        return { kind: 'insert', table, values: columnsOf(table, { objectId: newObjectId(), ...times }) };
       });
       return { changes: [], mutations };
     },
@@ -56,13 +52,9 @@ async function add(className: string, times: readonly number[]): Promise<void> {
 
 /** The times of creation that are left, sorted. */
 async function left(className: string): Promise<number[]> {
-  const table = store.schema().tables.get(className);
-  assert.ok(table);
-  const { results } = await store.reader.find({
-    ...{ table, fields: [fieldOf(table, 'createdAt')], filter: { kind: 'always' }, includes: [], order: [] },
-    ...{ skip: 0, limit: 10_000, count: false, withScore: false },
-  });
-  return (JSON.parse(await wholeText(results)) as { createdAt: string }[]).map(({ createdAt }) => Date.parse(createdAt)).sort();
+  const fields = ['createdAt'];
+  const rows = await readRows<{ createdAt: string }>(store, { className, fields, filter: () => ({ kind: 'always' }) });
+  return rows.map(({ createdAt }) => Date.parse(createdAt)).sort((a, b) => a - b);
 }
 
 test('rows older than the days go, in whatever order they came, and others stay', async () => {

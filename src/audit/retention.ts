@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Filter } from '../query/filter.ts';
+import { readRows } from '../records/index.ts';
 import { fieldOf, type Schema, type TableSchema } from '../schema/model.ts';
-import { type Store, type WritePlan, wholeText } from '../storage/port.ts';
+import type { Store, WritePlan } from '../storage/port.ts';
 import type { System } from '../systems/index.ts';
 
 const MINUTE = 60_000;
@@ -99,21 +100,17 @@ async function deleteBefore(store: Store, aging: Aging, isEnough: () => boolean)
 
 /** Looked up by a read of its own, which leaves the event loop where it may be long; the deletion then goes by their ids. */
 async function oldest(store: Store, { className, field: name, before }: Aging): Promise<string[]> {
-  const table = store.schema().tables.get(className);
-  const field = table?.fields.get(name);
-  if (!table || field?.type !== 'Date') return [];
-  const { results } = await store.reader.find({
-    table,
-    fields: [fieldOf(table, 'objectId')],
-    filter: { kind: 'compare', field, op: 'lt', value: before },
-    includes: [],
-    order: [{ kind: 'field', ref: { field, path: [] }, descending: false }],
-    skip: 0,
+  const rows = await readRows<{ objectId: string }>(store, {
+    className,
+    fields: ['objectId'],
+    filter(table) {
+      const field = table.fields.get(name);
+      return field?.type === 'Date' ? { kind: 'compare', field, op: 'lt', value: before } : null;
+    },
+    orderBy: name,
     limit: BATCH,
-    count: false,
-    withScore: false,
   });
-  return (JSON.parse(await wholeText(results)) as { objectId: string }[]).map(({ objectId }) => objectId);
+  return rows.map(({ objectId }) => objectId);
 }
 
 function planDeletion(schema: Schema, className: string, ids: readonly string[]): WritePlan {

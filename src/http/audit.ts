@@ -2,17 +2,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../access/index.ts';
 import { logRequest } from '../audit/index.ts';
 import type { System } from '../systems/index.ts';
-import { sendError } from './answer.ts';
 import type { Edge } from './edge.ts';
 import type { Endpoint } from './endpoint.ts';
-import { prefix } from './prefix.ts';
 
 /** What the log is told beside what the request and its answer say themselves. */
 export interface Noted {
   readonly method: string;
   /** `null` where nobody is to be named. */
   readonly principal: Principal | null;
-  readonly installationId: string | null | undefined;
+  /** `null` where none was sent. */
+  readonly installationId: string | null;
   /** By `performance.now()`. */
   readonly started: number;
 }
@@ -62,48 +61,4 @@ function countryOf({ trustProxy }: Edge, request: FastifyRequest): string | unde
   const country = request.headers['cf-ipcountry'];
   if (trustProxy === false || typeof country !== 'string' || !/^[A-Z][A-Z0-9]$/i.test(country)) return undefined;
   return trustProxy === true || (request.ips?.length ?? 0) > 1 ? country.toUpperCase() : undefined;
-}
-
-/**
- * Refuses a request before any endpoint was asked. Where its header names a system, the log of that hears of a write.
- * @param send sends the answer
- */
-export function refuseUnasked(
-  edge: Edge,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  error: unknown,
-  send: () => void = () => sendError(edge, reply, error),
-): void {
-  const end = (system?: System) => {
-    send();
-    if (!system) return;
-    noteRequest(edge, system, request, reply, {
-      method: request.method,
-      principal: keyHolder(system, request),
-      installationId: undefined,
-      started: performance.now(),
-    });
-    system.release();
-  };
-  const named = namedSystem(edge, request);
-  if (named instanceof Promise) named.then(end, () => send());
-  else end(named);
-}
-
-const writes: ReadonlySet<string> = new Set(['POST', 'PUT', 'DELETE']);
-
-function namedSystem({ systems }: Edge, { method, url, headers }: FastifyRequest): ReturnType<Edge['systems']['acquire']> {
-  const appId = headers['x-platform-application-id'];
-  if (!writes.has(method) || !url.startsWith(`${prefix}/`) || typeof appId !== 'string' || appId === '') return undefined;
-  return systems.acquire(appId);
-}
-
-/** Who asked, where his header says so at once. */
-function keyHolder({ registration }: System, { headers }: FastifyRequest): Principal | null {
-  return registration.principalFor({
-    masterKey: headers['x-platform-master-key'],
-    apiKey: headers['x-platform-api-key'],
-    sessionToken: headers['x-platform-session-token'],
-  });
 }

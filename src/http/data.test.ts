@@ -34,6 +34,7 @@ const store = { schema: () => ({ version: 0, tables: new Map(), referencesTo: ne
 const system = new CountedSystem(new Registration(entry, [], 'salt'), store);
 const systems = {
   acquire(appId: string) {
+    if (appId === 'broken') throw new Error('no registry');
     if (appId === 'lost') return Promise.reject(new Error('no disk'));
     if (appId !== 'app') return appId === 'late' ? Promise.resolve(undefined) : undefined;
     system.hold();
@@ -134,6 +135,10 @@ for (const [appId, status] of [
   test(`application id ${appId}: ${status}`, async () => {
     assert.equal((await ask('/late', { headers: { 'X-Platform-Application-Id': appId } })).status, status);
   });
+test('a write that finds no registry is answered, though no log can hear of it', async () => {
+  const { status, body } = await ask('/made', { method: 'POST', headers: { 'X-Platform-Application-Id': 'broken' } });
+  assert.deepEqual([status, body], [500, { code: 1, error: 'server error' }]);
+});
 test('parameters of path and query', async () => {
   const { body } = await ask('/echo/a%20b?where=%7B%7D&limit=1');
   assert.deepEqual(body, {

@@ -6,12 +6,13 @@ import type { QueryParameters } from '../query/scope.ts';
 import type { System } from '../systems/index.ts';
 import { principalFor } from '../users/index.ts';
 import { sendError, sendReply } from './answer.ts';
-import { isLogged, noteRequest, refuseUnasked } from './audit.ts';
+import { isLogged, noteRequest } from './audit.ts';
 import type { Edge } from './edge.ts';
 import type { ApiReply, ApiRequest, Endpoint } from './endpoint.ts';
 import { type Envelope, openEnvelope } from './envelope.ts';
 import { FramedPieces } from './pieces.ts';
 import { prefix } from './prefix.ts';
+import { refuseUnasked } from './unasked.ts';
 
 type Params = Readonly<Record<string, string>>;
 
@@ -71,7 +72,7 @@ function handle(edge: Edge, choose: Choose, request: FastifyRequest, reply: Fast
       found.then((system) => ask(exchange, system)).catch(refuse);
     } else ask(exchange, found);
   } catch (error) {
-    refuseUnasked(edge, request, reply, error);
+    refuseUnasked(edge, request, reply, () => sendError(edge, reply, error));
   }
 }
 

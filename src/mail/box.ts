@@ -21,7 +21,7 @@ export class MailBox {
 
   /** Puts a message in. @returns its name in the box @throws errors of the operating system */
   async put(raw: Buffer, state: BoxState): Promise<string> {
-    await mkdir(this.#directory, { mode: 0o700 }).catch(unlessThere);
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     const name = `${new Date().toISOString().replace(/[-:.]/g, '')}-${newObjectId()}`;
     const part = this.#path(name, PART);
     try {
@@ -65,10 +65,6 @@ export class MailBox {
   #path(name: string, ending: string): string {
     return join(this.#directory, name + ending);
   }
-}
-
-function unlessThere(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EEXIST') throw error;
 }
 
 async function writeWhole(path: string, raw: Buffer): Promise<void> {

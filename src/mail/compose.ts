@@ -1,4 +1,12 @@
-import type { MailMessage } from './mailer.ts';
+/** A message to one recipient. */
+export interface MailMessage {
+  /** An address. */
+  readonly to: string;
+  readonly subject: string;
+  /** The same in both forms. */
+  readonly text: string;
+  readonly html: string;
+}
 
 /** A message as it goes over the wire, the same at every attempt, so that a reader's program knows a second copy by its Message-ID. */
 export interface ComposedMail {

@@ -1,2 +1,3 @@
+export type { MailMessage } from './compose.ts';
 export { createMailer } from './create.ts';
-export type { Mailer, MailMessage } from './mailer.ts';
+export type { Mailer } from './mailer.ts';

@@ -1,17 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '../observe/index.ts';
 import type { MailBox } from './box.ts';
-import { type ComposedMail, compose } from './compose.ts';
-
-/** A message to one recipient. */
-export interface MailMessage {
-  /** An address. */
-  readonly to: string;
-  readonly subject: string;
-  /** The same in both forms. */
-  readonly text: string;
-  readonly html: string;
-}
+import { type ComposedMail, compose, type MailMessage } from './compose.ts';
 
 /** Outgoing mail. A message is sent, or kept in the box: none is lost in silence. */
 export interface Mailer {
@@ -72,11 +62,9 @@ export class ReliableMailer implements Mailer {
   async #send(message: MailMessage, crowded: boolean): Promise<void> {
     const { from, transport, box } = this.#parts;
     const mail = await compose(from, message);
-    if (!transport || crowded || this.#over.signal.aborted) {
-      const file = await box.put(mail.raw, 'kept');
-      this.#tellKept(file, { why: transport ? 'too many messages are under way' : 'SMTP_URL is not set' });
-      return;
-    }
+    if (!transport) return this.#keep(mail, 'SMTP_URL is not set');
+    if (crowded) return this.#keep(mail, 'too many messages are under way');
+    if (this.#over.signal.aborted) return this.#keep(mail, 'the service has ended');
     // A full disk is no reason not to send.
     const name = await box.put(mail.raw, 'sending').catch((error: unknown) => {
       this.#parts.log.error({ err: error }, 'the mail box cannot be written');
@@ -89,6 +77,10 @@ export class ReliableMailer implements Mailer {
       await box.keep(name);
       this.#tellKept(name, { why: 'it could not be sent', ...fault });
     } else await box.drop(name);
+  }
+
+  async #keep({ raw }: ComposedMail, why: string): Promise<void> {
+    this.#tellKept(await this.#parts.box.put(raw, 'kept'), { why });
   }
 
   /** @returns what was in the way at the last attempt; `null` where the message was sent */

@@ -1,6 +1,5 @@
-import type { JsonObject } from '../kernel/json.ts';
 import type { Filter } from '../query/filter.ts';
-import type { TableSchema } from '../schema/model.ts';
+import { fieldOf, type TableSchema } from '../schema/model.ts';
 import { type Store, wholeText } from '../storage/port.ts';
 import { underSchema } from './replan.ts';
 
@@ -11,12 +10,14 @@ export interface OwnQuery {
   readonly fields: readonly string[];
   /** Which records; `null` where the table has not what is asked for, so that it has no such records. */
   readonly filter: (table: TableSchema) => Filter | null;
+  /** The field by which records come, ascending; in the order of creation where it is left out. */
+  readonly orderBy?: string;
   /** At most; all where it is left out. */
   readonly limit?: number;
 }
 
-/** Records in the order of creation, in wire form. Never for an answer: see `read.ts`. */
-export async function readRows<Row>(store: Store, { className, fields, filter, limit }: OwnQuery): Promise<Row[]> {
+/** Records in wire form. Never for an answer: see `read.ts`. */
+export async function readRows<Row>(store: Store, { className, fields, filter, orderBy, limit }: OwnQuery): Promise<Row[]> {
   const text = await underSchema(store, async (schema) => {
     const table = schema.tables.get(className);
     const wanted = table && filter(table);
@@ -26,7 +27,8 @@ export async function readRows<Row>(store: Store, { className, fields, filter, l
       fields: fields.map((name) => table.fields.get(name)).filter((field) => field !== undefined),
       filter: wanted,
       includes: [],
-      order: [],
+      order:
+        orderBy === undefined ? [] : [{ kind: 'field', ref: { field: fieldOf(table, orderBy), path: [] }, descending: false }],
       skip: 0,
       limit: limit ?? Number.POSITIVE_INFINITY,
       count: false,
@@ -34,5 +36,5 @@ export async function readRows<Row>(store: Store, { className, fields, filter, l
     });
     return wholeText(results);
   });
-  return JSON.parse(text) as (Row & JsonObject)[];
+  return JSON.parse(text) as Row[];
 }

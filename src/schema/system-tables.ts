@@ -1,4 +1,3 @@
-import type { ErrorKey } from '../errors/catalogue.ts';
 import { newObjectId, newSiteId } from '../kernel/ids.ts';
 
 /**
@@ -12,17 +11,20 @@ const secretFields: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   }).map(([className, names]) => [className, new Set(names)]),
 );
 
+/** The error for a value that another record has. */
+export type DuplicateError = 'usernameTaken' | 'emailTaken' | 'duplicateValue';
+
 /** Fields of which no two records have the same value, and the error for the second. */
-const uniqueFields: ReadonlyMap<string, ReadonlyMap<string, ErrorKey>> = new Map(
-  Object.entries({
+const uniqueFields: ReadonlyMap<string, ReadonlyMap<string, DuplicateError>> = new Map(
+  Object.entries<Record<string, DuplicateError>>({
     _User: { _username_key: 'usernameTaken', _email_key: 'emailTaken', _reset_token: 'duplicateValue' },
     _Role: { name: 'duplicateValue' },
     _Session: { sessionToken: 'duplicateValue' },
-  } as const).map(([className, fields]) => [className, new Map<string, ErrorKey>(Object.entries(fields))]),
+  }).map(([className, fields]) => [className, new Map(Object.entries(fields))]),
 );
 
 const none: ReadonlySet<string> = new Set();
-const noErrors: ReadonlyMap<string, ErrorKey> = new Map();
+const noErrors: ReadonlyMap<string, DuplicateError> = new Map();
 
 /** The fields of a table that exist for nobody. */
 export function secretFieldsOf(className: string): ReadonlySet<string> {
@@ -35,7 +37,7 @@ export function isDescribed(className: string, field: string): boolean {
 }
 
 /** The fields of a table whose values are unique, and the error that tells of a second one. */
-export function uniqueFieldsOf(className: string): ReadonlyMap<string, ErrorKey> {
+export function uniqueFieldsOf(className: string): ReadonlyMap<string, DuplicateError> {
   return uniqueFields.get(className) ?? noErrors;
 }
 

@@ -58,8 +58,9 @@ export type Mutation =
       /** What has to hold of the record, looked at in the commit itself. */
       readonly condition?: Filter;
       readonly assignments: readonly Assignment[];
-      /** Fields whose new values the outcome carries, where this guard lets the caller at the record as it is then. */
+      /** Fields whose new values the outcome carries. */
       readonly returning: readonly Field[];
+      /** It carries them only where this guard lets the caller at the record as it is then. */
       readonly returningGuard?: RowGuard | null;
     }
   /** Checks that nobody points at the record, then deletes it and its join rows. @throws objectNotFound, pointedAt */

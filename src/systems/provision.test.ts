@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Field, TableSchema } from '../schema/model.ts';
+import { readRows } from '../records/index.ts';
+import type { TableSchema } from '../schema/model.ts';
 import { isDescribed } from '../schema/system-tables.ts';
-import { type Store, wholeText } from '../storage/port.ts';
+import type { Store } from '../storage/port.ts';
 import { SqliteEngine } from '../storage/sqlite/engine.ts';
 import { provision } from './provision.ts';
 import { readTemplate } from './template.ts';
@@ -24,21 +25,9 @@ after(async () => {
   rmSync(directory, { recursive: true });
 });
 
-async function all(className: string): Promise<Record<string, unknown>[]> {
-  const table = store.schema().tables.get(className) as TableSchema;
-  const fields = [...table.fields.values()] as Field[];
-  const { results } = await store.reader.find({
-    table,
-    fields,
-    filter: { kind: 'always' },
-    includes: [],
-    order: [],
-    skip: 0,
-    limit: Number.POSITIVE_INFINITY,
-    count: false,
-    withScore: false,
-  });
-  return JSON.parse(await wholeText(results));
+function all(className: string): Promise<Record<string, unknown>[]> {
+  const fields = store.schema().tables.get(className)?.fields.keys() ?? assert.fail(className);
+  return readRows(store, { className, fields: [...fields], filter: () => ({ kind: 'always' }) });
 }
 
 test('every table of the template is made, with every field, and each first row is in it', async () => {

@@ -1,16 +1,18 @@
-import { fail, ServiceError } from '../errors/fail.ts';
+import { fail } from '../errors/fail.ts';
 import { newObjectId } from '../kernel/ids.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import type { Filter } from '../query/filter.ts';
 import { readRows } from '../records/index.ts';
-import { fieldOf, type Schema, type TableSchema } from '../schema/model.ts';
-import type { Assignment, Mutation, Store } from '../storage/port.ts';
-import type { StoredValue } from '../values/index.ts';
+import type { Schema, TableSchema } from '../schema/model.ts';
+import type { Mutation, Store } from '../storage/port.ts';
+import { holds, notBlocked } from './filters.ts';
 import { isLocked, LOCK_MINUTES, notLocked } from './lock.ts';
 import { loginKey } from './login-key.ts';
 import { isPassword } from './passwords/hash.ts';
-import { holds, notBlocked, openSession } from './sessions/record.ts';
-import { hashToken, newToken } from './sessions/token.ts';
+import { openSession } from './sessions/record.ts';
+import { newToken } from './sessions/token.ts';
+import { hashToken } from './token-hash.ts';
+import { type UserUpdate, updateUser } from './user-update.ts';
 
 /** What a client signs in with; values as they were sent. */
 export interface LoginAttempt {
@@ -29,8 +31,6 @@ export interface LoggedIn {
   readonly token: string;
 }
 
-const always: Filter = { kind: 'always' };
-
 interface UserRow {
   readonly objectId: string;
   readonly password?: string;
@@ -46,15 +46,16 @@ interface UserRow {
  * @throws usernameMissing (200), passwordMissing (201), badLogin, accountLocked, userInactive (101)
  */
 export async function logIn(store: Store, attempt: LoginAttempt): Promise<LoggedIn> {
-  const { name, password } = checkAttempt(attempt);
-  const user = await userNamed(store, loginKey(name));
+  const { name, isAddress, password } = checkAttempt(attempt);
+  const user = await userNamed(store, loginKey(name), isAddress);
   if (!user) {
     await isPassword(password, undefined);
     return fail('badLogin');
   }
   refuseLocked(user);
-  if (await isPassword(password, user.password)) return succeed(store, user, attempt);
-  await change(store, user.objectId, (table, at) => ({
+  if (await isPassword(password, user.password))
+    return user.active === false ? turnAway(store, user) : enter(store, user, attempt);
+  await note(store, user.objectId, (table, at) => ({
     condition: notLocked(table, at),
     increment: '_failed_login_count',
     set: { _last_failed_login: at },
@@ -67,17 +68,25 @@ function refuseLocked({ _failed_login_count: count = 0, _last_failed_login: fail
   if (isLocked({ count, last: failed ? Date.parse(failed.iso) : null }, Date.now())) fail('accountLocked', LOCK_MINUTES);
 }
 
-function checkAttempt({ username, email, password }: LoginAttempt): { name: string; password: string } {
-  const name = username ?? email;
-  if (name === undefined || name === null || name === '') return fail('usernameMissing');
-  if (password === undefined || password === null || password === '') return fail('passwordMissing');
-  return typeof name === 'string' && typeof password === 'string' ? { name, password } : fail('badLogin');
+interface Named {
+  readonly name: string;
+  /** Whether it was sent as the e-mail address. */
+  readonly isAddress: boolean;
+  readonly password: string;
 }
 
-async function userNamed(store: Store, key: string): Promise<UserRow | undefined> {
-  // A name before an address, which may be another user's name.
+function checkAttempt({ username, email, password }: LoginAttempt): Named {
+  const isAddress = username === undefined || username === null;
+  const name = isAddress ? email : username;
+  if (name === undefined || name === null || name === '') return fail('usernameMissing');
+  if (password === undefined || password === null || password === '') return fail('passwordMissing');
+  return typeof name === 'string' && typeof password === 'string' ? { name, isAddress, password } : fail('badLogin');
+}
+
+/** What was sent as a name is one before it is an address, and the other way round: one user's name may be another's address. */
+async function userNamed(store: Store, key: string, isAddress: boolean): Promise<UserRow | undefined> {
   const [byName, byEmail] = await Promise.all([userWith(store, '_username_key', key), userWith(store, '_email_key', key)]);
-  return byName ?? byEmail;
+  return isAddress ? (byEmail ?? byName) : (byName ?? byEmail);
 }
 
 async function userWith(store: Store, field: string, value: string): Promise<UserRow | undefined> {
@@ -90,76 +99,68 @@ async function userWith(store: Store, field: string, value: string): Promise<Use
   return user;
 }
 
-/** @throws userInactive; what `change` throws */
-async function succeed(store: Store, user: UserRow, { installationId, sessionDays }: LoginAttempt): Promise<LoggedIn> {
+/** The user as he was when his password was compared. */
+const asCompared = (user: UserRow, table: TableSchema, at: number): Filter[] => [
+  notLocked(table, at),
+  holds(table, 'password', user.password as string),
+];
+
+const cleared = { _failed_login_count: 0, _last_failed_login: null };
+
+/** @throws what `note` throws */
+async function enter(store: Store, user: UserRow, { installationId, sessionDays }: LoginAttempt): Promise<LoggedIn> {
   const token = newToken();
   const userId = user.objectId;
-  const mayEnter = user.active !== false;
-  const open = (schema: Schema, at: number) =>
-    openSession(schema, {
-      objectId: newObjectId(),
-      userId,
-      tokenHash: hashToken(token),
-      createdWith: { action: 'login', authProvider: 'password' },
-      installationId,
-      at,
-      days: sessionDays,
-      actor: userId,
-    });
-  const stillRight = (table: TableSchema, at: number): Filter => ({
-    kind: 'and',
-    items: [notLocked(table, at), holds(table, 'password', user.password as string), mayEnter ? notBlocked(table) : always],
-  });
-  const cleared = { _failed_login_count: 0, _last_failed_login: null };
-  if (mayEnter) {
-    await change(
-      store,
-      userId,
-      (table, at) => ({ condition: stillRight(table, at), set: { ...cleared, last_success_login: at } }),
-      open,
-    );
-    return { userId, token };
-  }
-  await change(store, userId, (table, at) => ({ condition: stillRight(table, at), set: cleared }));
+  const session = {
+    objectId: newObjectId(),
+    userId,
+    tokenHash: hashToken(token),
+    createdWith: { action: 'login', authProvider: 'password' } as const,
+    installationId,
+    days: sessionDays,
+    actor: userId,
+  };
+  await note(
+    store,
+    userId,
+    (table, at) => ({
+      condition: { kind: 'and', items: [...asCompared(user, table, at), notBlocked(table)] },
+      set: { ...cleared, last_success_login: at },
+    }),
+    (schema, at) => openSession(schema, { ...session, at }),
+  );
+  return { userId, token };
+}
+
+/** Who is blocked hears of it only now that his password was right. @throws userInactive; what `note` throws */
+async function turnAway(store: Store, user: UserRow): Promise<never> {
+  await note(store, user.objectId, (table, at) => ({
+    condition: { kind: 'and', items: asCompared(user, table, at) },
+    set: cleared,
+  }));
   return fail('userInactive');
 }
 
-interface UserChange {
-  readonly condition: Filter;
-  readonly increment?: string;
-  readonly set: Readonly<Record<string, StoredValue>>;
-}
-
 /**
- * Writes what the service notes of a user: no record of the client's, so neither its stamps nor its observers.
+ * Notes the end of an attempt.
  * @throws accountLocked, badLogin where the condition is not met: others have locked the user meanwhile, or he was removed, blocked or given
  *   another password
  */
-async function change(
+async function note(
   store: Store,
   userId: string,
-  changeOf: (table: TableSchema, at: number) => UserChange,
-  alongside: (schema: Schema, at: number) => Mutation[] = () => [],
+  updateOf: (table: TableSchema, at: number) => UserUpdate,
+  alongside: (schema: Schema, at: number) => readonly Mutation[] = () => [],
 ): Promise<void> {
   const at = Date.now();
-  const write = store.write({
-    plan(schema) {
-      const table = schema.tables.get('_User') ?? fail('objectNotFound');
-      const { condition, increment, set } = changeOf(table, at);
-      const assignments = Object.keys(set).map((name): Assignment => {
-        return { kind: 'set', field: fieldOf(table, name), value: set[name] as StoredValue };
-      });
-      if (increment) assignments.push({ kind: 'increment', field: fieldOf(table, increment), amount: 1 });
-      const update: Mutation = { kind: 'update', table, objectId: userId, guard: null, condition, assignments, returning: [] };
-      return { changes: [], mutations: [update, ...alongside(schema, at)] };
-    },
-  });
-  try {
-    await write;
-  } catch (error) {
-    if (!(error instanceof ServiceError) || error.key !== 'objectNotFound') throw error;
-    const now = await userWith(store, 'objectId', userId);
-    if (now) refuseLocked(now);
-    fail('badLogin');
-  }
+  const isNoted = await updateUser(
+    store,
+    userId,
+    (table) => updateOf(table, at),
+    (schema) => alongside(schema, at),
+  );
+  if (isNoted) return;
+  const now = await userWith(store, 'objectId', userId);
+  if (now) refuseLocked(now);
+  fail('badLogin');
 }

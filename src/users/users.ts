@@ -7,14 +7,16 @@ import { type Created, createRecord, getRecord, type RecordContext, type TableRu
 import type { Schema } from '../schema/model.ts';
 import type { Store } from '../storage/port.ts';
 import type { Credentials, System } from '../systems/index.ts';
+import { typeOfValue } from '../values/infer.ts';
 import { pointerOf } from '../values/pointer.ts';
 import { logIn } from './login.ts';
 import { roleRules } from './rules/role.ts';
 import { sessionRules } from './rules/session.ts';
-import { userRules } from './rules/user.ts';
+import { startsBlocked, userRules } from './rules/user.ts';
 import { type Session, sessionsOf } from './sessions/cache.ts';
 import { endSession, openSession, requireSession, requireUser } from './sessions/record.ts';
-import { hashToken, newToken } from './sessions/token.ts';
+import { newToken } from './sessions/token.ts';
+import { hashToken } from './token-hash.ts';
 
 /** The installation that a client says it is; `null` where it says nothing. */
 export type InstallationId = string | null;
@@ -57,7 +59,7 @@ export class Users {
    * @throws captcha, permissionDenied (119); passwordPolicy (142); usernameMissing, passwordMissing, usernameTaken, emailTaken (200 to 203)
    */
   async signUp(context: RecordContext, body: JsonObject, installationId: InstallationId): Promise<Created | Opened> {
-    if (own(body, 'active') === false) return createRecord(context, '_User', body);
+    if (startsBlocked(body)) return createRecord(context, '_User', body);
     const sessionToken = newToken();
     const session = {
       objectId: newObjectId(),
@@ -82,7 +84,7 @@ export class Users {
     const { username, email, password } = sent;
     const attempt = { username, email, password, installationId, sessionDays: this.#sessionDays };
     const { userId, token } = await logIn(context.store, attempt);
-    return withToken(context, userId, token);
+    return unlessMissing(withToken(context, userId, token), 'badLogin');
   }
 
   /**
@@ -92,7 +94,7 @@ export class Users {
    */
   async currentUser(context: RecordContext, token: unknown): Promise<string> {
     const { principal } = await sessionsOf(context.store).sessionOf(token);
-    return withToken(context, principal.userId, token as string);
+    return unlessMissing(withToken(context, principal.userId, token as string), 'invalidSession');
   }
 
   /** The session of a token. @throws invalidSession (209) */
@@ -135,16 +137,23 @@ export class Users {
     const write = store.write({
       plan: (schema) => ({ changes: [], mutations: [...allowed(schema), ...openSession(schema, session)] }),
     });
-    await write.catch((error: unknown) => {
-      throw asking && error instanceof ServiceError && error.key === 'objectNotFound' ? serviceError('invalidSession') : error;
-    });
+    await (asking ? unlessMissing(write, 'invalidSession') : write);
     return { objectId: session.objectId, createdAt: isoText(at), sessionToken };
   }
 }
 
 function namedUser(body: JsonObject): string {
-  const user = pointerOf(body.user ?? null);
-  return user?.className === '_User' ? user.objectId : fail('schemaMismatch', '_Session', 'user', 'Pointer<_User>', 'undefined');
+  const user = own(body, 'user') ?? null;
+  const pointer = pointerOf(user);
+  if (pointer?.className === '_User') return pointer.objectId;
+  return fail('schemaMismatch', '_Session', 'user', 'Pointer<_User>', typeOfValue(user));
+}
+
+/** What was asked for; another error where the record that it takes has gone meanwhile. */
+function unlessMissing<T>(asked: Promise<T>, otherwise: 'invalidSession' | 'badLogin'): Promise<T> {
+  return asked.catch((error: unknown) => {
+    throw error instanceof ServiceError && error.key === 'objectNotFound' ? serviceError(otherwise) : error;
+  });
 }
 
 /** The user's record as the master sees it, secrets left out for everybody, and the token. */

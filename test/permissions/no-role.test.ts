@@ -83,6 +83,7 @@ for (const engine of engines)
         .filter((name) => !name.startsWith('_'))
         .map((name) => ({ method: 'POST', path: `/platform/classes/${name}`, body: {} }));
       const { body } = await running().call('POST', '/platform/batch', { ...caller.options, body: { requests: items } });
+      assert.equal(body.length, items.length);
       for (const item of body) assert.equal(item.error.code, 119, JSON.stringify(item));
     });
 

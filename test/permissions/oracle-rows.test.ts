@@ -4,9 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Caller, forAll, makeRole, makeTable, newCaller, type Rules } from '../support/permissions.ts';
+import { type Caller, forAll, makeTable, newCaller, type Rules } from '../support/permissions.ts';
 import { type Json, pointer } from '../support/records.ts';
 import { engines, type Service, startService } from '../support/service.ts';
+import { makeRole } from '../support/users.ts';
 import { hiddenIn, type Question, questionsOf, visibleIn } from './questions.ts';
 import { createAll } from './world.ts';
 

@@ -5,7 +5,6 @@ import {
   type Caller,
   forAll,
   type Guarded,
-  makeRole,
   makeTable,
   newCaller,
   type Rules,
@@ -14,6 +13,7 @@ import {
 } from '../support/permissions.ts';
 import { type Json, pointer } from '../support/records.ts';
 import type { Service } from '../support/service.ts';
+import { makeRole } from '../support/users.ts';
 
 export const callerNames = [
   ...(['master', 'apiKey', 'anonymous', 'wrong key'] as const),

@@ -1,7 +1,8 @@
 /** Callers and what they may do, told plainly: what the permission suites hold the service against. Nothing of its source. */
 import assert from 'node:assert/strict';
-import { type Json, pointer } from './records.ts';
+import type { Json } from './records.ts';
 import type { Answer, CallOptions, Service } from './service.ts';
+import { relate, signUp } from './users.ts';
 
 export type Action = 'find' | 'get' | 'count' | 'create' | 'update' | 'delete' | 'addField';
 type Entities = Record<string, true | string[]>;
@@ -100,38 +101,16 @@ export function strangers(service: Service): Record<'master' | 'apiKey' | 'anony
   };
 }
 
-let people = 0;
-
 /** Signs a user up; he has the roles that the test says he is given. */
 export async function newCaller(service: Service, roles: readonly string[] = []): Promise<Caller> {
-  const body = { username: `person-${process.pid}-${++people}`, password: 'Right1Pass' };
-  const { status, text, body: made } = await service.call('POST', '/platform/users', { body });
-  assert.equal(status, 201, text);
-  return { kind: 'user', options: { session: made.sessionToken }, id: made.objectId, roles };
-}
-
-const members = (className: string, ids: readonly string[]) => ({
-  __op: 'AddRelation',
-  objects: ids.map((id) => pointer(className, id)),
-});
-
-/** A role with members, users and roles by id. Answers its objectId. */
-export async function makeRole(
-  service: Service,
-  name: string,
-  users: readonly string[],
-  roles: readonly string[] = [],
-): Promise<string> {
-  const body = { name, users: members('_User', users), roles: members('_Role', roles) };
-  const { status, text, body: made } = await service.call('POST', '/platform/classes/_Role', { body });
-  assert.equal(status, 201, text);
-  return made.objectId;
+  const { id, token } = await signUp(service);
+  return { kind: 'user', options: { session: token }, id, roles };
 }
 
 /** Puts roles into a role. */
 export async function addRoles(service: Service, roleId: string, roles: readonly string[]): Promise<void> {
   const { status, text } = await service.call('PUT', `/platform/classes/_Role/${roleId}`, {
-    body: { roles: members('_Role', roles) },
+    body: { roles: relate('AddRelation', '_Role', roles) },
   });
   assert.equal(status, 200, text);
 }

@@ -104,7 +104,8 @@ export async function sessionRows({ call }: Caller, user: { id: string }, where:
   return body.results;
 }
 
-const op = (__op: string, className: string, ids: readonly string[]) => ({
+/** A change of a Relation's members. */
+export const relate = (__op: 'AddRelation' | 'RemoveRelation', className: string, ids: readonly string[]) => ({
   __op,
   objects: ids.map((id) => pointer(className, id)),
 });
@@ -114,28 +115,24 @@ export interface Role {
   name: string;
 }
 
-/** A role that must come to be, with these members. */
-export async function newRole({ call }: Caller, users: readonly User[] = [], roles: readonly Role[] = []): Promise<Role> {
-  const name = unique('Role');
-  const members = {
-    ...(users.length > 0 && {
-      users: op(
-        'AddRelation',
-        '_User',
-        users.map(({ id }) => id),
-      ),
-    }),
-    ...(roles.length > 0 && {
-      roles: op(
-        'AddRelation',
-        '_Role',
-        roles.map(({ id }) => id),
-      ),
-    }),
-  };
-  const answer = await call('POST', '/platform/roles', { body: { name, ...members } });
+/** A role that must come to be, with members by id. Answers its objectId. */
+export async function makeRole(
+  { call }: Caller,
+  name: string,
+  users: readonly string[],
+  roles: readonly string[] = [],
+): Promise<string> {
+  const body = { name, users: relate('AddRelation', '_User', users), roles: relate('AddRelation', '_Role', roles) };
+  const answer = await call('POST', '/platform/roles', { body });
   assert.equal(answer.status, 201, answer.text);
-  return { id: answer.body.objectId, name };
+  return answer.body.objectId;
+}
+
+/** A role of a new name that must come to be, with these members. */
+export async function newRole(store: Caller, users: readonly User[] = [], roles: readonly Role[] = []): Promise<Role> {
+  const ids = (list: readonly { id: string }[]) => list.map(({ id }) => id);
+  const name = unique('Role');
+  return { id: await makeRole(store, name, ids(users), ids(roles)), name };
 }
 
 /** Puts users or roles into a role, or takes them out. */
@@ -146,8 +143,8 @@ export async function changeRole(
   member: { users?: User; roles?: Role },
 ): Promise<void> {
   const body = {
-    ...(member.users && { users: op(change, '_User', [member.users.id]) }),
-    ...(member.roles && { roles: op(change, '_Role', [member.roles.id]) }),
+    ...(member.users && { users: relate(change, '_User', [member.users.id]) }),
+    ...(member.roles && { roles: relate(change, '_Role', [member.roles.id]) }),
   };
   const answer = await call('PUT', `/platform/roles/${role.id}`, { body });
   assert.equal(answer.status, 200, answer.text);

@@ -5,11 +5,13 @@ import { engines } from '../support/service.ts';
 import {
   badLogin,
   changeUser,
+  failedLogins,
   isAlive,
   login,
   newName,
   newSession,
   notActive,
+  otherPassword,
   password,
   signUp,
   tokenForm,
@@ -77,6 +79,25 @@ for (const engine of engines)
         signedIn(await login(store, { ...name(), password }));
         assertRefused(await login(store, { ...name(), password: wrong }), badLogin);
       });
+
+    test('Login and session 3: a huge name of combining marks does not stall the service', { timeout: 20_000 }, async () => {
+      const username = '\u0345\u0300'.repeat(500_000);
+      assertRefused(await login(store, { username, password }), badLogin);
+      assertRefused(await login(store, { email: username, password }), badLogin);
+      const body = { username: newName(), password, email: `${username}@example.com` };
+      assertRefused(await store.call('POST', '/platform/users', { body }), { code: 125 });
+      assertRefused(await store.call('POST', '/platform/users', { body: { username, password: 'short' } }), { code: 142 });
+    });
+
+    test("decisions: one user's name may be another's address: it is first what it was sent as", async () => {
+      const shared = `${newName()}@example.com`;
+      const named = await signUp(store, { username: shared });
+      const addressed = await signUp(store, { email: shared, password: otherPassword });
+      assert.equal((await login(store, { username: shared, password })).body.objectId, named.id);
+      assert.equal((await login(store, { email: shared, password: otherPassword })).body.objectId, addressed.id);
+      assertRefused(await login(store, { email: shared, password }), badLogin);
+      assert.deepEqual([await failedLogins(store, named), await failedLogins(store, addressed)], [0, 1]);
+    });
 
     test('decisions: login takes its values from the query of a GET', async () => {
       const get = (query: Record<string, unknown>) => store.call('GET', '/platform/login', { as: 'anonymous', query });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { assertRefused, useStore } from '../support/records.ts';
+import { assertRefused, pointer, useStore } from '../support/records.ts';
 import { type CallOptions, engines } from '../support/service.ts';
-import { badSession, guardedTable, isAlive, me, newName, newSession, signUp, tokenForm } from '../support/users.ts';
+import { badSession, guardedTable, isAlive, me, newName, newSession, sessionRows, signUp, tokenForm } from '../support/users.ts';
 
 const madeUp = `r:${'0'.repeat(32)}`;
 
@@ -43,6 +43,27 @@ for (const engine of engines)
         assertRefused(await logout(options), badSession);
       });
     }
+
+    for (const [method, at] of [
+      ['GET', 'users/me'],
+      ['GET', 'sessions/me'],
+      ['POST', 'logout'],
+    ] as const)
+      test(`decisions: beside a wrong key the token is not looked at (${at})`, async () => {
+        const { token } = await signUp(store);
+        for (const header of ['X-Platform-Master-Key', 'X-Platform-API-Key']) {
+          const answer = await store.call(method, `/platform/${at}`, { session: token, headers: { [header]: 'wrong' } });
+          assertRefused(answer, { code: 119, error: /^Permission denied for action (get|delete) on class _(User|Session)$/ });
+        }
+        assert.ok(await isAlive(store, token));
+      });
+
+    test('decisions: a session whose user is not there is 209', async () => {
+      const { id, token } = await signUp(store);
+      const [row] = await sessionRows(store, { id });
+      await store.update('_Session', row.objectId, { user: pointer('_User', 'nobody0000') });
+      assertRefused(await me(store, token), badSession);
+    });
 
     test('States/logout: the session is invalid, further use returns code 209', async () => {
       const user = await signUp(store);

@@ -6,6 +6,7 @@ import {
   badLogin,
   badPassword,
   captcha,
+  changeUser,
   denied,
   emailTaken,
   login,
@@ -89,6 +90,13 @@ for (const engine of engines)
       ['an e-mail address with spaces', { username: newName(), password, email: 'a b@c.de' }, { code: 125 }],
       ['an e-mail address without a name', { username: newName(), password, email: '@c.de' }, { code: 125 }],
       ['an e-mail address without a host', { username: newName(), password, email: 'a@' }, { code: 125 }],
+      ['an e-mail address in brackets', { username: newName(), password, email: '<a@b.cd>' }, { code: 125 }],
+      ['a list of e-mail addresses', { username: newName(), password, email: 'a,b@c.de' }, { code: 125 }],
+      [
+        'an e-mail address with a character that is not seen',
+        { username: newName(), password, email: 'a\u200b@c.de' },
+        { code: 125 },
+      ],
     ];
     for (const [what, body, refusal] of missing)
       test(`decisions: sign-up with ${what} is ${refusal.code}`, async () => {
@@ -153,6 +161,17 @@ for (const engine of engines)
       test(`decisions: ${field} is the service's own and is not written`, async () => {
         await refused({ username: newName(), password, [field]: 'x' }, { code: [105, 119] });
       });
+
+    test('decisions: a sessionToken in a body is passed over, places inside it too', async () => {
+      const { id } = await signUp(store, { sessionToken: 'r:x', 'sessionToken.a': 1 });
+      await changeUser(store, { id }, { 'sessionToken.a': 1 });
+      assert.equal((await store.fields('_User')).sessionToken, undefined);
+    });
+
+    test('Records: an objectId longer than a client takes headers is no hindrance', async () => {
+      const objectId = newName() + 'x'.repeat(30_000);
+      assert.equal((await signUp(store, { objectId })).id, objectId);
+    });
 
     test('Batch: sign-ups are items like others; the second of one name fails alone', async () => {
       const username = newName();

@@ -2,10 +2,10 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError, serviceError } from '../../errors/fail.ts';
 import { renderError } from '../../errors/render.ts';
-import { jsonType } from '../answer.ts';
-import { refuseUnasked } from '../audit.ts';
+import { jsonType, sendError } from '../answer.ts';
 import type { Connection } from '../connections.ts';
 import type { Edge } from '../edge.ts';
+import { refuseUnasked } from '../unasked.ts';
 import { newRequestId, requestIdHeader } from './request-id.ts';
 
 /** How long the rest of a body that is too large may take, in milliseconds. */
@@ -15,10 +15,14 @@ const DROP_TIME = 30_000;
 export function registerErrors(server: FastifyInstance, edge: Edge): void {
   server.setErrorHandler((error, request, reply) => {
     const shown = translate(error);
-    const isTooLarge = shown instanceof ServiceError && shown.key === 'tooLarge';
-    refuseUnasked(edge, request, reply, shown, isTooLarge ? () => answerTooLarge(reply, shown) : undefined);
+    refuseUnasked(edge, request, reply, () => {
+      if (shown instanceof ServiceError && shown.key === 'tooLarge') answerTooLarge(reply, shown);
+      else sendError(edge, reply, shown);
+    });
   });
-  server.setNotFoundHandler((request, reply) => refuseUnasked(edge, request, reply, serviceError('notFound')));
+  server.setNotFoundHandler((request, reply) => {
+    refuseUnasked(edge, request, reply, () => sendError(edge, reply, serviceError('notFound')));
+  });
 }
 
 /**

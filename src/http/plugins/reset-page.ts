@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../errors/fail.ts';
+import type { Store } from '../../storage/port.ts';
 import { resetPassword, resetPath } from '../../users/index.ts';
 import type { Edge } from '../edge.ts';
 import { pageHeaders } from '../pages/page.ts';
@@ -30,8 +31,6 @@ export function registerResetPage(server: FastifyInstance, edge: Pick<Edge, 'sys
     handler: (request, reply) => answer(edge, request, reply, (store) => submit(store, request.body)),
   });
 }
-
-type Store = Parameters<typeof resetPassword>[0];
 
 interface Page {
   readonly status: number;

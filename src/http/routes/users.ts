@@ -1,6 +1,7 @@
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { getRecord } from '../../records/index.ts';
+import type { ClpAction } from '../../schema/model.ts';
 import type { PasswordResets, Users } from '../../users/index.ts';
 import type { ApiReply, ApiRequest, Endpoint } from '../endpoint.ts';
 import { fieldsOf } from '../envelope.ts';
@@ -24,8 +25,8 @@ export function userEndpoints(users: Users, resets: PasswordResets): readonly En
     {
       method: 'POST',
       path: '/logout',
-      async handle({ context, client }) {
-        await users.logOut(context.store, client.sessionToken);
+      async handle(request) {
+        await users.logOut(request.context.store, tokenOf(request, 'delete', '_Session'));
         return ok('{}');
       },
     },
@@ -38,16 +39,17 @@ export function userEndpoints(users: Users, resets: PasswordResets): readonly En
     {
       method: 'GET',
       path: '/users/me',
-      async handle({ context, client, query }) {
-        refuseParameters(query);
-        return ok(await users.currentUser(context, client.sessionToken));
+      async handle(request) {
+        refuseParameters(request.query);
+        return ok(await users.currentUser(request.context, tokenOf(request, 'get', '_User')));
       },
     },
     {
       method: 'GET',
       path: '/sessions/me',
-      async handle({ context, client, query }) {
-        const { objectId, principal } = await users.currentSession(context.store, client.sessionToken);
+      async handle(request) {
+        const { context, query } = request;
+        const { objectId, principal } = await users.currentSession(context.store, tokenOf(request, 'get', '_Session'));
         return ok(await getRecord({ ...context, principal }, '_Session', objectId, query));
       },
     },
@@ -55,6 +57,12 @@ export function userEndpoints(users: Users, resets: PasswordResets): readonly En
 }
 
 const ok = (json: string): ApiReply => ({ status: 200, json, headers: { 'cache-control': 'no-store' } });
+
+/** The token that was sent; beside a wrong key it is not looked at. @throws permissionDenied (119) */
+function tokenOf({ client, principal }: ApiRequest, action: ClpAction, className: string): unknown {
+  if (principal.kind === 'invalid') fail('permissionDenied', action, className);
+  return client.sessionToken;
+}
 
 /** @throws invalidParameter (102) */
 function refuseParameters(query: ApiRequest['query']): void {

@@ -2,11 +2,11 @@ import { actorId, actsAsMaster, authorize, mayCreateTable, type Principal, refus
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
-import { type Field, fieldOf, type Schema } from '../../schema/model.ts';
+import type { Schema } from '../../schema/model.ts';
 import { checkClassName } from '../../schema/naming.ts';
 import { newIdFor } from '../../schema/system-tables.ts';
+import { columnsOf } from '../../storage/columns.ts';
 import type { Mutation } from '../../storage/port.ts';
-import type { StoredValue } from '../../values/index.ts';
 import type { RecordContext } from '../context.ts';
 import { planFields } from './fields.ts';
 import { takeFlags } from './flags.ts';
@@ -41,13 +41,20 @@ export async function createRecord(
   const ruled = underRules(className, 'create', { context, objectId, fields });
   const { fields: sent, set = {}, before } = ruled instanceof Promise ? await ruled : ruled;
   const at = Date.now();
+  const actor = actorId(principal);
   const plan = (schema: Schema): RecordPlan => {
     const { growing, hidden } = tableFor(schema, className, principal);
     const planned = planFields(growing, sent, 'create', hidden);
-    const values = serverValues(growing, objectId, at, actorId(principal));
+    const values = columnsOf(growing.table, {
+      objectId,
+      createdAt: at,
+      updatedAt: at,
+      createdBy: actor,
+      updatedBy: actor,
+      ...set,
+    });
     for (const assignment of planned.assignments.values())
       if (assignment.kind === 'set' && assignment.value !== null) values.push([assignment.field, assignment.value]);
-    for (const name of Object.keys(set)) values.push([fieldOf(growing.table, name), set[name] as StoredValue]);
     return {
       changes: growing.changes,
       mutations: [
@@ -83,15 +90,4 @@ function tableFor(
   checkClassName(className);
   if (!mayCreateTable(principal)) fail('permissionDenied', 'create', className);
   return { growing: GrowingTable.create(schema, className), hidden: new Set() };
-}
-
-function serverValues(growing: GrowingTable, objectId: string, at: number, actor: string | null): [Field, StoredValue][] {
-  const field = (name: string) => fieldOf(growing.table, name);
-  return [
-    [field('objectId'), objectId],
-    [field('createdAt'), at],
-    [field('updatedAt'), at],
-    [field('createdBy'), actor],
-    [field('updatedBy'), actor],
-  ];
 }

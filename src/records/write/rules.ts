@@ -1,8 +1,8 @@
 import { authorize } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Schema } from '../../schema/model.ts';
+import type { OwnValues } from '../../storage/columns.ts';
 import type { Mutation } from '../../storage/port.ts';
-import type { StoredValue } from '../../values/index.ts';
 import type { RecordContext } from '../context.ts';
 
 /** A write of one record, as its table's rules see it before it is planned. The caller's rights are looked at first where they can be. */
@@ -18,7 +18,7 @@ export interface RuledFields {
   /** What is planned as the client's; observers see it, so it holds no secret. */
   readonly fields: JsonObject;
   /** Stored values of fields that no client writes as they are: hashes, the service's own notes. */
-  readonly set?: Readonly<Record<string, StoredValue>>;
+  readonly set?: OwnValues;
   /** Steps of the same commit, before the record's own. Pure. */
   readonly before?: (schema: Schema) => readonly Mutation[];
 }

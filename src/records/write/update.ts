@@ -2,9 +2,8 @@ import { actorId, actsAsMaster, authorize, bothOf, grantFor, refuseOutright } fr
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
-import { fieldOf, type Schema } from '../../schema/model.ts';
-import type { Assignment } from '../../storage/port.ts';
-import type { StoredValue } from '../../values/index.ts';
+import type { Schema } from '../../schema/model.ts';
+import { assignmentsOf } from '../../storage/columns.ts';
 import type { RecordContext } from '../context.ts';
 import { planFields } from './fields.ts';
 import { takeFlags } from './flags.ts';
@@ -36,10 +35,7 @@ export async function updateRecord(
     const grant = authorize(principal, 'update', table);
     const growing = new GrowingTable(schema, table, grant);
     const { assignments, relations, returning } = planFields(growing, sent, 'update', grant.hiddenFields);
-    const ours: Readonly<Record<string, StoredValue>> = { ...set, updatedAt: at, updatedBy: actorId(principal) };
-    const stamps = Object.keys(ours).map((name): Assignment => {
-      return { kind: 'set', field: fieldOf(growing.table, name), value: ours[name] as StoredValue };
-    });
+    const ours = assignmentsOf(growing.table, { ...set, updatedAt: at, updatedBy: actorId(principal) });
     const guard = growing.changes.length > 0 ? bothOf(grant.rows, grant.growthRows) : grant.rows;
     // What operators made is read like anything else.
     const reading = returning.length > 0 ? grantFor(principal, 'get', table) : null;
@@ -52,7 +48,7 @@ export async function updateRecord(
           table: growing.table,
           objectId,
           guard,
-          assignments: [...assignments.values(), ...stamps],
+          assignments: [...assignments.values(), ...ours],
           returning: reading ? returning : [],
           returningGuard: reading?.rows ?? null,
         },

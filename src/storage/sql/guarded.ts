@@ -1,4 +1,5 @@
 import type { Condition } from '../../query/aggregate/model.ts';
+import { hasPattern, someCondition } from '../../query/conditions.ts';
 import type { Filter } from '../../query/filter.ts';
 
 /**
@@ -6,19 +7,7 @@ import type { Filter } from '../../query/filter.ts';
  * databases choose the order in which they look at the terms of a WHERE, but not that of a CASE.
  */
 export function takesTime(filter: Filter): boolean {
-  switch (filter.kind) {
-    case 'regex':
-      return filter.regex.literal === undefined;
-    case 'hasAll':
-      return filter.operands.some((operand) => operand.kind === 'pattern');
-    case 'and':
-    case 'or':
-      return filter.items.some(takesTime);
-    case 'not':
-      return takesTime(filter.item);
-    default:
-      return false;
-  }
+  return someCondition(filter, hasPattern);
 }
 
 /** The same of a `$match` over computed columns. */

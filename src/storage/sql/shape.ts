@@ -1,4 +1,4 @@
-import type { Include, Selection } from '../../query/selection.ts';
+import type { Include, Query, Selection } from '../../query/selection.ts';
 import type { Field } from '../../schema/model.ts';
 import type { ColumnShape, RowShape } from '../../values/encode.ts';
 import { storageOf } from '../../values/index.ts';
@@ -22,12 +22,18 @@ const plainShapes = new WeakMap<readonly Field[], RowShape>();
 
 /** The shape of a selection's rows; `expanded` for records that an include puts in place of a Pointer. */
 export function rowShape(selection: Selection, expanded: boolean): RowShape {
-  const scored = 'withScore' in selection && selection.withScore === true;
-  if (expanded || scored || selection.paths || selection.shownIn) return newShape(selection, expanded);
+  if (expanded || isScored(selection) || selection.paths || selection.shownIn) return newShape(selection, expanded);
   // Whole records of a table are read by many selections, one for each caller, with one list of fields.
-  const known = plainShapes.get(selection.fields) ?? newShape(selection, false);
-  plainShapes.set(selection.fields, known);
-  return known;
+  let shape = plainShapes.get(selection.fields);
+  if (!shape) {
+    shape = newShape(selection, false);
+    plainShapes.set(selection.fields, shape);
+  }
+  return shape;
+}
+
+function isScored(selection: Selection | Query): boolean {
+  return 'withScore' in selection && selection.withScore;
 }
 
 function newShape(selection: Selection, expanded: boolean): RowShape {
@@ -35,7 +41,7 @@ function newShape(selection: Selection, expanded: boolean): RowShape {
     if (inRows(field, selection) && field.type === 'Relation') return { name: field.name, storage: 'json' };
     return columnShape(field, selection.paths?.get(field.name));
   });
-  if ('withScore' in selection && selection.withScore === true) columns.push({ name: 'score', storage: 'number' });
+  if (isScored(selection)) columns.push({ name: 'score', storage: 'number' });
   return expanded ? { expandedClass: selection.table.className, columns } : { columns };
 }
 

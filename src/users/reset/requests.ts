@@ -1,16 +1,17 @@
 import { LRUCache } from 'lru-cache';
-import { fail, ServiceError } from '../../errors/fail.ts';
+import { fail } from '../../errors/fail.ts';
 import { type JsonObject, own } from '../../kernel/json.ts';
 import type { Mailer, MailMessage } from '../../mail/index.ts';
 import type { Logger } from '../../observe/index.ts';
 import { readRows } from '../../records/index.ts';
-import { fieldOf } from '../../schema/model.ts';
-import type { Assignment, Store } from '../../storage/port.ts';
+import type { Store } from '../../storage/port.ts';
 import type { System } from '../../systems/index.ts';
+import { holds } from '../filters.ts';
 import { loginKey } from '../login-key.ts';
-import { holds } from '../sessions/record.ts';
+import { hashToken } from '../token-hash.ts';
+import { updateUser } from '../user-update.ts';
 import { resetMessage } from './message.ts';
-import { hashResetToken, LINK_TIME, newResetToken } from './token.ts';
+import { LINK_TIME, newResetToken } from './token.ts';
 
 /** What requests for a new password work with. */
 export interface ResetParts {
@@ -104,26 +105,7 @@ export class PasswordResets {
 }
 
 /** Takes the place of an earlier token. @returns false where the user has gone, or has another address, meanwhile */
-async function keepToken(store: Store, objectId: string, emailKey: string, token: string): Promise<boolean> {
-  const expiresAt = Date.now() + LINK_TIME;
-  try {
-    await store.write({
-      plan(schema) {
-        const table = schema.tables.get('_User') ?? fail('objectNotFound');
-        const assignments: Assignment[] = [
-          { kind: 'set', field: fieldOf(table, '_reset_token'), value: hashResetToken(token) },
-          { kind: 'set', field: fieldOf(table, '_reset_expires_at'), value: expiresAt },
-        ];
-        const condition = holds(table, '_email_key', emailKey);
-        return {
-          changes: [],
-          mutations: [{ kind: 'update', table, objectId, guard: null, condition, assignments, returning: [] }],
-        };
-      },
-    });
-    return true;
-  } catch (error) {
-    if (error instanceof ServiceError && error.key === 'objectNotFound') return false;
-    throw error;
-  }
+function keepToken(store: Store, userId: string, emailKey: string, token: string): Promise<boolean> {
+  const set = { _reset_token: hashToken(token), _reset_expires_at: Date.now() + LINK_TIME };
+  return updateUser(store, userId, (table) => ({ condition: holds(table, '_email_key', emailKey), set }));
 }

@@ -1,7 +1,7 @@
-import { hash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Filter } from '../../query/filter.ts';
 import { fieldOf, type TableSchema } from '../../schema/model.ts';
-import { holds } from '../sessions/record.ts';
+import { holds } from '../filters.ts';
 
 /** For how long a link is good, in milliseconds (docs/decisions.md "Users and sessions": Reset). */
 export const LINK_TIME = 3_600_000;
@@ -16,11 +16,6 @@ export function newResetToken(): string {
 /** Whether a text can be a token at all. */
 export function isResetToken(text: string): boolean {
   return form.test(text);
-}
-
-/** What is kept of a token. One round of a fast hash is enough, since tokens are long random texts. */
-export function hashResetToken(token: string): string {
-  return hash('sha256', token, 'base64url');
 }
 
 /** The filter of the user, if any, whose newest link holds a token at a time. */

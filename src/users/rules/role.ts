@@ -3,7 +3,7 @@ import { fail } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { guardedFilter } from '../../query/index.ts';
 import { type RuledFields, type RuledWrite, readRows, type TableRules } from '../../records/index.ts';
-import { holds } from '../sessions/record.ts';
+import { holds } from '../filters.ts';
 
 /** Permissions are written with these names, so they are plain. SPEC "`_Role`": names in English. */
 const roleName = /^[0-9A-Za-z_\- ]{1,100}$/;

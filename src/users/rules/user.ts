@@ -1,5 +1,5 @@
 import { fail } from '../../errors/fail.ts';
-import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import { type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { RuledFields, RuledWrite, TableRules } from '../../records/index.ts';
 import type { StoredValue } from '../../values/index.ts';
 import { isOperator } from '../../values/index.ts';
@@ -7,9 +7,13 @@ import { loginKey } from '../login-key.ts';
 import { hashPassword } from '../passwords/hash.ts';
 import { meetsPolicy } from '../passwords/policy.ts';
 import { endSessionsOf } from '../sessions/record.ts';
+import { typedFields } from './later-fields.ts';
 
-/** Enough to tell an address from something else; whether it is one, a message tells. */
-const address = /^[^\s@]+@[^\s@]+$/;
+/**
+ * Enough to tell an address from something else; whether it is one, a message tells. What mail headers are written with, and what nobody
+ * sees, is in none: a message would go to another address than the one that is kept.
+ */
+const address = /^[^\s\p{C}@<>()[\]\\,;:"]+@[^\s\p{C}@<>()[\]\\,;:"]+$/u;
 const longestAddress = 320;
 
 /**
@@ -17,13 +21,15 @@ const longestAddress = 320;
  * new password has no sessions.
  */
 export const userRules: TableRules = {
-  async create({ objectId, fields }: RuledWrite): Promise<RuledFields> {
+  async create({ context, objectId, fields }: RuledWrite): Promise<RuledFields> {
     if (objectId === 'master') fail('duplicateValue');
     const names = { ...nameOf(fields.username), ...emailOf(fields.email) };
-    return { fields: shown(fields), set: { ...names, ...unlockedUnless(fields), password: await passwordOf(fields.password) } };
+    const typed = typedFields(shown(fields), context.store.schema().tables.get('_User'));
+    return { fields: typed, set: { ...names, ...unlockedUnless(fields), password: await passwordOf(fields.password) } };
   },
 
-  async update({ objectId, fields }: RuledWrite): Promise<RuledFields> {
+  async update({ context, objectId, fields }: RuledWrite): Promise<RuledFields> {
+    const typed = typedFields(shown(fields), context.store.schema().tables.get('_User'));
     const set: Record<string, StoredValue> = {};
     if (Object.hasOwn(fields, 'username')) Object.assign(set, nameOf(fields.username));
     if (Object.hasOwn(fields, 'email')) Object.assign(set, emailOf(fields.email));
@@ -32,7 +38,7 @@ export const userRules: TableRules = {
     const endsSessions = hasPassword || fields.active === false;
     // A link that was sent before is for who the user was then.
     if (endsSessions || Object.hasOwn(set, '_email_key')) Object.assign(set, { _reset_token: null, _reset_expires_at: null });
-    const ruled = { fields: shown(fields), set };
+    const ruled = { fields: typed, set };
     return endsSessions ? { ...ruled, before: (schema) => endSessionsOf(schema, objectId) } : ruled;
   },
 
@@ -42,8 +48,14 @@ export const userRules: TableRules = {
 };
 
 /** The fields without the password, and without the token that a client may send back with a user that it was given. */
-function shown({ password: _, sessionToken: __, ...fields }: JsonObject): JsonObject {
-  return fields;
+function shown(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => key !== 'password' && !/^sessionToken(?:\.|$)/.test(key)));
+}
+
+/** Whether a user to be is blocked from the start (SPEC "`_User`": active). */
+export function startsBlocked(body: JsonObject): boolean {
+  const active = own(body, 'active') ?? null;
+  return (isOperator(active) && active.__op === 'SetOnInsert' ? own(active, 'amount') : active) === false;
 }
 
 /** A new password lifts the lock; a key may also write the count itself. */
@@ -56,7 +68,7 @@ function nameOf(username: JsonValue | undefined): { _username_key: string } {
   // A String field takes a number (SPEC "Limits").
   const name = typeof username === 'number' ? String(username) : username;
   const key = typeof name === 'string' ? loginKey(name) : '';
-  return key === '' ? fail('usernameMissing') : { _username_key: key };
+  return key.trim() === '' ? fail('usernameMissing') : { _username_key: key };
 }
 
 /** @throws invalidEmail (125) */

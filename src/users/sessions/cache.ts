@@ -3,9 +3,10 @@ import type { Principal } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { readRows } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
+import { holds } from '../filters.ts';
 import { rolesOf } from '../roles.ts';
-import { holds } from './record.ts';
-import { hashToken, isToken } from './token.ts';
+import { hashToken } from '../token-hash.ts';
+import { isToken } from './token.ts';
 
 /** Sessions that are remembered for each system; any other is read anew. */
 const REMEMBERED = 10_000;

@@ -1,7 +1,8 @@
 import type { Filter } from '../../query/filter.ts';
 import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
+import { columnsOf } from '../../storage/columns.ts';
 import type { Mutation } from '../../storage/port.ts';
-import type { StoredValue } from '../../values/index.ts';
+import { holds, notBlocked } from '../filters.ts';
 
 const DAY = 86_400_000;
 
@@ -27,7 +28,7 @@ export function openSession(schema: Schema, session: NewSession): Mutation[] {
   const table = tableOf(schema);
   if (!table) throw new Error('table _Session is missing');
   const { userId, installationId, at } = session;
-  const values: Readonly<Record<string, StoredValue>> = {
+  const columns = columnsOf(table, {
     objectId: session.objectId,
     createdAt: at,
     updatedAt: at,
@@ -38,8 +39,7 @@ export function openSession(schema: Schema, session: NewSession): Mutation[] {
     expiresAt: at + session.days * DAY,
     createdWith: JSON.stringify(session.createdWith),
     restricted: session.createdWith.action === 'create',
-  };
-  const columns = Object.keys(values).map((name) => [fieldOf(table, name), values[name] as StoredValue] as const);
+  });
   const replaced: Filter[] = [expired(table, at)];
   if (installationId !== null) {
     columns.push([fieldOf(table, 'installationId'), installationId]);
@@ -74,18 +74,6 @@ export function endSessionsOf(schema: Schema, userId: string): Mutation[] {
 export function endSession(schema: Schema, tokenHash: string): Mutation[] {
   const table = tableOf(schema);
   return table ? [{ kind: 'deleteAll', table, filter: holds(table, 'sessionToken', tokenHash) }] : [];
-}
-
-/** The filter of the records that have a value in a field. */
-export function holds(table: TableSchema, field: string, value: StoredValue): Filter {
-  return { kind: 'compare', field: fieldOf(table, field), op: 'eq', value };
-}
-
-/** The filter of users who are not blocked (SPEC "`_User`": active). */
-export function notBlocked(users: TableSchema): Filter {
-  const field = users.fields.get('active');
-  if (field?.type !== 'Boolean') return { kind: 'always' };
-  return { kind: 'not', item: { kind: 'compare', field, op: 'eq', value: false } };
 }
 
 /** The filter of sessions that have expired. */

@@ -1,3 +1,4 @@
+import { hasPattern, someCondition } from '../../../query/conditions.ts';
 import type { Filter } from '../../../query/filter.ts';
 import type { Query } from '../../../query/selection.ts';
 import { compileCountUpTo } from '../../sql/select.ts';
@@ -33,29 +34,14 @@ export function shortCount(connection: Connection, query: Query): number | null 
 
 /** Whether the table is small and nothing in the filter costs more than its rows. */
 function isSmall(connection: Connection, query: Query): boolean {
-  return !scansText(query.filter) && mostRecords(connection, query.table) <= SMALL_TABLE;
+  return !someCondition(query.filter, isCostly) && mostRecords(connection, query.table) <= SMALL_TABLE;
 }
 
+const costly: ReadonlySet<Filter['kind']> = new Set(['text', 'inQuery', 'select', 'relatedTo']);
+
 /** Patterns, full text and sub-queries cost what they cost, even on small tables. */
-function scansText(filter: Filter): boolean {
-  switch (filter.kind) {
-    case 'regex':
-      return filter.regex.literal === undefined;
-    case 'hasAll':
-      return filter.operands.some((operand) => operand.kind === 'pattern');
-    case 'and':
-    case 'or':
-      return filter.items.some(scansText);
-    case 'not':
-      return scansText(filter.item);
-    case 'text':
-    case 'inQuery':
-    case 'select':
-    case 'relatedTo':
-      return true;
-    default:
-      return false;
-  }
+function isCostly(condition: Filter): boolean {
+  return costly.has(condition.kind) || hasPattern(condition);
 }
 
 /**

@@ -26,8 +26,8 @@ export function textMatcher(search: TextSearch): (texts: readonly (string | null
   };
 }
 
-/** A word that stands in a record again and again counts for ever less, up to this many times the first. */
-const MOST = 2.2;
+/** BM25's k1, as FTS5 has it: a word that stands in a record again and again counts for ever less, up to k1 + 1 times the first. */
+const K1 = 1.2;
 
 /**
  * The relevance of texts to a search by their own words alone: the term frequency part of BM25
@@ -40,7 +40,7 @@ export function textScorer(search: TextSearch): (texts: readonly (string | null)
     const folded = texts.map((text) => (text === null ? ' ' : words(text, folding)));
     const counts = [...phrases, ...terms].map((wanted) => folded.reduce((sum, text) => sum + occurrences(text, wanted), 0));
     if (counts.slice(0, phrases.length).includes(0)) return null;
-    const score = counts.reduce((sum, count) => sum + (count * MOST) / (count + MOST - 1), 0);
+    const score = counts.reduce((sum, count) => sum + (count * (K1 + 1)) / (count + K1), 0);
     return score > 0 ? score : null;
   };
 }

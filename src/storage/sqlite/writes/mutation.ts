@@ -60,8 +60,7 @@ function unlessTaken<T>(table: TableSchema, write: () => T): T {
     // UNIQUE constraint failed: t__User._username_key
     const column = message.slice(message.lastIndexOf('.') + 1);
     const field = table.fields.values().find((one) => one.column === column);
-    const key = uniqueFieldsOf(table.className).get(field?.name ?? '') ?? 'duplicateValue';
-    return fail(key as 'duplicateValue');
+    return fail(uniqueFieldsOf(table.className).get(field?.name ?? '') ?? 'duplicateValue');
   }
 }
 

@@ -1,0 +1,55 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../access/index.ts';
+import type { System } from '../systems/index.ts';
+import { noteRequest } from './audit.ts';
+import type { Edge } from './edge.ts';
+import { prefix } from './prefix.ts';
+
+/**
+ * Refuses a request before any endpoint was asked. Where its header names a system, the log of that hears of a write.
+ * @param send sends the answer
+ */
+export function refuseUnasked(edge: Edge, request: FastifyRequest, reply: FastifyReply, send: () => void): void {
+  const end = (system?: System) => {
+    send();
+    if (!system) return;
+    noteRequest(edge, system, request, reply, {
+      method: request.method,
+      principal: keyHolder(system, request),
+      installationId: null,
+      started: performance.now(),
+    });
+    system.release();
+  };
+  const named = namedSystem(edge, request);
+  if (named instanceof Promise) named.then(end);
+  else end(named);
+}
+
+const writes: ReadonlySet<string> = new Set(['POST', 'PUT', 'DELETE']);
+
+/** The system whose log is to hear of it, held. What goes wrong here keeps nobody from his answer. */
+function namedSystem({ systems, log }: Edge, request: FastifyRequest): System | undefined | Promise<System | undefined> {
+  const appId = request.headers['x-platform-application-id'];
+  const isWrite = writes.has(request.method) && request.url.startsWith(`${prefix}/`);
+  if (!isWrite || typeof appId !== 'string' || appId === '') return undefined;
+  const unfound = (error: unknown) => {
+    log.error({ err: error, request: request.id }, 'a request was not logged');
+    return undefined;
+  };
+  try {
+    const found = systems.acquire(appId);
+    return found instanceof Promise ? found.catch(unfound) : found;
+  } catch (error) {
+    return unfound(error);
+  }
+}
+
+/** Who asked, where his header says so at once. */
+function keyHolder({ registration }: System, { headers }: FastifyRequest): Principal | null {
+  return registration.principalFor({
+    masterKey: headers['x-platform-master-key'],
+    apiKey: headers['x-platform-api-key'],
+    sessionToken: headers['x-platform-session-token'],
+  });
+}

@@ -1,0 +1,16 @@
+import { type Field, fieldOf, type TableSchema } from '../schema/model.ts';
+import type { StoredValue } from '../values/index.ts';
+import type { Assignment } from './port.ts';
+
+/** What the service itself writes: stored values by field. */
+export type OwnValues = Readonly<Record<string, StoredValue>>;
+
+/** The values of an insert. @throws Error for a field that the table has not, which is a fault of ours */
+export function columnsOf(table: TableSchema, values: OwnValues): [Field, StoredValue][] {
+  return Object.keys(values).map((name) => [fieldOf(table, name), values[name] as StoredValue]);
+}
+
+/** The values of an update. @throws Error for a field that the table has not, which is a fault of ours */
+export function assignmentsOf(table: TableSchema, values: OwnValues): Assignment[] {
+  return columnsOf(table, values).map(([field, value]) => ({ kind: 'set', field, value }));
+}
