@@ -4,7 +4,7 @@ import { limits } from '../kernel/limits.ts';
 import { isDefaultField, type NewField } from './change.ts';
 import { type Field, type FieldType, fieldTypes } from './model.ts';
 import { checkClassName } from './naming.ts';
-import { isSystemField } from './system-tables.ts';
+import { isSystemField, settledType } from './system-tables.ts';
 
 /** What `fields` of a definition asks of a table. */
 export interface FieldDefinitions {
@@ -46,7 +46,7 @@ export function defineFields(
       deleted.add(name);
       continue;
     }
-    const field = readField(name, definition, before, checkName);
+    const field = readField(className, name, definition, before, checkName);
     if (!field) continue;
     after.set(name, field);
     if (after.size > limits.fieldsPerTable) fail('fieldCannotBeAdded', name);
@@ -63,6 +63,7 @@ function refuseDeletion(className: string, before: ReadonlyMap<string, Field>, n
 
 /** The field that a definition adds; `undefined` where the table has it as defined. */
 function readField(
+  className: string,
   name: string,
   definition: JsonObject,
   before: ReadonlyMap<string, Field>,
@@ -72,6 +73,8 @@ function readField(
   const known = before.get(name);
   if (!known) checkName(name);
   const field = readType(name, definition);
+  const settled = settledType(className, name);
+  if (settled && field.type !== settled) fail('schemaOperation', `Field ${name} of ${className} can only be a ${settled}.`);
   if (!known) return field;
   if (known.type !== field.type || known.targetClass !== field.targetClass)
     fail('schemaOperation', `Field ${name} exists, cannot update.`);

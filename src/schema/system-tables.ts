@@ -1,4 +1,5 @@
 import { newObjectId, newSiteId } from '../kernel/ids.ts';
+import type { FieldType } from './model.ts';
 
 /**
  * Fields that hold secrets, or what the service notes for itself: they exist for nobody, whatever his credential, in no shape (SPEC
@@ -44,7 +45,7 @@ export function uniqueFieldsOf(className: string): ReadonlyMap<string, Duplicate
 /** Fields that the service itself reads and writes (SPEC "`_User`", "`Config`", "Other system tables"): nobody may delete them. */
 const systemFields: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
-    _User: ['username', 'email', 'name', 'status', 'last_success_login', 'emailVerified', '_failed_login_count'],
+    _User: ['username', 'email', 'name', 'status', 'last_success_login', 'emailVerified', 'active', '_failed_login_count'],
     _Role: ['name', 'users', 'roles'],
     _Session: ['user', 'expiresAt', 'createdWith', 'installationId', 'restricted'],
     _Dictionary: ['tblName', 'field', 'value'],
@@ -64,6 +65,28 @@ const systemFields: ReadonlyMap<string, ReadonlySet<string>> = new Map(
     Config: ['Name', 'Value'],
   }).map(([className, names]) => [className, new Set(names)]),
 );
+
+/**
+ * SPEC "`_User`": fields that appear when they are first written, in these types. Their first value would else decide for good, and after
+ * an `active` that was a text nobody could be blocked.
+ */
+const laterFields: ReadonlyMap<string, ReadonlyMap<string, FieldType>> = new Map([
+  [
+    '_User',
+    new Map<string, FieldType>([
+      ['phone', 'String'],
+      ['extension', 'String'],
+      ['job', 'String'],
+      ['active', 'Boolean'],
+      ['isPortalUser', 'Boolean'],
+    ]),
+  ],
+]);
+
+/** The type that a field of a table has whenever it is added; `undefined` where its first value or its definition decides. */
+export function settledType(className: string, field: string): FieldType | undefined {
+  return laterFields.get(className)?.get(field);
+}
 
 /** SPEC "Limits": pages, menus and sites have ids of another space than records. */
 const siteTables: ReadonlySet<string> = new Set(['Sites', 'SitePages', 'SiteMenus']);

@@ -59,6 +59,18 @@ onEachEngine((get) => {
       assertError(await get().call('GET', `/platform/schemas/${table}`), 400, 103);
     });
 
+  test('decisions: at most 50 items of a batch are logins; more are 107, and none runs', async () => {
+    const item = { method: 'POST', path: '/platform/login', body: { username: 'nobody' } };
+    const answer = await send(Array.from({ length: 50 }, () => item));
+    assert.equal(answer.status, 200);
+    assert.deepEqual(answer.body, Array(50).fill({ error: { code: 201, error: 'password is required' } }));
+    const table = tableName('Trace');
+    const good = { method: 'POST', path: `/platform/classes/${table}`, body: { n: 1 } };
+    const refused = await send([good, ...Array.from({ length: 51 }, () => item)]);
+    assertError(refused, 400, 107, 'cannot route POST /platform/login');
+    assert.deepEqual(await find(get(), table), []);
+  });
+
   test('Batch errors: GET item: 200, item error without code', async () => {
     const table = tableName('T');
     const id = await create(get(), table, { n: 1 });

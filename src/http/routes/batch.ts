@@ -42,6 +42,7 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
       const requests = isJsonObject(request.body) ? own(request.body, 'requests') : notAnObject(request.body);
       if (!Array.isArray(requests)) return fail('batchNoArray');
       const items = requests.map(route);
+      refuseManyOpen(items);
       const answers: string[] = [];
       for (let at = 0; at < items.length; at += SLICE) {
         if (at > 0) await nextTurn();
@@ -58,6 +59,15 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
       return { status: 200, json: `[${answers.join(',')}]` };
     },
   };
+}
+
+/** Items that anybody may ask for who knows the application id: as many as SPEC "Limits" recommends for a batch. */
+const MOST_OPEN = 50;
+
+/** @throws batchRoute (107) */
+function refuseManyOpen(items: readonly Routed[]): void {
+  const beyond = items.filter(({ endpoint }) => endpoint.open)[MOST_OPEN];
+  if (beyond) fail('batchRoute', beyond.endpoint.method, prefix + beyond.endpoint.path);
 }
 
 function notAnObject(body: JsonValue | undefined): undefined {

@@ -4,6 +4,7 @@ import { limits } from '../../kernel/limits.ts';
 import { applyChange, type SchemaChange } from '../../schema/change.ts';
 import type { Field, Schema, TableSchema } from '../../schema/model.ts';
 import { checkFieldName } from '../../schema/naming.ts';
+import { settledType } from '../../schema/system-tables.ts';
 import type { InferredType } from '../../values/index.ts';
 
 /** A table in the course of planning a write: the fields that the write brings are added as they are met. */
@@ -28,14 +29,16 @@ export class GrowingTable {
     return growing;
   }
 
-  /** The field of a name, added with the type of its first value where it is new. @throws invalidFieldName, permissionDenied, fieldCannotBeAdded */
+  /** The field of a name, added with the type of its first value where it is new and nothing has settled it. @throws invalidFieldName, permissionDenied, fieldCannotBeAdded */
   fieldFor(name: string, type: InferredType): Field {
     const known = this.table.fields.get(name);
     if (known) return known;
     checkFieldName(name);
     if (!this.#grant.mayAddField) fail('permissionDenied', 'addField', this.table.className);
     if (this.table.fields.size >= limits.fieldsPerTable) fail('fieldCannotBeAdded', name);
-    const change: SchemaChange = { kind: 'addField', className: this.table.className, name, ...type };
+    const { className } = this.table;
+    const settled = settledType(className, name);
+    const change: SchemaChange = { kind: 'addField', className, name, ...(settled ? { type: settled } : type) };
     this.schema = applyChange(this.schema, change);
     this.table = this.schema.tables.get(this.table.className) as TableSchema;
     this.changes.push(change);

@@ -7,7 +7,6 @@ import { loginKey } from '../login-key.ts';
 import { hashPassword } from '../passwords/hash.ts';
 import { meetsPolicy } from '../passwords/policy.ts';
 import { endSessionsOf } from '../sessions/record.ts';
-import { typedFields } from './later-fields.ts';
 
 /**
  * Enough to tell an address from something else; whether it is one, a message tells. What mail headers are written with, and what nobody
@@ -21,15 +20,13 @@ const longestAddress = 320;
  * new password has no sessions.
  */
 export const userRules: TableRules = {
-  async create({ context, objectId, fields }: RuledWrite): Promise<RuledFields> {
+  async create({ objectId, fields }: RuledWrite): Promise<RuledFields> {
     if (objectId === 'master') fail('duplicateValue');
     const names = { ...nameOf(fields.username), ...emailOf(fields.email) };
-    const typed = typedFields(shown(fields), context.store.schema().tables.get('_User'));
-    return { fields: typed, set: { ...names, ...unlockedUnless(fields), password: await passwordOf(fields.password) } };
+    return { fields: shown(fields), set: { ...names, ...unlockedUnless(fields), password: await passwordOf(fields.password) } };
   },
 
-  async update({ context, objectId, fields }: RuledWrite): Promise<RuledFields> {
-    const typed = typedFields(shown(fields), context.store.schema().tables.get('_User'));
+  async update({ objectId, fields }: RuledWrite): Promise<RuledFields> {
     const set: Record<string, StoredValue> = {};
     if (Object.hasOwn(fields, 'username')) Object.assign(set, nameOf(fields.username));
     if (Object.hasOwn(fields, 'email')) Object.assign(set, emailOf(fields.email));
@@ -38,7 +35,7 @@ export const userRules: TableRules = {
     const endsSessions = hasPassword || fields.active === false;
     // A link that was sent before is for who the user was then.
     if (endsSessions || Object.hasOwn(set, '_email_key')) Object.assign(set, { _reset_token: null, _reset_expires_at: null });
-    const ruled = { fields: typed, set };
+    const ruled = { fields: shown(fields), set };
     return endsSessions ? { ...ruled, before: (schema) => endSessionsOf(schema, objectId) } : ruled;
   },
 

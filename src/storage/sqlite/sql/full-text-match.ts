@@ -3,9 +3,13 @@ import type { TextSearch } from '../../../query/filter.ts';
 const separators = /[^\p{L}\p{N}\p{M}\p{Co}]+/gu;
 const marks = /\p{M}/gu;
 
+/** More marks on one letter than any script has. To order n of them takes n² steps, and no time limit ends these. */
+const piledMarks = /(\p{M}{32})\p{M}+/gu;
+
 /** The words of a text between single spaces, one at each end, so that whole words and phrases are found by plain search. */
 function words(text: string, search: TextSearch): string {
-  let folded = search.caseSensitive ? text : text.toLowerCase();
+  const plain = text.replace(piledMarks, '$1');
+  let folded = search.caseSensitive ? plain : plain.toLowerCase();
   folded = search.diacriticSensitive ? folded.normalize('NFC') : folded.normalize('NFD').replace(marks, '');
   return ` ${folded.replace(separators, ' ').trim()} `;
 }
