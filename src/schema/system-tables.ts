@@ -1,91 +1,112 @@
 import { newObjectId, newSiteId } from '../kernel/ids.ts';
 import type { FieldType } from './model.ts';
 
-/**
- * Fields that hold secrets, or what the service notes for itself: they exist for nobody, whatever his credential, in no shape (SPEC
- * "`_User`": password). Their columns hold hashes, never a password or a token.
- */
-const secretFields: ReadonlyMap<string, ReadonlySet<string>> = new Map(
-  Object.entries({
-    _User: ['password', '_username_key', '_email_key', '_last_failed_login', '_reset_token', '_reset_expires_at'],
-    _Session: ['sessionToken'],
-  }).map(([className, names]) => [className, new Set(names)]),
-);
-
 /** The error for a value that another record has. */
 export type DuplicateError = 'usernameTaken' | 'emailTaken' | 'duplicateValue';
 
-/** Fields of which no two records have the same value, and the error for the second. */
-const uniqueFields: ReadonlyMap<string, ReadonlyMap<string, DuplicateError>> = new Map(
-  Object.entries<Record<string, DuplicateError>>({
-    _User: { _username_key: 'usernameTaken', _email_key: 'emailTaken', _reset_token: 'duplicateValue' },
-    _Role: { name: 'duplicateValue' },
-    _Session: { sessionToken: 'duplicateValue' },
-  }).map(([className, fields]) => [className, new Map(Object.entries(fields))]),
-);
+/** What the service asks of a table of its own (SPEC "`_User`", "`Config`", "Other system tables"). */
+interface SystemTable {
+  /** Fields that the service reads and writes itself: nobody may delete them. */
+  readonly kept: readonly string[];
+  /**
+   * Fields that hold secrets, or what the service notes for itself: they exist for nobody, whatever his credential, in no shape. Their
+   * columns hold hashes, never a password or a token.
+   */
+  readonly secret?: readonly string[];
+  /** Fields of which no two records have the same value, and the error for the second. */
+  readonly unique?: Readonly<Record<string, DuplicateError>>;
+  /**
+   * Fields that appear when they are first written, in these types. Their first value would else decide for good, and after an `active`
+   * that was a text nobody could be blocked.
+   */
+  readonly later?: Readonly<Record<string, FieldType>>;
+}
 
-const none: ReadonlySet<string> = new Set();
-const noErrors: ReadonlyMap<string, DuplicateError> = new Map();
+const tables: Readonly<Record<string, SystemTable>> = {
+  _User: {
+    kept: ['username', 'email', 'name', 'status', 'last_success_login', 'emailVerified', 'active', '_failed_login_count'],
+    secret: ['password', '_username_key', '_email_key', '_last_failed_login', '_reset_token', '_reset_expires_at'],
+    unique: { _username_key: 'usernameTaken', _email_key: 'emailTaken', _reset_token: 'duplicateValue' },
+    later: { phone: 'String', extension: 'String', job: 'String', active: 'Boolean', isPortalUser: 'Boolean' },
+  },
+  _Role: { kept: ['name', 'users', 'roles'], unique: { name: 'duplicateValue' } },
+  _Session: {
+    kept: ['user', 'expiresAt', 'createdWith', 'installationId', 'restricted'],
+    secret: ['sessionToken'],
+    unique: { sessionToken: 'duplicateValue' },
+  },
+  _Dictionary: { kept: ['tblName', 'field', 'value'] },
+  _RequestLog: {
+    kept: [
+      ...['path', 'method', 'ip', 'country', 'referer', 'userAgent', 'user', 'usingMK', 'internal', 'trustedIP', 'duration'],
+      ...['statusCode', 'contentLength', 'service', 'retries', 'installationId'],
+    ],
+  },
+  _Timeline: {
+    kept: [
+      ...['event', 'objectClass', 'objectIdValue', 'data', 'user', 'Referer', 'Last'],
+      ...['AccountId', 'ContactId', 'SaleId', 'CaseId'],
+    ],
+  },
+  _syslogTriggers: { kept: ['triggerId', 'actionId', 'event', 'objectIdValue', 'data', 'error'] },
+  _Notification: { kept: ['User', 'Content', 'Date', 'Icon', 'objectClass', 'objectIdValue', 'updatedByTrigger'] },
+  _GeneralLogs: { kept: ['Type', 'Name', 'Value'] },
+  _DynamicQueries: { kept: ['Name', 'table', 'keys', 'where', 'order', 'groupBy'] },
+  _Trigger: { kept: ['Name', 'table', 'events', 'criteria', 'changedFields', 'schedule', 'actions', 'Active'] },
+  Config: { kept: ['Name', 'Value'] },
+};
+
+/** A system table, ready to be asked. */
+interface Asked {
+  readonly undeletable: ReadonlySet<string>;
+  readonly secret: ReadonlySet<string>;
+  readonly unique: ReadonlyMap<string, DuplicateError>;
+  readonly later: ReadonlyMap<string, FieldType>;
+}
+
+const asked: ReadonlyMap<string, Asked> = new Map(
+  Object.entries(tables).map(([className, { kept, secret = [], unique = {}, later = {} }]) => [
+    className,
+    {
+      undeletable: new Set([...kept, ...secret]),
+      secret: new Set(secret),
+      unique: new Map(Object.entries(unique)),
+      later: new Map(Object.entries(later)),
+    },
+  ]),
+);
+const ordinary: Asked = { undeletable: new Set(), secret: new Set(), unique: new Map(), later: new Map() };
+
+const about = (className: string): Asked => asked.get(className) ?? ordinary;
 
 /** The fields of a table that exist for nobody. */
 export function secretFieldsOf(className: string): ReadonlySet<string> {
-  return secretFields.get(className) ?? none;
+  return about(className).secret;
 }
 
 /** Whether a field is in schema reads: `password` is, since clients write it (SPEC "`_User`": write-only); other secrets are not. */
 export function isDescribed(className: string, field: string): boolean {
-  return field === 'password' || !secretFieldsOf(className).has(field);
+  return field === 'password' || !about(className).secret.has(field);
 }
 
 /** The fields of a table whose values are unique, and the error that tells of a second one. */
 export function uniqueFieldsOf(className: string): ReadonlyMap<string, DuplicateError> {
-  return uniqueFields.get(className) ?? noErrors;
+  return about(className).unique;
 }
-
-/** Fields that the service itself reads and writes (SPEC "`_User`", "`Config`", "Other system tables"): nobody may delete them. */
-const systemFields: ReadonlyMap<string, ReadonlySet<string>> = new Map(
-  Object.entries({
-    _User: ['username', 'email', 'name', 'status', 'last_success_login', 'emailVerified', 'active', '_failed_login_count'],
-    _Role: ['name', 'users', 'roles'],
-    _Session: ['user', 'expiresAt', 'createdWith', 'installationId', 'restricted'],
-    _Dictionary: ['tblName', 'field', 'value'],
-    _RequestLog: [
-      ...['path', 'method', 'ip', 'country', 'referer', 'userAgent', 'user', 'usingMK', 'internal', 'trustedIP', 'duration'],
-      ...['statusCode', 'contentLength', 'service', 'retries', 'installationId'],
-    ],
-    _Timeline: [
-      ...['event', 'objectClass', 'objectIdValue', 'data', 'user', 'Referer', 'Last'],
-      ...['AccountId', 'ContactId', 'SaleId', 'CaseId'],
-    ],
-    _syslogTriggers: ['triggerId', 'actionId', 'event', 'objectIdValue', 'data', 'error'],
-    _Notification: ['User', 'Content', 'Date', 'Icon', 'objectClass', 'objectIdValue', 'updatedByTrigger'],
-    _GeneralLogs: ['Type', 'Name', 'Value'],
-    _DynamicQueries: ['Name', 'table', 'keys', 'where', 'order', 'groupBy'],
-    _Trigger: ['Name', 'table', 'events', 'criteria', 'changedFields', 'schedule', 'actions', 'Active'],
-    Config: ['Name', 'Value'],
-  }).map(([className, names]) => [className, new Set(names)]),
-);
-
-/**
- * SPEC "`_User`": fields that appear when they are first written, in these types. Their first value would else decide for good, and after
- * an `active` that was a text nobody could be blocked.
- */
-const laterFields: ReadonlyMap<string, ReadonlyMap<string, FieldType>> = new Map([
-  [
-    '_User',
-    new Map<string, FieldType>([
-      ['phone', 'String'],
-      ['extension', 'String'],
-      ['job', 'String'],
-      ['active', 'Boolean'],
-      ['isPortalUser', 'Boolean'],
-    ]),
-  ],
-]);
 
 /** The type that a field of a table has whenever it is added; `undefined` where its first value or its definition decides. */
 export function settledType(className: string, field: string): FieldType | undefined {
-  return laterFields.get(className)?.get(field);
+  return about(className).later.get(field);
+}
+
+/** Whether the service relies on a field of a system table. */
+export function isSystemField(className: string, field: string): boolean {
+  return about(className).undeletable.has(field);
+}
+
+/** Whether a table is the service's own: it cannot be dropped. */
+export function isSystemTable(className: string): boolean {
+  return className.startsWith('_') || className === 'Config';
 }
 
 /** SPEC "Limits": pages, menus and sites have ids of another space than records. */
@@ -94,14 +115,4 @@ const siteTables: ReadonlySet<string> = new Set(['Sites', 'SitePages', 'SiteMenu
 /** A new id for a record of a table. */
 export function newIdFor(className: string): string {
   return siteTables.has(className) ? newSiteId() : newObjectId();
-}
-
-/** Whether a table is the service's own: it cannot be dropped. */
-export function isSystemTable(className: string): boolean {
-  return className.startsWith('_') || className === 'Config';
-}
-
-/** Whether the service relies on a field of a system table. */
-export function isSystemField(className: string, field: string): boolean {
-  return systemFields.get(className)?.has(field) || secretFieldsOf(className).has(field);
 }
