@@ -39,6 +39,7 @@ const cases: readonly Case[] = [
   // SPEC "Events".
   ['_syslogTriggers', 'master', ['delete'], systemTable],
   ['_syslogTriggers', 'apiKey', ['delete'], systemTable],
+  ['_syslogSMS', 'master', ['delete'], systemTable],
   ['_syslogTriggers', 'master', ['create', 'update', 'find'], null],
   ['_Timeline', 'apiKey', clpActions, null],
   ['Config', 'apiKey', clpActions, null],

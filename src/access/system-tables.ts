@@ -7,8 +7,8 @@ const writes: ReadonlySet<string> = new Set(['create', 'update', 'delete', 'addF
 /** Whether an action changes something. */
 export const isWrite = (action: ClpAction): boolean => writes.has(action);
 
-/** SPEC "`_syslogTriggers` fields": takes POST and PUT, rejects DELETE. */
-const neverDeleted: ReadonlySet<string> = new Set(['_syslogTriggers']);
+/** SPEC "`_syslogTriggers` fields": takes POST and PUT, rejects DELETE. So do the other logs of its kind. */
+const isNeverDeleted = (className: string): boolean => className.startsWith('_syslog');
 /** SPEC "Other system tables": `_RequestLog` is for the master key only. */
 const masterOnly: ReadonlySet<string> = new Set(['_RequestLog']);
 
@@ -22,7 +22,7 @@ export function refuseOutright(principal: Principal, action: ClpAction, classNam
   if (principal.kind === 'invalid') fail('permissionDenied', action, className);
   if (principal.kind === 'anonymous' && isWrite(action)) fail('captcha');
   if (masterOnly.has(className) && principal.kind !== 'master') fail('permissionDenied', action, className);
-  if (action === 'delete' && neverDeleted.has(className)) fail('systemTable');
+  if (action === 'delete' && isNeverDeleted(className)) fail('systemTable');
   if (className === '_User') refuseUsers(principal, action, objectId);
   // A session belongs to somebody, and without signing in there is nobody.
   if (className === '_Session' && principal.kind === 'anonymous') fail('permissionDenied', action, className);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bounded, withoutSecrets } from './header-text.ts';
+import { bounded, withoutCredentials, withoutSecrets } from './header-text.ts';
 
 for (const [sent, kept] of [
   ['https://crm.example/cases/12?tab=2', 'https://crm.example/cases/12?tab=2'],
@@ -44,3 +44,16 @@ for (const [text, end, kept] of [
   ['123456789\u{1f600}', undefined, '123456789\ufffd'],
 ] as const)
   test(`bounded text: ${JSON.stringify(text)}`, () => assert.equal(bounded(text, 10, end), kept));
+
+const token = `r:${'0123456789abcdef'.repeat(2)}`;
+for (const [sent, kept] of [
+  [`/platform/sessions/${token}`, '/platform/sessions/***'],
+  [`/platform/sessions/${encodeURIComponent(token)}`, '/platform/sessions/***'],
+  [`${token}${token.toUpperCase()}`, '******'],
+  ['curl a-master-key', 'curl ***'],
+  ['/x/a%2Fkey%20of%20ours', '/x/***'],
+  ['/x/short', '/x/short'],
+  ['r:0123', 'r:0123'],
+] as const)
+  test(`a text without credentials: ${sent}`, () =>
+    assert.equal(withoutCredentials(sent, ['a-master-key', 'a/key of ours', 'short']), kept));

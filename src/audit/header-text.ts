@@ -53,3 +53,21 @@ function decoded(text: string): string {
     plain = plain.replace(/%[0-7][0-9a-f]/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
   return plain;
 }
+
+const sessionToken = /r(?::|%3a)[0-9a-f]{32}/gi;
+/** A credential that is shorter stands in too many texts by chance, and is worth too little. */
+const SHORTEST_CREDENTIAL = 8;
+
+/**
+ * Text without session tokens, anybody's, and without the credentials of its own request, which clients put where they do not belong.
+ * @param credentials as they were sent
+ */
+export function withoutCredentials(text: string, credentials: readonly string[]): string {
+  let clean = text.replace(sessionToken, hidden);
+  for (const credential of credentials) {
+    if (credential.length < SHORTEST_CREDENTIAL) continue;
+    clean = clean.replaceAll(credential, hidden);
+    if (clean.includes('%')) clean = clean.replaceAll(encodeURIComponent(credential.toWellFormed()), hidden);
+  }
+  return clean;
+}

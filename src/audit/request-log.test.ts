@@ -37,7 +37,7 @@ function logged(request: Partial<LoggedRequest>, schema = schemaOf(fields), late
       contentLength: 2,
       duration: 1.6,
     },
-    ...{ country: undefined, referer: undefined, userAgent: undefined, installationId: undefined },
+    ...{ country: undefined, referer: undefined, userAgent: undefined, installationId: undefined, credentials: [] },
     ...request,
   });
   const [mutation] = write?.plan(later).mutations ?? [];

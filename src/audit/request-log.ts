@@ -2,7 +2,7 @@ import { actorId, type Principal } from '../access/index.ts';
 import type { Field, FieldType, Schema, TableSchema } from '../schema/model.ts';
 import type { Store, WritePlan } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
-import { bounded, withoutSecrets } from './header-text.ts';
+import { bounded, withoutCredentials, withoutSecrets } from './header-text.ts';
 import { newRowId } from './row-id.ts';
 
 /** A request that has its answer. */
@@ -16,6 +16,8 @@ export interface LoggedRequest {
   readonly referer: string | undefined;
   readonly userAgent: string | undefined;
   readonly installationId: string | undefined;
+  /** Credentials that came with it, to be kept out of the row. */
+  readonly credentials: readonly string[];
   /** `null` where the row is to name nobody. */
   readonly principal: Principal | null;
   readonly statusCode: number;
@@ -29,6 +31,9 @@ const className = '_RequestLog';
 
 /** Characters that a row keeps of what a client sent. */
 const most = { path: 1_000, referer: 1_000, userAgent: 500, installationId: 256, other: 100 } as const;
+
+/** The server takes no longer address. */
+const LONGEST_URL = 64 * 1024;
 
 /** The columns of a row, in the order of its values: one statement for all rows. */
 const columns: ReadonlyArray<readonly [name: string, type: FieldType]> = [
@@ -77,7 +82,8 @@ function planRow(schema: Schema, values: readonly StoredValue[]): WritePlan {
 
 /** In the order of `columns`. */
 function valuesOf(request: LoggedRequest, at: number): readonly StoredValue[] {
-  const { principal, url, country, referer, userAgent, installationId } = request;
+  const { principal, url, country, referer, userAgent, installationId, credentials } = request;
+  const clean = (text: string, length: number) => bounded(withoutCredentials(text, credentials), length);
   const user = principal && actorId(principal);
   const query = url.indexOf('?');
   return [
@@ -86,12 +92,12 @@ function valuesOf(request: LoggedRequest, at: number): readonly StoredValue[] {
     at,
     'master',
     'master',
-    bounded(url, most.path, query < 0 ? url.length : query),
+    clean(withoutSecrets(bounded(url, LONGEST_URL, query < 0 ? url.length : query)), most.path),
     request.method,
     bounded(request.ip, most.other),
     country === undefined ? null : bounded(country, most.other),
-    referer === undefined ? null : bounded(withoutSecrets(referer), most.referer),
-    userAgent === undefined ? null : bounded(userAgent, most.userAgent),
+    referer === undefined ? null : clean(withoutSecrets(referer), most.referer),
+    userAgent === undefined ? null : clean(userAgent, most.userAgent),
     user,
     user === 'master',
     false,
@@ -101,7 +107,7 @@ function valuesOf(request: LoggedRequest, at: number): readonly StoredValue[] {
     request.contentLength,
     'platform',
     0,
-    installationId === undefined ? null : bounded(installationId, most.installationId),
+    installationId === undefined ? null : clean(installationId, most.installationId),
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../access/index.ts';
 import { logRequest } from '../audit/index.ts';
-import type { System } from '../systems/index.ts';
+import type { Credentials, System } from '../systems/index.ts';
 import type { Edge } from './edge.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -12,16 +12,14 @@ export interface Noted {
   readonly principal: Principal | null;
   /** `null` where none was sent. */
   readonly installationId: string | null;
+  readonly credentials: Credentials;
   /** By `performance.now()`. */
   readonly started: number;
 }
 
-/**
- * Whether requests to an endpoint are logged (SPEC "Other system tables": writes only). A login is one, whatever its method: it opens a
- * session.
- */
-export function isLogged({ method, path }: Endpoint): boolean {
-  return method !== 'GET' || path === '/login';
+/** Whether requests to an endpoint are logged (SPEC "Other system tables": writes only). */
+export function isLogged({ method }: Endpoint): boolean {
+  return method !== 'GET';
 }
 
 /**
@@ -39,6 +37,7 @@ export function noteRequest(edge: Edge, system: System, request: FastifyRequest,
       referer: headers.referer,
       userAgent: headers['user-agent'],
       installationId: noted.installationId ?? undefined,
+      credentials: Object.values(noted.credentials).filter((one) => typeof one === 'string'),
       principal: noted.principal,
       statusCode: reply.statusCode,
       contentLength: lengthOf(request),

@@ -134,8 +134,8 @@ function deliver(exchange: Exchange, system: System, principal: Principal, answe
 function note({ edge, endpoint, envelope, request, reply, started }: Exchange, system: System, caller: Principal | null): void {
   if (!isLogged(endpoint)) return;
   const principal = endpoint.path === '/logout' ? null : caller;
-  const { installationId } = envelope;
-  noteRequest(edge, system, request, reply, { method: endpoint.method, principal, installationId, started });
+  const { installationId, credentials } = envelope;
+  noteRequest(edge, system, request, reply, { method: endpoint.method, principal, installationId, credentials, started });
 }
 
 /** CONTRACT "Requests": a query that came as a POST has its parameters in the body. */

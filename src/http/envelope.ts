@@ -59,12 +59,19 @@ function installationIdOf(sent: unknown): string | null {
   return isOne && !sent.includes('\0') ? sent : null;
 }
 
+/** SPEC "Credentials". */
+export function headerCredentials(headers: IncomingHttpHeaders): Credentials {
+  return {
+    masterKey: headers['x-platform-master-key'],
+    apiKey: headers['x-platform-api-key'],
+    sessionToken: headers['x-platform-session-token'],
+  };
+}
+
 /** Those of the headers; those of the body where no header brings one, so that the two never mix. */
 function credentialsOf(headers: IncomingHttpHeaders, about: JsonObject | undefined): Credentials {
-  const masterKey = headers['x-platform-master-key'];
-  const apiKey = headers['x-platform-api-key'];
-  const sessionToken = headers['x-platform-session-token'];
-  if (masterKey || apiKey || sessionToken || !about) return { masterKey, apiKey, sessionToken };
+  const ofHeaders = headerCredentials(headers);
+  if (!about || Object.values(ofHeaders).some(Boolean)) return ofHeaders;
   return { masterKey: own(about, '_MasterKey'), apiKey: own(about, '_apiKey'), sessionToken: own(about, '_SessionToken') };
 }
 

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Principal } from '../access/index.ts';
 import type { System } from '../systems/index.ts';
 import { noteRequest } from './audit.ts';
 import type { Edge } from './edge.ts';
+import { headerCredentials } from './envelope.ts';
 import { prefix } from './prefix.ts';
 
 /**
@@ -13,10 +13,13 @@ export function refuseUnasked(edge: Edge, request: FastifyRequest, reply: Fastif
   const end = (system?: System) => {
     send();
     if (!system) return;
+    const credentials = headerCredentials(request.headers);
     noteRequest(edge, system, request, reply, {
       method: request.method,
-      principal: keyHolder(system, request),
+      // A key holder is known at once.
+      principal: system.registration.principalFor(credentials),
       installationId: null,
+      credentials,
       started: performance.now(),
     });
     system.release();
@@ -43,13 +46,4 @@ function namedSystem({ systems, log }: Edge, request: FastifyRequest): System | 
   } catch (error) {
     return unfound(error);
   }
-}
-
-/** Who asked, where his header says so at once. */
-function keyHolder({ registration }: System, { headers }: FastifyRequest): Principal | null {
-  return registration.principalFor({
-    masterKey: headers['x-platform-master-key'],
-    apiKey: headers['x-platform-api-key'],
-    sessionToken: headers['x-platform-session-token'],
-  });
 }

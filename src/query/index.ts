@@ -1,2 +1,2 @@
-export { parseQuery, parseSelection } from './parameters.ts';
+export { countsAlone, parseQuery, parseSelection } from './parameters.ts';
 export { guardedFilter } from './where/index.ts';

@@ -46,6 +46,12 @@ export function parseQuery(parameters: QueryParameters, grant: Grant, scope: Que
   };
 }
 
+/** Whether a query asks for the number of records and none of them. Looks at no more than that: `parseQuery` refuses what is malformed. */
+export function countsAlone(parameters: QueryParameters): boolean {
+  const limit = parameters.get('limit');
+  return (limit === '0' || limit === 0) && yes.has(parameters.get('count'));
+}
+
 /** What to read of one record (SPEC "Read one"). @throws invalidParameter (102), and what `keys` and `include` throw */
 export function parseSelection(parameters: QueryParameters, grant: Grant, scope: QueryScope): Selection {
   checkNames(parameters, ofReads);
@@ -98,8 +104,10 @@ function wholeNumber(name: string, value: JsonValue | undefined, unset: number):
   return Math.min(number, Number.MAX_SAFE_INTEGER);
 }
 
+const yes: ReadonlySet<JsonValue | undefined> = new Set(['1', 'true', 1, true]);
+
 function yesOrNo(name: string, value: JsonValue | undefined): boolean {
-  if (value === '1' || value === 'true' || value === 1 || value === true) return true;
+  if (yes.has(value)) return true;
   if (value === undefined || value === '0' || value === 'false' || value === 0 || value === false) return false;
   return fail('badParameterValue', name, 'should be 1 or 0');
 }

@@ -1,6 +1,6 @@
 import { authorize, type Grant, master, refuseOutright } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
-import { guardedFilter, parseQuery, parseSelection } from '../query/index.ts';
+import { countsAlone, guardedFilter, parseQuery, parseSelection } from '../query/index.ts';
 import type { QueryParameters, QueryScope } from '../query/scope.ts';
 import type { Selection } from '../query/selection.ts';
 import { newTable } from '../schema/defaults.ts';
@@ -55,9 +55,10 @@ export async function findRecords(context: RecordContext, className: string, par
   return underSchema(store, async (schema) => {
     const table = schema.tables.get(className);
     if (!table) return findNothing(className, parameters, { schema, principal });
-    const grant = authorize(principal, 'find', table);
+    const alone = countsAlone(parameters);
+    const grant = authorize(principal, alone ? 'count' : 'find', table);
     const query = parseQuery(parameters, grant, { schema, principal });
-    const counting = query.count ? authorize(principal, 'count', table) : grant;
+    const counting = query.count && !alone ? authorize(principal, 'count', table) : grant;
     if (counting === grant) return store.reader.find(query);
     // Who may count fewer records than he may find gets those in both.
     return store.reader.find({ ...query, filter: guardedFilter(counting, query.filter) });

@@ -59,8 +59,8 @@ for (const engine of engines)
             let expected = denied(action, table);
             if (table === '_User' && action === 'update')
               expected = { status: 400, code: 206, error: 'Cannot modify user none.' };
-            // SPEC "`_syslogTriggers` fields": the table rejects DELETE, whoever asks.
-            if (table === '_syslogTriggers' && action === 'delete')
+            // SPEC "`_syslogTriggers` fields", decisions: these tables reject DELETE, whoever asks.
+            if (table.startsWith('_syslog') && action === 'delete')
               expected = { ...expected, error: 'Action is denied for system tables' };
             assertRefused(answer, expected, `${method} ${path}`);
           }),

@@ -57,7 +57,7 @@ export async function readMany(seat: Seat): Promise<void> {
     );
   const counted = await list('find and count', { count: 1, limit: 1 }, ['find', 'count']);
   if (counted) assert.equal(counted.count, counted.expected.length);
-  const count = await list('count', { count: 1, limit: 0 }, ['find', 'count']);
+  const count = await list('count', { count: 1, limit: 0 }, ['count']);
   if (count) assert.deepEqual([count.count, count.results], [count.expected.length, []]);
 
   const pipeline = [{ $group: { _id: null, n: { $sum: 1 }, all: { $push: '$k' } } }];

@@ -72,6 +72,13 @@ for (const engine of engines)
       assert.equal((await store.read('_syslogTriggers', id)).event, 'update');
     });
 
+    for (const table of ['_syslogSMS', '_syslogCampaignSMS', '_syslogCampaignWA', '_syslogCampaignEmails'])
+      test(`decisions: ${table} rejects DELETE as _syslogTriggers does`, async () => {
+        const id = await store.create(table, { status: 'sent' });
+        assertRefused(await store.remove(table, id), { code: 119, error: 'Action is denied for system tables' });
+        assert.equal((await store.read(table, id)).status, 'sent');
+      });
+
     test('Authentication: anonymous read of Config is 404 code 101 or 400 code 119', async () => {
       const answer = await store.call('GET', '/platform/classes/Config', { as: 'anonymous' });
       assertRefused(answer, { code: [101, 119] });

@@ -66,7 +66,8 @@ const isWrite = (action: Action) => ['create', 'update', 'delete', 'addField'].i
 /** SPEC "Authentication", docs/decisions.md "Permissions": what a table gives a caller, or how it refuses him. */
 export function rightTo(caller: Caller, action: Action, { name, rules }: Table): Right | Refused {
   if (caller.kind === 'key') return 'all';
-  if (caller.kind === 'wrong') return denied(action, name);
+  // A count is a query.
+  if (caller.kind === 'wrong') return denied(action === 'count' ? 'find' : action, name);
   if (caller.kind === 'anonymous' && isWrite(action)) return captcha;
   if (action === 'count' && rules.count === undefined) return rightTo(caller, 'find', { name, rules });
   const given = rules[action] ?? {};
