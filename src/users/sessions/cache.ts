@@ -8,8 +8,11 @@ import { rolesOf } from '../roles.ts';
 import { hashToken } from '../token-hash.ts';
 import { isToken } from './token.ts';
 
-/** Sessions that are remembered for each system; any other is read anew. */
-const REMEMBERED = 10_000;
+/**
+ * Sessions that are remembered for each system; any other is read anew, which takes some 30 µs. What is remembered for the tables that a
+ * session reads hangs on it: some 2 KB each.
+ */
+const REMEMBERED = 2_000;
 
 /** A session in force. */
 export interface Session {
