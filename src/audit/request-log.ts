@@ -61,7 +61,7 @@ const columns: ReadonlyArray<readonly [name: string, type: FieldType]> = [
 ];
 
 /**
- * Adds a row to `_RequestLog` with the next commit (SPEC "Other system tables"; docs/decisions.md "Request log"). Nobody waits for it. A
+ * Adds a row to `_RequestLog`, soon (SPEC "Other system tables"; docs/decisions.md "Request log"). Nobody waits for it. A
  * system whose table has not all the columns keeps no log.
  */
 export function logRequest(store: Store, request: LoggedRequest): void {

@@ -120,8 +120,8 @@ export interface Store {
   /** Carries a write out and resolves when it is durable. Writes of one turn of the event loop share a commit; each fails alone. */
   write(write: PreparedWrite): Promise<WriteOutcome>;
   /**
-   * Carries a write out with the next commit, within a fifth of a second where there is none. For rows that nobody waits for: a crash
-   * before loses them, and errors are reported to the operator alone.
+   * Carries a write out together with others of its kind, within a fifth of a second, and before any delete. For rows that nobody waits
+   * for: a crash before loses them, and errors are reported to the operator alone.
    */
   writeBehind(write: PreparedWrite): void;
   /**

@@ -5,9 +5,11 @@ import type { StoredValue } from '../../values/type.ts';
 import { comparisonSigns } from './dialect.ts';
 import type { SqlWriter } from './writer.ts';
 
-/** `createdBy` and `updatedBy` hold the master dummy user nearly everywhere; their indexes leave it out. */
+const actors: ReadonlySet<string> = new Set(['createdBy', 'updatedBy', 'user']);
+
+/** Fields that say who acted hold the master dummy user nearly everywhere, in logs too; their indexes leave it out. */
 export function isActorField(field: Field): boolean {
-  return field.name === 'createdBy' || field.name === 'updatedBy';
+  return field.targetClass === '_User' && actors.has(field.name);
 }
 
 /** A plain column against a value, in the form that an index can answer. */

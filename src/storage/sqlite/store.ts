@@ -73,7 +73,12 @@ export class SqliteStore implements Store {
     const planned = this.schema();
     const plan = write.plan(planned);
     if (isRebuild(this.#connection, plan, planned)) return this.#commits.alone(() => this.#rebuild(write));
-    return this.#commits.run(() => this.#carryOut(this.#schema === planned ? plan : write.plan(this.#schema)));
+    const carryOut = () => this.#carryOut(this.#schema === planned ? plan : write.plan(this.#schema));
+    // A row that is about to be written may point at what a delete takes.
+    return this.#commits.run(
+      carryOut,
+      plan.mutations.some(({ kind }) => kind === 'delete'),
+    );
   }
 
   writeBehind(write: PreparedWrite): void {

@@ -33,17 +33,34 @@ beforeEach(() => {
 const add = (n: number) => () => connection.run({ text: 'INSERT INTO t VALUES (?)', params: [n] });
 const rows = () => connection.all({ text: 'SELECT n FROM t ORDER BY rowid', params: [] }).map(([n]) => n);
 
-test('work that nobody waits for goes along with the next commit, before the writes that wait for it', async () => {
+test('work that nobody waits for is done together, a fifth of a second after the first of it', async () => {
   commits.runBehind(add(1));
-  const written = commits.run(add(3));
-  commits.runBehind(add(2));
-  await written;
-  assert.deepEqual(rows(), [1, 2, 3]);
-  await wait(300);
-  assert.deepEqual(log, ['committed 3']);
+  await commits.run(add(2));
+  commits.runBehind(add(3));
+  assert.deepEqual(rows(), [2]);
+  for (let n = 0; n < 400 && log.length < 2; n++) await wait(5);
+  assert.deepEqual(rows(), [2, 1, 3]);
+  assert.deepEqual(log, ['committed 1', 'committed 2']);
 });
 
-test('it has a commit of its own where none comes along, and when all ends', async () => {
+test('a write that is to see it takes it along, before all that waits', async () => {
+  commits.runBehind(add(1));
+  const early = commits.run(add(3));
+  const seeing = commits.run(add(4), true);
+  commits.runBehind(add(2));
+  await Promise.all([early, seeing]);
+  assert.deepEqual(rows(), [1, 2, 3, 4]);
+  await wait(300);
+  assert.deepEqual(log, ['committed 4']);
+});
+
+test('500 of it are done at once', async () => {
+  for (let n = 0; n < 501; n++) commits.runBehind(add(n));
+  await wait(20);
+  assert.deepEqual(log, ['committed 500', 'committed 1']);
+});
+
+test('it is done when all ends', async () => {
   commits.runBehind(add(1));
   assert.deepEqual(rows(), []);
   for (let n = 0; n < 400 && log.length === 0; n++) await wait(5);

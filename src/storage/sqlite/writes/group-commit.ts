@@ -4,9 +4,12 @@ import type { Connection } from '../connection.ts';
 /** Writes in one commit: some 10 ms of work, after which others have their turn. */
 const LARGEST_GROUP = 500;
 
-/** How long work that nobody waits for is kept back at the most, in milliseconds, where no commit comes along. */
+/**
+ * How long work that nobody waits for is kept back at the most, in milliseconds. A commit writes whole pages, so rows at the end of a table
+ * cost a tenth where many of them share one, of what they cost where a few go along with each.
+ */
 const LATEST = 200;
-/** Such work beyond which the oldest is carried out at once, and the time of a commit is bounded. */
+/** Such work beyond which it is carried out at once, and the time of a commit is bounded. */
 const LARGEST_BEHIND = 500;
 /** Such work that waits, for the end of a long schema change say, beyond which further work is dropped. */
 const MOST_BEHIND = 10_000;
@@ -37,8 +40,9 @@ export class GroupCommit {
   readonly #connection: Connection;
   readonly #events: CommitEvents;
   #waiting: Waiting[] = [];
-  /** Work that goes along with the next commit. */
+  /** Work that nobody waits for, and whether the next commit is to take it along. */
   #behind: (() => void)[] = [];
+  #isBehindDue = false;
   #overflowing = false;
   #latest: NodeJS.Timeout | undefined;
   #scheduled = false;
@@ -53,9 +57,11 @@ export class GroupCommit {
   /**
    * Runs `work` inside the next commit and resolves with its result once that is durable.
    * `work` is synchronous and leaves nothing behind when it throws (savepoint.ts), which rejects the promise.
+   * @param afterAll whether it is to see what the work does that nobody waits for
    */
-  run<T>(work: () => T): Promise<T> {
+  run<T>(work: () => T, afterAll = false): Promise<T> {
     if (this.#closed) return Promise.reject(serviceError('unavailable'));
+    if (afterAll) this.#isBehindDue = true;
     return new Promise<T>((resolve, reject) => {
       const attempt = () => {
         const result = work();
@@ -67,7 +73,7 @@ export class GroupCommit {
   }
 
   /**
-   * Runs `work` inside the next commit, before the writes that wait for it, or in one of its own soon. Nobody is told of its end.
+   * Runs `work` in a commit soon, before the writes that wait for that. Nobody is told of its end.
    * @param work as for `run`; it reports its errors itself, except those that end the transaction
    */
   runBehind(work: () => void): void {
@@ -78,8 +84,13 @@ export class GroupCommit {
       return;
     }
     this.#behind.push(work);
-    if (this.#behind.length >= LARGEST_BEHIND) this.#schedule();
-    else this.#latest ??= setTimeout(() => this.#schedule(), LATEST);
+    if (this.#behind.length >= LARGEST_BEHIND) this.#takeBehindAlong();
+    else this.#latest ??= setTimeout(() => this.#takeBehindAlong(), LATEST);
+  }
+
+  #takeBehindAlong(): void {
+    this.#isBehindDue = true;
+    this.#schedule();
   }
 
   #schedule(): void {
@@ -102,7 +113,7 @@ export class GroupCommit {
       return await done;
     } finally {
       this.#alone = undefined;
-      if (this.#waiting.length > 0 || this.#behind.length > 0) this.#schedule();
+      if (this.#waiting.length > 0 || this.#isBehindDue) this.#schedule();
     }
   }
 
@@ -125,15 +136,12 @@ export class GroupCommit {
 
   /** Commits what waits, a group of it at the most, now. */
   #flush(): void {
-    if (this.#alone || (this.#waiting.length === 0 && this.#behind.length === 0)) return;
+    if (this.#alone || (this.#waiting.length === 0 && !this.#isBehindDue)) return;
     const group = this.#waiting.slice(0, LARGEST_GROUP);
     this.#waiting = this.#waiting.slice(LARGEST_GROUP);
-    const behind = this.#behind.slice(0, LARGEST_BEHIND);
-    this.#behind = this.#behind.slice(LARGEST_BEHIND);
-    if (this.#behind.length === 0) this.#overflowing = false;
-    clearTimeout(this.#latest);
-    this.#latest = undefined;
-    if (this.#waiting.length > 0 || this.#behind.length > 0) this.#schedule();
+    const behind = this.#isBehindDue ? this.#takeBehind() : [];
+    if (this.#waiting.length > 0 || this.#isBehindDue) this.#schedule();
+    if (group.length === 0 && behind.length === 0) return;
     const done: (() => void)[] = [];
     try {
       this.#connection.execute('BEGIN IMMEDIATE');
@@ -150,6 +158,17 @@ export class GroupCommit {
     }
     for (const answer of done) answer();
     this.#events.committed(group.length + behind.length);
+  }
+
+  #takeBehind(): (() => void)[] {
+    const taken = this.#behind.slice(0, LARGEST_BEHIND);
+    this.#behind = this.#behind.slice(LARGEST_BEHIND);
+    if (this.#behind.length > 0) return taken;
+    this.#isBehindDue = false;
+    this.#overflowing = false;
+    clearTimeout(this.#latest);
+    this.#latest = undefined;
+    return taken;
   }
 
   #attempt(write: Waiting): () => void {
@@ -178,6 +197,7 @@ export class GroupCommit {
   }
 
   #flushAll(): void {
+    this.#isBehindDue = this.#behind.length > 0;
     while (this.#waiting.length > 0 || this.#behind.length > 0) this.#flush();
   }
 }
