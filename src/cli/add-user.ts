@@ -1,8 +1,8 @@
 import { newSecret } from '../kernel/ids.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
-import { createRecord, findRecords, type RecordContext } from '../records/index.ts';
-import { fieldOf, type Schema } from '../schema/model.ts';
-import { type Mutation, wholeText } from '../storage/port.ts';
+import { createRecord, type RecordContext, readRows } from '../records/index.ts';
+import { fieldOf, type Schema, tableOf } from '../schema/model.ts';
+import type { Mutation } from '../storage/port.ts';
 import { meetsPolicy } from '../users/index.ts';
 import { forOperator, oneLine } from './one-line.ts';
 
@@ -43,21 +43,18 @@ export function newPassword(): string {
 
 async function idsOf(context: RecordContext, roles: readonly string[]): Promise<string[]> {
   if (roles.length === 0) return [];
-  const parameters = new Map<string, string>([
-    ['where', JSON.stringify({ name: { $in: roles } })],
-    ['keys', 'name'],
-    ['limit', String(roles.length)],
-  ]);
-  const { results } = await findRecords(context, '_Role', parameters);
-  const found = JSON.parse(await wholeText(results)) as { objectId: string; name: string }[];
+  const found = await readRows<{ objectId: string; name: string }>(context.store, {
+    className: '_Role',
+    fields: ['objectId', 'name'],
+    filter: (table) => ({ kind: 'in', field: fieldOf(table, 'name'), values: roles }),
+  });
   for (const role of roles)
     if (!found.some(({ name }) => name === role)) throw new OperatorError(`there is no role ${JSON.stringify(oneLine(role))}`);
   return found.map(({ objectId }) => objectId);
 }
 
 function intoRoles(schema: Schema, roleIds: readonly string[], userId: string): Mutation[] {
-  const table = schema.tables.get('_Role');
-  if (!table) return [];
+  const table = tableOf(schema, '_Role');
   const relation = fieldOf(table, 'users');
   return roleIds.map((ownerId) => ({ kind: 'link', table, relation, ownerId, memberIds: [userId] }));
 }

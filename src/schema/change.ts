@@ -1,13 +1,14 @@
 import { defaultFields, newTable } from './defaults.ts';
-import type {
-  ClassLevelPermissions,
-  Field,
-  FieldType,
-  Reference,
-  Schema,
-  TableIndex,
-  TableSchema,
-  TimelineSettings,
+import {
+  type ClassLevelPermissions,
+  type Field,
+  type FieldType,
+  type Reference,
+  type Schema,
+  type TableIndex,
+  type TableSchema,
+  type TimelineSettings,
+  tableOf,
 } from './model.ts';
 
 /** A field to add. */
@@ -48,9 +49,7 @@ export function applyChange(schema: Schema, change: SchemaChange): Schema {
   } else if (change.kind === 'dropTable') {
     tables.delete(change.className);
   } else {
-    const table = tables.get(change.className);
-    if (!table) throw new Error(`table ${change.className} is missing`);
-    tables.set(change.className, changeTable(table, change));
+    tables.set(change.className, changeTable(tableOf(schema, change.className), change));
   }
   return { version: schema.version + 1, tables, referencesTo: referencesOf(tables) };
 }

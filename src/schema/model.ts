@@ -93,6 +93,13 @@ export function typeText(type: string, targetClass?: string): string {
   return targetClass === undefined ? type : `${type}<${targetClass}>`;
 }
 
+/** A table that every system has. @throws Error where it is missing, which is a fault of ours */
+export function tableOf(schema: Schema, className: string): TableSchema {
+  const table = schema.tables.get(className);
+  if (!table) throw new Error(`table ${className} is missing`);
+  return table;
+}
+
 /** A field that a table has. @throws Error where it has none, which is a fault of ours */
 export function fieldOf(table: TableSchema, name: string): Field {
   const field = table.fields.get(name);

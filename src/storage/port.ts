@@ -68,13 +68,7 @@ export type Mutation =
   /** Lets the write go on where a record matches, looked at in the commit itself. @throws objectNotFound where none does */
   | { readonly kind: 'require'; readonly table: TableSchema; readonly filter: Filter }
   /** Deletes every record that matches, pointed at or not. For tables whose records nothing depends on: sessions, logs. */
-  | {
-      readonly kind: 'deleteAll';
-      readonly table: TableSchema;
-      readonly filter: Filter;
-      /** Records at most, those created first. */
-      readonly limit?: number;
-    }
+  | { readonly kind: 'deleteAll'; readonly table: TableSchema; readonly filter: Filter }
   /** Adds members to, or removes them from, a Relation of a record. */
   | {
       readonly kind: 'link' | 'unlink';

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import { applyChange, type SchemaChange } from '../schema/change.ts';
 import { planTable } from '../schema/definition.ts';
-import { type Field, fieldOf, type Schema, type TableSchema } from '../schema/model.ts';
+import { type Field, fieldOf, type Schema, type TableSchema, tableOf } from '../schema/model.ts';
 import { checkFieldName } from '../schema/naming.ts';
 import { columnsOf } from '../storage/columns.ts';
 import type { Mutation, Store, WritePlan } from '../storage/port.ts';
@@ -27,7 +27,7 @@ function planTemplate(schema: Schema, template: readonly TemplateTable[], at: nu
     const steps = planTable(after, className, definition, checkTemplateName);
     changes.push(...steps);
     after = steps.reduce(applyChange, after);
-    const table = after.tables.get(className) as TableSchema;
+    const table = tableOf(after, className);
     mutations.push(...rows.map((row) => insertRow(table, row, at)));
   }
   return { changes, mutations };

@@ -8,6 +8,9 @@ export const LOCK_MINUTES = 30;
 
 const LOCK_TIME = LOCK_MINUTES * 60_000;
 
+/** What is written of a user who has signed in, or has a new password: he is not locked. */
+export const unlocked = { _failed_login_count: 0, _last_failed_login: null } as const;
+
 /** What a user's record says of his failed logins. */
 export interface Failures {
   readonly count: number;

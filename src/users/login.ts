@@ -1,17 +1,14 @@
 import { fail } from '../errors/fail.ts';
-import { newObjectId } from '../kernel/ids.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import type { Filter } from '../query/filter.ts';
 import { readRows } from '../records/index.ts';
 import type { Schema, TableSchema } from '../schema/model.ts';
 import type { Mutation, Store } from '../storage/port.ts';
 import { holds, notBlocked } from './filters.ts';
-import { isLocked, LOCK_MINUTES, notLocked } from './lock.ts';
+import { isLocked, LOCK_MINUTES, notLocked, unlocked } from './lock.ts';
 import { loginKey } from './login-key.ts';
 import { isPassword } from './passwords/hash.ts';
-import { openSession } from './sessions/record.ts';
-import { newToken } from './sessions/token.ts';
-import { hashToken } from './token-hash.ts';
+import { newSession, openSession } from './sessions/record.ts';
 import { type UserUpdate, updateUser } from './user-update.ts';
 
 /** What a client signs in with; values as they were sent. */
@@ -105,29 +102,19 @@ const asCompared = (user: UserRow, table: TableSchema, at: number): Filter[] => 
   holds(table, 'password', user.password as string),
 ];
 
-const cleared = { _failed_login_count: 0, _last_failed_login: null };
-
 /** @throws what `note` throws */
 async function enter(store: Store, user: UserRow, { installationId, sessionDays }: LoginAttempt): Promise<LoggedIn> {
-  const token = newToken();
   const userId = user.objectId;
-  const session = {
-    objectId: newObjectId(),
-    userId,
-    tokenHash: hashToken(token),
-    createdWith: { action: 'login', authProvider: 'password' } as const,
-    installationId,
-    days: sessionDays,
-    actor: userId,
-  };
+  const createdWith = { action: 'login', authProvider: 'password' } as const;
+  const { token, session } = newSession({ createdWith, installationId, days: sessionDays });
   await note(
     store,
     userId,
     (table, at) => ({
       condition: { kind: 'and', items: [...asCompared(user, table, at), notBlocked(table)] },
-      set: { ...cleared, last_success_login: at },
+      set: { ...unlocked, last_success_login: at },
     }),
-    (schema, at) => openSession(schema, { ...session, at }),
+    (schema, at) => openSession(schema, session, { userId, actor: userId, at }),
   );
   return { userId, token };
 }
@@ -136,7 +123,7 @@ async function enter(store: Store, user: UserRow, { installationId, sessionDays 
 async function turnAway(store: Store, user: UserRow): Promise<never> {
   await note(store, user.objectId, (table, at) => ({
     condition: { kind: 'and', items: asCompared(user, table, at) },
-    set: cleared,
+    set: unlocked,
   }));
   return fail('userInactive');
 }

@@ -1,6 +1,6 @@
-import { fail, ServiceError } from '../errors/fail.ts';
+import { ServiceError } from '../errors/fail.ts';
 import type { Filter } from '../query/filter.ts';
-import { fieldOf, type Schema, type TableSchema } from '../schema/model.ts';
+import { fieldOf, type Schema, type TableSchema, tableOf } from '../schema/model.ts';
 import { assignmentsOf, type OwnValues } from '../storage/columns.ts';
 import type { Mutation, Store } from '../storage/port.ts';
 
@@ -27,7 +27,7 @@ export async function updateUser(
 ): Promise<boolean> {
   const write = store.write({
     plan(schema) {
-      const table = schema.tables.get('_User') ?? fail('objectNotFound');
+      const table = tableOf(schema, '_User');
       const { condition, set, increment } = updateOf(table);
       const assignments = assignmentsOf(table, set);
       if (increment) assignments.push({ kind: 'increment', field: fieldOf(table, increment), amount: 1 });

@@ -1,10 +1,9 @@
 import { actorId, authorize, master, type Principal } from '../access/index.ts';
 import { fail, ServiceError, serviceError } from '../errors/fail.ts';
-import { newObjectId } from '../kernel/ids.ts';
 import { type JsonObject, own } from '../kernel/json.ts';
 import { isoText } from '../kernel/time.ts';
 import { type Created, createRecord, getRecord, type RecordContext, type TableRules } from '../records/index.ts';
-import type { Schema } from '../schema/model.ts';
+import { type Schema, tableOf } from '../schema/model.ts';
 import type { Store } from '../storage/port.ts';
 import type { Credentials, System } from '../systems/index.ts';
 import { typeOfValue } from '../values/infer.ts';
@@ -14,8 +13,7 @@ import { roleRules } from './rules/role.ts';
 import { sessionRules } from './rules/session.ts';
 import { startsBlocked, userRules } from './rules/user.ts';
 import { type Session, sessionsOf } from './sessions/cache.ts';
-import { endSession, openSession, requireSession, requireUser } from './sessions/record.ts';
-import { newToken } from './sessions/token.ts';
+import { endSession, newSession, openSession, requireSession, requireUser } from './sessions/record.ts';
 import { hashToken } from './token-hash.ts';
 
 /** The installation that a client says it is; `null` where it says nothing. */
@@ -60,18 +58,12 @@ export class Users {
    */
   async signUp(context: RecordContext, body: JsonObject, installationId: InstallationId): Promise<Created | Opened> {
     if (startsBlocked(body)) return createRecord(context, '_User', body);
-    const sessionToken = newToken();
-    const session = {
-      objectId: newObjectId(),
-      tokenHash: hashToken(sessionToken),
-      createdWith: { action: 'signup', authProvider: 'password' } as const,
-      installationId,
-      days: this.#sessionDays,
-    };
+    const createdWith = { action: 'signup', authProvider: 'password' } as const;
+    const { token, session } = newSession({ createdWith, installationId, days: this.#sessionDays });
     const created = await createRecord(context, '_User', body, (schema, userId) =>
-      openSession(schema, { ...session, userId, actor: userId, at: Date.now() }),
+      openSession(schema, session, { userId, actor: userId, at: Date.now() }),
     );
-    return { ...created, sessionToken };
+    return { ...created, sessionToken: token };
   }
 
   /**
@@ -106,7 +98,7 @@ export class Users {
   async logOut(store: Store, token: unknown): Promise<void> {
     await sessionsOf(store).sessionOf(token);
     const tokenHash = hashToken(token as string);
-    await store.write({ plan: (schema) => ({ changes: [], mutations: endSession(schema, tokenHash) }) });
+    await store.write({ plan: (schema) => ({ changes: [], mutations: [endSession(schema, tokenHash)] }) });
   }
 
   /**
@@ -115,30 +107,23 @@ export class Users {
    * @throws captcha, permissionDenied (119); schemaMismatch (111); invalidFieldName (105); objectNotFound (101); invalidSession (209)
    */
   async openSession({ store, principal }: RecordContext, body: JsonObject, token: unknown): Promise<Opened> {
-    const table = store.schema().tables.get('_Session') ?? fail('permissionDenied', 'create', '_Session');
-    authorize(principal, 'create', table);
+    authorize(principal, 'create', tableOf(store.schema(), '_Session'));
     if (Object.hasOwn(body, 'ACL')) fail('invalidFieldName', 'ACL');
     const asking = principal.kind === 'user' ? await sessionsOf(store).sessionOf(token) : null;
     const userId = asking?.principal.userId ?? namedUser(body);
-    const sessionToken = newToken();
-    const at = Date.now();
-    const session = {
-      objectId: newObjectId(),
-      userId,
-      tokenHash: hashToken(sessionToken),
-      createdWith: { action: 'create' } as const,
-      // It stands beside the session that asks for it.
+    // It stands beside the session that asks for it, whatever the installation.
+    const { token: sessionToken, session } = newSession({
+      createdWith: { action: 'create' },
       installationId: null,
-      at,
       days: this.#sessionDays,
-      actor: actorId(principal) ?? userId,
-    };
+    });
+    const opening = { userId, actor: actorId(principal) ?? userId, at: Date.now() };
     const allowed = (schema: Schema) => (asking ? requireSession(schema, asking.objectId) : requireUser(schema, userId));
     const write = store.write({
-      plan: (schema) => ({ changes: [], mutations: [...allowed(schema), ...openSession(schema, session)] }),
+      plan: (schema) => ({ changes: [], mutations: [allowed(schema), ...openSession(schema, session, opening)] }),
     });
     await (asking ? unlessMissing(write, 'invalidSession') : write);
-    return { objectId: session.objectId, createdAt: isoText(at), sessionToken };
+    return { objectId: session.objectId, createdAt: isoText(opening.at), sessionToken };
   }
 }
 

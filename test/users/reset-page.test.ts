@@ -1,27 +1,16 @@
 /** The page behind the link of a reset mail: what a browser gets, and what it may do with it. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { engines, type Service } from '../support/service.ts';
 import { isAlive, otherPassword } from '../support/users.ts';
-import { type Sink, startSink } from './mail.ts';
-import { fillIn, resetsOf, startMailing, submit } from './reset.ts';
+import { fillIn, submit, useMailing } from './reset.ts';
 
 for (const engine of engines)
   describe(engine, () => {
-    let sink: Sink;
     let service: Service;
-    before(async () => {
-      sink = await startSink();
-      service = await startMailing(sink);
+    const resets = useMailing((running) => {
+      service = running.service;
     });
-    after(async () => {
-      await service.stop();
-      await sink.close();
-    });
-    const resets = resetsOf(
-      () => service,
-      () => sink,
-    );
     const page = (token: string) => new URL(`/password-reset/${service.appId}?token=${token}`, service.url);
 
     const assertSafe = (headers: Headers, text: string) => {

@@ -1,6 +1,6 @@
 /** SPEC "Users and sessions", Reset request; docs/decisions.md "Reset". */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { filesBelow } from '../edge/process.ts';
 import { assertRefused } from '../support/records.ts';
@@ -20,24 +20,18 @@ import {
   sessionRows,
   signUp,
 } from '../support/users.ts';
-import { eventually, type Sink, startSink } from './mail.ts';
-import { fillIn, resetsOf, startMailing, submit } from './reset.ts';
+import { eventually, type Sink } from './mail.ts';
+import { fillIn, submit, useMailing } from './reset.ts';
 
 for (const engine of engines)
   describe(engine, () => {
     let sink: Sink;
     let service: Service;
-    before(async () => {
-      sink = await startSink();
-      service = await startMailing(sink, { env: { LOG_LEVEL: 'debug' } });
-    });
-    after(async () => {
-      await service.stop();
-      await sink.close();
-    });
-    const resets = resetsOf(
-      () => service,
-      () => sink,
+    const resets = useMailing(
+      (running) => {
+        ({ sink, service } = running);
+      },
+      { LOG_LEVEL: 'debug' },
     );
     const enters = async (username: string, secret: string) =>
       (await login(service, { username, password: secret })).status === 200;

@@ -2,7 +2,7 @@ import type { Grant } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { limits } from '../../kernel/limits.ts';
 import { applyChange, type SchemaChange } from '../../schema/change.ts';
-import type { Field, Schema, TableSchema } from '../../schema/model.ts';
+import { type Field, fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
 import { checkFieldName } from '../../schema/naming.ts';
 import { settledType } from '../../schema/system-tables.ts';
 import type { InferredType } from '../../values/index.ts';
@@ -24,7 +24,7 @@ export class GrowingTable {
   static create(schema: Schema, className: string): GrowingTable {
     const change: SchemaChange = { kind: 'createTable', className };
     const grown = applyChange(schema, change);
-    const growing = new GrowingTable(grown, grown.tables.get(className) as TableSchema, { mayAddField: true });
+    const growing = new GrowingTable(grown, tableOf(grown, className), { mayAddField: true });
     growing.changes.push(change);
     return growing;
   }
@@ -40,8 +40,8 @@ export class GrowingTable {
     const settled = settledType(className, name);
     const change: SchemaChange = { kind: 'addField', className, name, ...(settled ? { type: settled } : type) };
     this.schema = applyChange(this.schema, change);
-    this.table = this.schema.tables.get(this.table.className) as TableSchema;
+    this.table = tableOf(this.schema, this.table.className);
     this.changes.push(change);
-    return this.table.fields.get(name) as Field;
+    return fieldOf(this.table, name);
   }
 }

@@ -62,21 +62,9 @@ export function compileDelete(table: TableSchema, objectId: string, dialect: Dia
 }
 
 /** Deletes every record that matches. */
-export function compileDeleteAll({ table, filter, limit }: Of<'deleteAll'>, dialect: Dialect): Statement {
-  const out = new SqlWriter(dialect).add('DELETE FROM ').name(table.sqlName).add(' AS t');
-  if (limit === undefined) writeFilter(out.add(' WHERE '), filter, 't');
-  else {
-    out
-      .add(' WHERE ')
-      .column('t', '_seq')
-      .add(' IN (SELECT ')
-      .column('o', '_seq')
-      .add(' FROM ')
-      .name(table.sqlName)
-      .add(' AS o WHERE ');
-    writeFilter(out, filter, 'o');
-    out.add(' ORDER BY ').column('o', '_seq').add(' LIMIT ').bind(limit).add(')');
-  }
+export function compileDeleteAll({ table, filter }: Of<'deleteAll'>, dialect: Dialect): Statement {
+  const out = new SqlWriter(dialect).add('DELETE FROM ').name(table.sqlName).add(' AS t WHERE ');
+  writeFilter(out, filter, 't');
   return out.statement();
 }
 

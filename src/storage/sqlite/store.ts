@@ -93,6 +93,8 @@ export class SqliteStore implements Store {
   }
 
   tableVersion(className: string): number {
+    // What other processes wrote is noticed there.
+    this.schema();
     return this.#upheavals + (this.#writesTo.get(className) ?? 0);
   }
 

@@ -1,11 +1,12 @@
 import { readRows } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
+import { unlocked } from '../lock.ts';
 import { hashPassword } from '../passwords/hash.ts';
 import { meetsPolicy } from '../passwords/policy.ts';
 import { endSessionsOf } from '../sessions/record.ts';
 import { hashToken } from '../token-hash.ts';
 import { updateUser } from '../user-update.ts';
-import { hasLink, isResetToken } from './token.ts';
+import { hasLink, isResetToken, withoutLink } from './token.ts';
 
 /** What came of a link: it was used; it is unknown, used, superseded or expired; or it is still good and the password is not. */
 export type ResetOutcome = 'done' | 'badLink' | 'weakPassword';
@@ -31,10 +32,8 @@ export async function resetPassword(store: Store, token: string, password: strin
   const at = Date.now();
   const set = {
     password: passwordHash,
-    _reset_token: null,
-    _reset_expires_at: null,
-    _failed_login_count: 0,
-    _last_failed_login: null,
+    ...withoutLink,
+    ...unlocked,
     updatedAt: at,
     updatedBy: user.objectId,
   };
@@ -42,7 +41,7 @@ export async function resetPassword(store: Store, token: string, password: strin
     store,
     user.objectId,
     (table) => ({ condition: hasLink(table, tokenHash, at), set }),
-    (schema) => endSessionsOf(schema, user.objectId),
+    (schema) => [endSessionsOf(schema, user.objectId)],
   );
   return isDone ? 'done' : 'badLink';
 }

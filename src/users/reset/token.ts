@@ -18,6 +18,9 @@ export function isResetToken(text: string): boolean {
   return form.test(text);
 }
 
+/** What is written of a user whose links are all good no more. */
+export const withoutLink = { _reset_token: null, _reset_expires_at: null } as const;
+
 /** The filter of the user, if any, whose newest link holds a token at a time. */
 export function hasLink(table: TableSchema, tokenHash: string, at: number): Filter {
   const expiresAt = fieldOf(table, '_reset_expires_at');

@@ -1,11 +1,14 @@
 import { fail } from '../../errors/fail.ts';
 import { type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { RuledFields, RuledWrite, TableRules } from '../../records/index.ts';
+import type { OwnValues } from '../../storage/columns.ts';
 import type { StoredValue } from '../../values/index.ts';
 import { isOperator } from '../../values/index.ts';
+import { unlocked } from '../lock.ts';
 import { loginKey } from '../login-key.ts';
 import { hashPassword } from '../passwords/hash.ts';
 import { meetsPolicy } from '../passwords/policy.ts';
+import { withoutLink } from '../reset/token.ts';
 import { endSessionsOf } from '../sessions/record.ts';
 
 /**
@@ -34,13 +37,13 @@ export const userRules: TableRules = {
     if (hasPassword) Object.assign(set, unlockedUnless(fields), { password: await passwordOf(fields.password) });
     const endsSessions = hasPassword || fields.active === false;
     // A link that was sent before is for who the user was then.
-    if (endsSessions || Object.hasOwn(set, '_email_key')) Object.assign(set, { _reset_token: null, _reset_expires_at: null });
+    if (endsSessions || Object.hasOwn(set, '_email_key')) Object.assign(set, withoutLink);
     const ruled = { fields: shown(fields), set };
-    return endsSessions ? { ...ruled, before: (schema) => endSessionsOf(schema, objectId) } : ruled;
+    return endsSessions ? { ...ruled, before: (schema) => [endSessionsOf(schema, objectId)] } : ruled;
   },
 
   remove({ objectId }: RuledWrite): RuledFields {
-    return { fields: {}, before: (schema) => endSessionsOf(schema, objectId) };
+    return { fields: {}, before: (schema) => [endSessionsOf(schema, objectId)] };
   },
 };
 
@@ -56,8 +59,8 @@ export function startsBlocked(body: JsonObject): boolean {
 }
 
 /** A new password lifts the lock; a key may also write the count itself. */
-function unlockedUnless(fields: JsonObject): Record<string, StoredValue> {
-  return Object.hasOwn(fields, '_failed_login_count') ? {} : { _failed_login_count: 0, _last_failed_login: null };
+function unlockedUnless(fields: JsonObject): OwnValues {
+  return Object.hasOwn(fields, '_failed_login_count') ? {} : unlocked;
 }
 
 /** @throws usernameMissing (200) */

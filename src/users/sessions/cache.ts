@@ -54,8 +54,6 @@ export class SessionCache {
    */
   sessionOf(token: unknown): Session | Promise<Session> {
     if (!isToken(token)) return fail('invalidSession');
-    // The store notices here what other processes wrote.
-    this.#store.schema();
     const key = hashToken(token);
     const known = this.#remembered.get(key);
     if (known && this.#isFresh(known)) return known.session.expiresAt > Date.now() ? known.session : fail('invalidSession');

@@ -1,39 +1,46 @@
+import { newObjectId } from '../../kernel/ids.ts';
 import type { Filter } from '../../query/filter.ts';
-import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
+import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
 import { columnsOf } from '../../storage/columns.ts';
 import type { Mutation } from '../../storage/port.ts';
 import { holds, notBlocked } from '../filters.ts';
+import { hashToken } from '../token-hash.ts';
+import { newToken } from './token.ts';
 
 const DAY = 86_400_000;
 
 /** A session to open. */
 export interface NewSession {
   readonly objectId: string;
-  readonly userId: string;
-  /** See `hashToken`. */
   readonly tokenHash: string;
   readonly createdWith: { readonly action: 'login' | 'signup' | 'create'; readonly authProvider?: 'password' };
   readonly installationId: string | null;
-  /** Milliseconds since 1970. */
-  readonly at: number;
   readonly days: number;
-  /** Who wrote the row: a user, or `master`. */
-  readonly actor: string;
 }
 
-const tableOf = (schema: Schema): TableSchema | undefined => schema.tables.get('_Session');
+/** Whose session it is to be, who opens it (a user, or `master`), and when, in milliseconds since 1970. */
+export interface Opening {
+  readonly userId: string;
+  readonly actor: string;
+  readonly at: number;
+}
+
+/** Makes a session to open, and its token, which is nowhere else. */
+export function newSession(about: Omit<NewSession, 'objectId' | 'tokenHash'>): { token: string; session: NewSession } {
+  const token = newToken();
+  return { token, session: { ...about, objectId: newObjectId(), tokenHash: hashToken(token) } };
+}
 
 /** The steps that open a session. It takes the place of the user's earlier one on the same installation, and of those that have expired. */
-export function openSession(schema: Schema, session: NewSession): Mutation[] {
-  const table = tableOf(schema);
-  if (!table) throw new Error('table _Session is missing');
-  const { userId, installationId, at } = session;
+export function openSession(schema: Schema, session: NewSession, { userId, actor, at }: Opening): Mutation[] {
+  const table = tableOf(schema, '_Session');
+  const { installationId } = session;
   const columns = columnsOf(table, {
     objectId: session.objectId,
     createdAt: at,
     updatedAt: at,
-    createdBy: session.actor,
-    updatedBy: session.actor,
+    createdBy: actor,
+    updatedBy: actor,
     user: userId,
     sessionToken: session.tokenHash,
     expiresAt: at + session.days * DAY,
@@ -52,28 +59,27 @@ export function openSession(schema: Schema, session: NewSession): Mutation[] {
 }
 
 /** Lets a session be opened for a user who is there and not blocked. */
-export function requireUser(schema: Schema, userId: string): Mutation[] {
-  const table = schema.tables.get('_User');
-  if (!table) throw new Error('table _User is missing');
-  return [{ kind: 'require', table, filter: { kind: 'and', items: [holds(table, 'objectId', userId), notBlocked(table)] } }];
+export function requireUser(schema: Schema, userId: string): Mutation {
+  const table = tableOf(schema, '_User');
+  return { kind: 'require', table, filter: { kind: 'and', items: [holds(table, 'objectId', userId), notBlocked(table)] } };
 }
 
 /** Lets a session be opened by one that is still in force. */
-export function requireSession(schema: Schema, objectId: string): Mutation[] {
-  const table = tableOf(schema);
-  return table ? [{ kind: 'require', table, filter: holds(table, 'objectId', objectId) }] : [];
+export function requireSession(schema: Schema, objectId: string): Mutation {
+  const table = tableOf(schema, '_Session');
+  return { kind: 'require', table, filter: holds(table, 'objectId', objectId) };
 }
 
 /** The step that ends all sessions of a user. */
-export function endSessionsOf(schema: Schema, userId: string): Mutation[] {
-  const table = tableOf(schema);
-  return table ? [{ kind: 'deleteAll', table, filter: holds(table, 'user', userId) }] : [];
+export function endSessionsOf(schema: Schema, userId: string): Mutation {
+  const table = tableOf(schema, '_Session');
+  return { kind: 'deleteAll', table, filter: holds(table, 'user', userId) };
 }
 
 /** The step that ends one session. */
-export function endSession(schema: Schema, tokenHash: string): Mutation[] {
-  const table = tableOf(schema);
-  return table ? [{ kind: 'deleteAll', table, filter: holds(table, 'sessionToken', tokenHash) }] : [];
+export function endSession(schema: Schema, tokenHash: string): Mutation {
+  const table = tableOf(schema, '_Session');
+  return { kind: 'deleteAll', table, filter: holds(table, 'sessionToken', tokenHash) };
 }
 
 /** The filter of sessions that have expired. */

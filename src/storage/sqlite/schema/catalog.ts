@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { emptySchema, referencesOf, type SchemaChange } from '../../../schema/change.ts';
-import type { Field, FieldType, Schema, TableIndex, TableSchema } from '../../../schema/model.ts';
+import { type Field, type FieldType, fieldOf, type Schema, type TableIndex, type TableSchema } from '../../../schema/model.ts';
 
 /** Our own tables inside a system's database: its schema as the interface sees it. Record tables start with `t_`, so names never meet. */
 const catalogTables = `
@@ -98,8 +98,7 @@ function saveTable(db: DatabaseSync, table: TableSchema): void {
 }
 
 function saveField(db: DatabaseSync, table: TableSchema, name: string): void {
-  const field = table.fields.get(name);
-  if (!field) throw new Error(`field ${table.className}.${name} is missing`);
+  const field = fieldOf(table, name);
   db.prepare(
     `INSERT INTO rds_fields (className, position, name, type, targetClass, columnName)
      SELECT ?, coalesce(max(position), 0) + 1, ?, ?, ?, ? FROM rds_fields WHERE className = ?`,

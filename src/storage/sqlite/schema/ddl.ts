@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { fail } from '../../../errors/fail.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
-import { type Field, fieldOf, type Schema, type TableSchema } from '../../../schema/model.ts';
+import { type Field, fieldOf, type Schema, type TableSchema, tableOf } from '../../../schema/model.ts';
 import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import { storageOf } from '../../../values/index.ts';
 import type { Storage } from '../../../values/type.ts';
@@ -42,7 +42,7 @@ export function applyDdl(db: DatabaseSync, change: SchemaChange, before: Schema,
       addColumn(db, table, fieldOf(table, change.name));
       break;
     case 'dropField': {
-      const old = before.tables.get(change.className) as TableSchema;
+      const old = tableOf(before, change.className);
       const dropped = fieldOf(old, change.name);
       if (old.textIndex.includes(dropped.name)) {
         dropTextIndex(db, old);
@@ -65,7 +65,7 @@ export function applyDdl(db: DatabaseSync, change: SchemaChange, before: Schema,
       dropIndex(db, table, change.name);
       break;
     case 'setTextIndex':
-      dropTextIndex(db, before.tables.get(change.className) as TableSchema);
+      dropTextIndex(db, tableOf(before, change.className));
       createTextIndex(db, table);
       break;
     case 'setPermissions':
