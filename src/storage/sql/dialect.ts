@@ -12,9 +12,18 @@ export const comparisonSigns: Readonly<Record<Comparison, string>> = {
   gte: ' >= ',
 };
 
+/** A column beside a field's, made of the same value. */
+export interface Companion {
+  readonly column: string;
+  /** Its value for a value of the field. */
+  of(value: StoredValue): StoredValue;
+}
+
 /** SQL in the making, as dialects see it: text and the values bound so far. */
 export interface SqlOut {
   add(sql: string): this;
+  /** A table of the system. */
+  table(sqlName: string): this;
   /** An identifier of the schema, quoted. */
   name(identifier: string): this;
   /** A quoted column of a table alias. */
@@ -28,6 +37,14 @@ export interface SqlOut {
  * Predicates may come out true, false or NULL; only true counts. Texts never depend on values: lists are bound as one parameter.
  */
 export interface Dialect {
+  /** An identifier of the schema in quotes, made to fit the bounds that the database has. */
+  quoted(identifier: string): string;
+  /** A table of the system, quoted, with whatever says which system's it is. */
+  table(sqlName: string): string;
+  /** What LIMIT is bound to where there is none; OFFSET needs one in some databases. */
+  readonly noLimit: number | null;
+  /** The column that has to be written along with a field's, for the database to search it; `null` for most fields. */
+  companion(table: TableSchema, field: Field): Companion | null;
   /** The placeholder of the n-th parameter, from 1. */
   placeholder(n: number): string;
   /** The form of a stored value that the driver binds to a column. */

@@ -3,7 +3,7 @@ import { storageOf } from '../../values/index.ts';
 import { writeGuard } from './guard.ts';
 import { takesTime } from './guarded.ts';
 import { writeCompare, writeIn } from './predicate.ts';
-import { qualified, type SqlWriter } from './writer.ts';
+import type { SqlWriter } from './writer.ts';
 
 const which = { hasAny: 'any', hasAll: 'all', hasOnly: 'only' } as const;
 type Of<K extends Filter['kind']> = Extract<Filter, { kind: K }>;
@@ -130,7 +130,7 @@ function writeExists(out: SqlWriter, ref: FieldRef, alias: string): void {
 
 function writeRegex(out: SqlWriter, { ref, regex }: Of<'regex'>, alias: string): void {
   if (storageOf(ref.field) === 'json') out.dialect.jsonMatches(out, alias, ref, regex);
-  else out.dialect.textMatches(out, qualified(alias, ref.field.column), regex);
+  else out.dialect.textMatches(out, `${alias}.${out.dialect.quoted(ref.field.column)}`, regex);
 }
 
 /** The sub-query with the columns that `columns` writes. Without order of its own, a limited one takes records in the order of creation. */
@@ -138,11 +138,11 @@ function writeSubQuery(out: SqlWriter, query: SubQuery, columns: (alias: string)
   const alias = out.newAlias();
   out.add('SELECT ');
   columns(alias);
-  out.add(' FROM ').name(query.table.sqlName).add(' AS ').name(alias);
+  out.add(' FROM ').table(query.table.sqlName).add(' AS ').add(alias);
   writeWhere(out, query.filter, alias);
   if (query.limit === undefined && !query.skip) return;
   out.add(' ORDER BY ').column(alias, '_seq');
-  out.add(' LIMIT ').bind(query.limit !== undefined && Number.isFinite(query.limit) ? query.limit : -1);
+  out.add(' LIMIT ').bind(query.limit !== undefined && Number.isFinite(query.limit) ? query.limit : out.dialect.noLimit);
   if (query.skip) out.add(' OFFSET ').bind(query.skip);
 }
 
@@ -154,7 +154,7 @@ function writeInQuery(out: SqlWriter, { ref, target }: Of<'inQuery'>, alias: str
     return;
   }
   const relation = field.type === 'Relation';
-  if (relation) out.column(alias, 'objectId').add(' IN (SELECT owner FROM ').name(field.column).add(' WHERE member');
+  if (relation) out.column(alias, 'objectId').add(' IN (SELECT owner FROM ').table(field.column).add(' WHERE member');
   else out.column(alias, field.column);
   out.add(' IN (');
   ids();
@@ -182,15 +182,15 @@ function writeSelect(out: SqlWriter, { ref, target, key }: Of<'select'>, alias: 
 
 function writeRelatedTo(out: SqlWriter, { relation, ownerId, owner }: Of<'relatedTo'>, alias: string): void {
   const inner = out.newAlias();
-  out.column(alias, 'objectId').add(' IN (SELECT member FROM ').name(relation.column).add(' WHERE owner = ').bind(ownerId);
-  out.add(' AND EXISTS (SELECT 1 FROM ').name(owner.table.sqlName).add(' AS ').name(inner);
+  out.column(alias, 'objectId').add(' IN (SELECT member FROM ').table(relation.column).add(' WHERE owner = ').bind(ownerId);
+  out.add(' AND EXISTS (SELECT 1 FROM ').table(owner.table.sqlName).add(' AS ').add(inner);
   out.add(' WHERE ').column(inner, 'objectId').add(' = ').bind(ownerId);
   if (owner.filter.kind !== 'always') writeFilter(out.add(' AND '), owner.filter, inner);
   out.add('))');
 }
 
 function writeHasMember(out: SqlWriter, { relation, memberIds }: Of<'hasMember'>, alias: string): void {
-  out.column(alias, 'objectId').add(' IN (SELECT owner FROM ').name(relation.column).add(' WHERE ');
+  out.column(alias, 'objectId').add(' IN (SELECT owner FROM ').table(relation.column).add(' WHERE ');
   out.dialect.isMember(out, () => out.name('member'), memberIds, 'text');
   out.add(')');
 }

@@ -2,7 +2,7 @@ import type { Field, TableSchema } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
 import type { Storage, StoredValue } from '../../values/type.ts';
 import type { Mutation } from '../port.ts';
-import type { Dialect } from './dialect.ts';
+import type { Companion, Dialect } from './dialect.ts';
 import { SqlWriter, type Statement } from './writer.ts';
 
 /** Insert statements that a table keeps: most of its records come with the same few sets of fields. */
@@ -13,6 +13,8 @@ interface Shape {
   readonly dialect: Dialect;
   readonly fields: readonly Field[];
   readonly storages: readonly Storage[];
+  /** Columns that go along with a field's, after all others. */
+  readonly companions: readonly { readonly at: number; readonly of: Companion['of'] }[];
   readonly text: string;
 }
 
@@ -21,10 +23,11 @@ const shapes = new WeakMap<TableSchema, Shape[]>();
 
 /** Adds a record. */
 export function compileInsert({ table, values }: Extract<Mutation, { kind: 'insert' }>, dialect: Dialect): Statement {
-  const { text, storages } = shapeOf(table, values, dialect);
+  const { text, storages, companions } = shapeOf(table, values, dialect);
   const params = new Array<StoredValue>(values.length);
   for (let at = 0; at < values.length; at++)
     params[at] = dialect.toColumn(storages[at] as Storage, (values[at] as readonly [Field, StoredValue])[1]);
+  for (const { at, of } of companions) params.push(of((values[at] as readonly [Field, StoredValue])[1]));
   return { text, params };
 }
 
@@ -50,16 +53,22 @@ function fits({ fields }: Shape, values: Values): boolean {
 }
 
 function newShape(table: TableSchema, values: Values, dialect: Dialect): Shape {
-  const out = new SqlWriter(dialect).add('INSERT INTO ').name(table.sqlName).add(' (');
-  values.forEach(([field], index) => {
-    if (index > 0) out.add(', ');
-    out.name(field.column);
+  const fields = values.map(([field]) => field);
+  const columns = fields.map(({ column }) => column);
+  const companions: { at: number; of: Companion['of'] }[] = [];
+  fields.forEach((field, at) => {
+    const companion = dialect.companion(table, field);
+    if (!companion) return;
+    columns.push(companion.column);
+    companions.push({ at, of: companion.of });
+  });
+  const out = new SqlWriter(dialect).add('INSERT INTO ').table(table.sqlName).add(' (');
+  columns.forEach((column, index) => {
+    out.add(index > 0 ? ', ' : '').name(column);
   });
   out.add(') VALUES (');
-  values.forEach((_, index) => {
-    if (index > 0) out.add(', ');
-    out.bind(null);
+  columns.forEach((_, index) => {
+    out.add(index > 0 ? ', ' : '').bind(null);
   });
-  const fields = values.map(([field]) => field);
-  return { dialect, fields, storages: fields.map(storageOf), text: out.add(')').text };
+  return { dialect, fields, storages: fields.map(storageOf), companions, text: out.add(')').text };
 }

@@ -13,11 +13,14 @@ type Link = Of<'link' | 'unlink'>;
 
 /** Changes a record and returns the columns asked for; no row comes back where the record is absent or hidden. */
 export function compileUpdate(mutation: Of<'update'>, dialect: Dialect): Statement {
-  const out = new SqlWriter(dialect).add('UPDATE ').name(mutation.table.sqlName).add(' AS t SET ');
+  const out = new SqlWriter(dialect).add('UPDATE ').table(mutation.table.sqlName).add(' AS t SET ');
   mutation.assignments.forEach((assignment, index) => {
     if (index > 0) out.add(', ');
     out.name(assignment.field.column).add(' = ');
     writeAssignment(out, mutation.table, assignment);
+    if (assignment.kind !== 'set') return;
+    const companion = dialect.companion(mutation.table, assignment.field);
+    if (companion) out.add(', ').name(companion.column).add(' = ').bind(companion.of(assignment.value));
   });
   writeWhere(out, mutation.objectId, mutation.guard, mutation.table);
   if (mutation.condition) writeFilter(out.add(' AND '), mutation.condition, 't');
@@ -43,27 +46,27 @@ function writeAssignment(out: SqlWriter, table: TableSchema, assignment: Assignm
 
 /** Whether the record is there and the guard lets the caller at it. */
 export function compileExists(table: TableSchema, objectId: string, guard: RowGuard | null, dialect: Dialect): Statement {
-  const out = new SqlWriter(dialect).add('SELECT 1 FROM ').name(table.sqlName).add(' AS t');
+  const out = new SqlWriter(dialect).add('SELECT 1 FROM ').table(table.sqlName).add(' AS t');
   writeWhere(out, objectId, guard, table);
   return out.statement();
 }
 
 /** One record that matches. */
 export function compileRequire({ table, filter }: Of<'require'>, dialect: Dialect): Statement {
-  const out = new SqlWriter(dialect).add('SELECT 1 FROM ').name(table.sqlName).add(' AS t WHERE ');
+  const out = new SqlWriter(dialect).add('SELECT 1 FROM ').table(table.sqlName).add(' AS t WHERE ');
   writeFilter(out, filter, 't');
   return out.add(' LIMIT 1').statement();
 }
 
 /** Deletes a record by id, unconditionally. */
 export function compileDelete(table: TableSchema, objectId: string, dialect: Dialect): Statement {
-  const out = new SqlWriter(dialect).add('DELETE FROM ').name(table.sqlName).add(' WHERE ').name('objectId').add(' = ');
+  const out = new SqlWriter(dialect).add('DELETE FROM ').table(table.sqlName).add(' WHERE ').name('objectId').add(' = ');
   return out.bind(objectId).statement();
 }
 
 /** Deletes every record that matches. */
 export function compileDeleteAll({ table, filter }: Of<'deleteAll'>, dialect: Dialect): Statement {
-  const out = new SqlWriter(dialect).add('DELETE FROM ').name(table.sqlName).add(' AS t WHERE ');
+  const out = new SqlWriter(dialect).add('DELETE FROM ').table(table.sqlName).add(' AS t WHERE ');
   writeFilter(out, filter, 't');
   return out.statement();
 }
@@ -75,7 +78,7 @@ export function compilePointedAt(
   target: { className: string; objectId: string },
   dialect: Dialect,
 ): Statement {
-  const out = new SqlWriter(dialect).add('SELECT 1 FROM ').name(table.sqlName).add(' WHERE ').name(field.column).add(' = ');
+  const out = new SqlWriter(dialect).add('SELECT 1 FROM ').table(table.sqlName).add(' WHERE ').name(field.column).add(' = ');
   out.bind(target.objectId);
   if (isActorField(field)) out.add(' AND ').name(field.column).add(` <> 'master'`);
   if (table.className === target.className) out.add(' AND ').name('objectId').add(' <> ').bind(target.objectId);
@@ -89,14 +92,14 @@ export function compileLink(mutation: Link, dialect: Dialect): Statement {
   if (mutation.kind === 'link') {
     out
       .add('INSERT INTO ')
-      .name(mutation.relation.column)
+      .table(mutation.relation.column)
       .add(' (owner, member) SELECT ')
       .bind(mutation.ownerId)
       .add(', value FROM ');
     out.dialect.listRows(out, members);
     return out.add(' WHERE true ON CONFLICT DO NOTHING').statement();
   }
-  out.add('DELETE FROM ').name(mutation.relation.column).add(' WHERE owner = ').bind(mutation.ownerId);
+  out.add('DELETE FROM ').table(mutation.relation.column).add(' WHERE owner = ').bind(mutation.ownerId);
   out.add(' AND member IN (SELECT value FROM ');
   out.dialect.listRows(out, members);
   return out.add(')').statement();
@@ -104,7 +107,7 @@ export function compileLink(mutation: Link, dialect: Dialect): Statement {
 
 /** Takes a record out of a Relation: as owner with all its members, or as a member of all others. */
 export function compileUnlinkAll(relation: Field, side: 'owner' | 'member', objectId: string, dialect: Dialect): Statement {
-  return new SqlWriter(dialect).add('DELETE FROM ').name(relation.column).add(` WHERE ${side} = `).bind(objectId).statement();
+  return new SqlWriter(dialect).add('DELETE FROM ').table(relation.column).add(` WHERE ${side} = `).bind(objectId).statement();
 }
 
 function writeWhere(out: SqlWriter, objectId: string, guard: RowGuard | null, table: TableSchema): void {

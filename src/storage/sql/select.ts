@@ -21,7 +21,7 @@ export function compileList(query: Query, dialect: Dialect, interruptible: boole
   writeFrom(out, query);
   out.add(' ORDER BY ');
   writeOrder(out, query.order, query.filter, alias);
-  out.add(' LIMIT ').bind(Number.isFinite(query.limit) ? query.limit : -1);
+  out.add(' LIMIT ').bind(Number.isFinite(query.limit) ? query.limit : dialect.noLimit);
   if (query.skip > 0) out.add(' OFFSET ').bind(query.skip);
   return out.statement();
 }
@@ -63,7 +63,7 @@ export function compileByIds(selection: Selection, dialect: Dialect): ByIdStatem
 function compileByKey(selection: Selection, dialect: Dialect, writeKey: (out: SqlWriter) => void): ByIdStatement {
   const out = new SqlWriter(dialect);
   writeColumns(out, selection);
-  out.add(' FROM ').name(selection.table.sqlName).add(` AS ${alias} WHERE `);
+  out.add(' FROM ').table(selection.table.sqlName).add(` AS ${alias} WHERE `);
   const idsAt = out.params.length;
   writeKey(out);
   writeRest(out, selection.filter);
@@ -89,7 +89,7 @@ function writeColumns(out: SqlWriter, selection: Selection): void {
 }
 
 function writeFrom(out: SqlWriter, selection: Selection): void {
-  out.add(' FROM ').name(selection.table.sqlName).add(` AS ${alias}`);
+  out.add(' FROM ').table(selection.table.sqlName).add(` AS ${alias}`);
   writeWhere(out, selection.filter, alias);
 }
 

@@ -20,11 +20,6 @@ export function quoted(identifier: string): string {
   return name;
 }
 
-/** A column of a table alias, both quoted. */
-export function qualified(alias: string, column: string): string {
-  return `${quoted(alias)}.${quoted(column)}`;
-}
-
 /** Collects SQL text and the values to bind, in one go from left to right. */
 export class SqlWriter implements SqlOut {
   readonly dialect: Dialect;
@@ -44,13 +39,18 @@ export class SqlWriter implements SqlOut {
     return this;
   }
 
+  table(sqlName: string): this {
+    this.text += this.dialect.table(sqlName);
+    return this;
+  }
+
   name(identifier: string): this {
-    this.text += quoted(identifier);
+    this.text += this.dialect.quoted(identifier);
     return this;
   }
 
   column(alias: string, column: string): this {
-    this.text += qualified(alias, column);
+    this.text += `${alias}.${this.dialect.quoted(column)}`;
     return this;
   }
 

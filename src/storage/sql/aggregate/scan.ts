@@ -18,7 +18,7 @@ export function writeBase(out: SqlWriter, aggregation: Aggregation, used: Readon
   add(aggregation.sequence, () => out.column(alias, '_seq'));
   for (const [column, field] of aggregation.base) add(column, () => writeField(out, field));
   if (out.text.length === start) out.add('NULL AS "none"');
-  out.add(' FROM ').name(aggregation.table.sqlName).add(` AS ${alias}`);
+  out.add(' FROM ').table(aggregation.table.sqlName).add(` AS ${alias}`);
   writeWhere(out, aggregation.filter, alias);
 }
 

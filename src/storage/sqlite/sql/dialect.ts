@@ -1,6 +1,6 @@
 import { storageOf } from '../../../values/index.ts';
 import type { Dialect, SqlOut } from '../../sql/dialect.ts';
-
+import { quoted } from '../../sql/writer.ts';
 import { writeJsonHas, writeJsonHasOrdered, writeJsonPointsInto, writeWireTexts } from './elements.ts';
 import { writeSearch, writeSearchScore } from './full-text.ts';
 import { writeAmong, writeJsonCompare, writeJsonExists, writeJsonMatches, writeJsonOrder } from './json.ts';
@@ -33,6 +33,10 @@ function writeAclRight(out: SqlOut, writeAcl: () => void, right: 'read' | 'write
 }
 
 export const sqliteDialect: Dialect = {
+  quoted,
+  table: quoted,
+  noLimit: -1,
+  companion: () => null,
   placeholder: () => '?',
   toColumn: (_storage, value) => (typeof value === 'boolean' ? Number(value) : value),
   nulls: () => '',
