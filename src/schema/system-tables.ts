@@ -20,6 +20,8 @@ interface SystemTable {
    * that was a text nobody could be blocked.
    */
   readonly later?: Readonly<Record<string, FieldType>>;
+  /** What the service remembers is made of its records, so every process has to hear of writes to it. Not for tables of many writes. */
+  readonly watched?: true;
 }
 
 const tables: Readonly<Record<string, SystemTable>> = {
@@ -29,11 +31,12 @@ const tables: Readonly<Record<string, SystemTable>> = {
     unique: { _username_key: 'usernameTaken', _email_key: 'emailTaken', _reset_token: 'duplicateValue' },
     later: { phone: 'String', extension: 'String', job: 'String', active: 'Boolean', isPortalUser: 'Boolean' },
   },
-  _Role: { kept: ['name', 'users', 'roles'], unique: { name: 'duplicateValue' } },
+  _Role: { kept: ['name', 'users', 'roles'], unique: { name: 'duplicateValue' }, watched: true },
   _Session: {
     kept: ['user', 'expiresAt', 'createdWith', 'installationId', 'restricted'],
     secret: ['sessionToken'],
     unique: { sessionToken: 'duplicateValue' },
+    watched: true,
   },
   _Dictionary: { kept: ['tblName', 'field', 'value'] },
   _RequestLog: {
@@ -52,8 +55,8 @@ const tables: Readonly<Record<string, SystemTable>> = {
   _Notification: { kept: ['User', 'Content', 'Date', 'Icon', 'objectClass', 'objectIdValue', 'updatedByTrigger'] },
   _GeneralLogs: { kept: ['Type', 'Name', 'Value'] },
   _DynamicQueries: { kept: ['Name', 'table', 'keys', 'where', 'order', 'groupBy'] },
-  _Trigger: { kept: ['Name', 'table', 'events', 'criteria', 'changedFields', 'schedule', 'actions', 'Active'] },
-  Config: { kept: ['Name', 'Value'] },
+  _Trigger: { kept: ['Name', 'table', 'events', 'criteria', 'changedFields', 'schedule', 'actions', 'Active'], watched: true },
+  Config: { kept: ['Name', 'Value'], watched: true },
 };
 
 /** A system table, ready to be asked. */
@@ -115,4 +118,9 @@ const siteTables: ReadonlySet<string> = new Set(['Sites', 'SitePages', 'SiteMenu
 /** A new id for a record of a table. */
 export function newIdFor(className: string): string {
   return siteTables.has(className) ? newSiteId() : newObjectId();
+}
+
+/** Whether every process has to hear of writes to a table. */
+export function isWatched(className: string): boolean {
+  return Object.hasOwn(tables, className) && tables[className]?.watched === true;
 }

@@ -104,11 +104,17 @@ export interface WriteOutcome {
 /** The store of one system. */
 export interface Store {
   readonly reader: Reader;
-  /** The schema as of now. */
+  /** The schema as of now, as far as it is known (`whenCurrent`). */
   schema(): Schema;
   /**
+   * Waits, where that is not certain, until the store knows what other processes did up to half a second ago: to its schema and to the
+   * tables that `tableVersion` speaks of. To be asked before each request. @throws unavailable
+   */
+  whenCurrent(): undefined | Promise<void>;
+  /**
    * Another number once anybody has written to a table. Cheap: what was made of the table's records is good for as long as the number is
-   * the same. Writes of other processes are noticed within a tenth of a second.
+   * the same. Writes of other processes are noticed within half a second.
+   * @param className a system table that is watched (`isWatched`); others may be counted in this process only
    */
   tableVersion(className: string): number;
   /** Carries a write out and resolves when it is durable. Writes of one turn of the event loop share a commit; each fails alone. */

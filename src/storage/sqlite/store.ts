@@ -69,6 +69,9 @@ export class SqliteStore implements Store {
     return this.#schema;
   }
 
+  /** `schema` and `tableVersion` look for themselves. */
+  whenCurrent(): undefined {}
+
   async write(write: PreparedWrite): Promise<WriteOutcome> {
     const planned = this.schema();
     const plan = write.plan(planned);
@@ -104,6 +107,7 @@ export class SqliteStore implements Store {
     const within: Store = {
       reader: this.reader,
       schema: () => this.#schema,
+      whenCurrent: () => undefined,
       tableVersion: (className) => this.tableVersion(className),
       writeBehind: (write) => this.writeBehind(write),
       write: async (write) => {

@@ -1,0 +1,58 @@
+import type { Statement } from '../../sql/writer.ts';
+
+/**
+ * Values of a row, in the order of its columns, in the form that the embedded engine has them, too: numbers for double precision and
+ * whole numbers, 1 and 0 for booleans, null, and text as the database shows it for all else (JSON as it is stored).
+ */
+export type Row = readonly unknown[];
+
+/** What came of a statement. */
+export interface Result {
+  readonly rows: Row[];
+  /** Rows that it changed, or returned. */
+  readonly affected: number;
+}
+
+/**
+ * A connection for the time of some work. A statement is sent as soon as it is asked for, whether or not those before it are answered:
+ * many of them, not waited for one by one, take one round trip. In a transaction all fail that come after one that failed.
+ */
+export interface Session {
+  query(statement: Statement): Promise<Result>;
+}
+
+/** How a transaction is carried out. */
+export interface TransactionOptions {
+  /** Milliseconds that a statement may take; 0: any time. The time limit of queries where it is left out. */
+  readonly timeLimit?: number;
+  /** Milliseconds that a statement may wait for a lock. Any time where it is left out. */
+  readonly lockLimit?: number;
+}
+
+/**
+ * The connections of a process to PostgreSQL, which all its systems share. Errors of the database come as they are (errors.ts reads
+ * them), except: a connection that cannot be had, or was lost, is `unavailable`; the end of the time limit is `timeout`.
+ */
+export interface Database {
+  /** A read that is short for certain: one row by its id. Many are under way on one connection. One round trip. */
+  short(statement: Statement): Promise<Row[]>;
+  /**
+   * A read that may be long, on a connection of its own until it ends. One round trip. One system gets all such connections but one at
+   * the most, so that it cannot delay another.
+   * @param system whose it is
+   */
+  long(statement: Statement, system: string): Promise<Row[]>;
+  /** A long read whose rows are fetched page by page (a cursor), as they are asked for. It must be returned where it is not read to its end. */
+  pages(statement: Statement, system: string, size: number): AsyncGenerator<Row[]>;
+  /**
+   * One transaction of statements that do not depend on each other's results, in one round trip.
+   * @throws StatementFailed, which says which of them failed and why; nothing has taken effect
+   * @throws CommitUnknown where the connection was lost after it was sent (a kind of `unavailable`)
+   */
+  atomically(statements: readonly Statement[]): Promise<Result[]>;
+  /** A transaction that decides on the way. Committed when `work` resolves, rolled back when it throws. */
+  transact<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** Statements by themselves, not in a transaction, on a connection of their own. */
+  alone<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
