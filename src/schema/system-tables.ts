@@ -65,20 +65,22 @@ interface Asked {
   readonly secret: ReadonlySet<string>;
   readonly unique: ReadonlyMap<string, DuplicateError>;
   readonly later: ReadonlyMap<string, FieldType>;
+  readonly watched: boolean;
 }
 
 const asked: ReadonlyMap<string, Asked> = new Map(
-  Object.entries(tables).map(([className, { kept, secret = [], unique = {}, later = {} }]) => [
+  Object.entries(tables).map(([className, { kept, secret = [], unique = {}, later = {}, watched = false }]) => [
     className,
     {
       undeletable: new Set([...kept, ...secret]),
       secret: new Set(secret),
       unique: new Map(Object.entries(unique)),
       later: new Map(Object.entries(later)),
+      watched,
     },
   ]),
 );
-const ordinary: Asked = { undeletable: new Set(), secret: new Set(), unique: new Map(), later: new Map() };
+const ordinary: Asked = { undeletable: new Set(), secret: new Set(), unique: new Map(), later: new Map(), watched: false };
 
 const about = (className: string): Asked => asked.get(className) ?? ordinary;
 
@@ -122,5 +124,5 @@ export function newIdFor(className: string): string {
 
 /** Whether every process has to hear of writes to a table. */
 export function isWatched(className: string): boolean {
-  return Object.hasOwn(tables, className) && tables[className]?.watched === true;
+  return about(className).watched;
 }
