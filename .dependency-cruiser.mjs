@@ -25,7 +25,7 @@ const layers = [
   ['users', 'automation', 'audit', 'files', 'functions', 'mail', 'transfer'],
   ['http', 'mcp', 'oauth', 'cli'],
   ['index.ts'],
-  ['app.ts'],
+  ['app.ts', 'processes.ts'],
   ['main.ts'],
 ];
 

@@ -34,20 +34,19 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** What is kept in DATA_DIR, opened for an operator's command: another process may serve it at the same time. */
+/** What the service keeps, opened for an operator's command: other processes may serve it at the same time. */
 export interface Workshop {
   readonly administration: Administration;
   /** Records of a store, as their master. */
   readonly contextOf: typeof contextOf;
   /** Opens a system's records, as its master, for the time of some work. @throws OperatorError where there is no such system */
   withRecords<T>(appId: string, work: (context: RecordContext) => Promise<T>): Promise<T>;
-  /** Whether a service serves DATA_DIR now. */
+  /** Whether a service that waits for every commit of this process works on the same store. */
   isServed(): boolean;
   close(): Promise<void>;
 }
 
 interface Stores {
-  readonly administration: Administration;
   readonly registry: Registry;
   readonly engine: Engine;
   close(): Promise<void>;
@@ -55,13 +54,14 @@ interface Stores {
 
 /**
  * Puts the service together; the only place, beside `openWorkshop`, where adapters are constructed.
- * @throws OperatorError where another process serves DATA_DIR, and errors of the operating system where it cannot be used
+ * @throws OperatorError where another process serves DATA_DIR or PostgreSQL cannot be used, and errors of the operating system where
+ *   DATA_DIR cannot be
  */
-export async function createApp(config: Config, { smtpUrl }: Pick<Secrets, 'smtpUrl'>): Promise<App> {
+export async function createApp(config: Config, { smtpUrl, databaseUrl }: Pick<Secrets, 'smtpUrl' | 'databaseUrl'>): Promise<App> {
   const log = createLog(config.logLevel);
   makeDataDirectory(config);
-  const lock = new ProcessLock(lockOf(config));
-  const stores = openStores(config, log);
+  const lock = databaseUrl === undefined ? new ProcessLock(lockOf(config)) : null;
+  const stores = await openStores(config, databaseUrl, log);
   const systems = new Systems(stores.registry, stores.engine, config.systemIdle, (error) =>
     log.error({ err: error }, 'a system was not closed well'),
   );
@@ -77,7 +77,7 @@ export async function createApp(config: Config, { smtpUrl }: Pick<Secrets, 'smtp
   const resets = new PasswordResets({ mailer, baseUrl: () => baseUrl, log });
   const http = await HttpServer.create({ systems, users, resets, hooks, log, trustProxy, baseUrl: () => baseUrl }, config);
   return {
-    administration: stores.administration,
+    administration: new Administration(stores.registry, stores.engine),
     contextOf,
     async listen() {
       const address = await http.listen();
@@ -91,7 +91,7 @@ export async function createApp(config: Config, { smtpUrl }: Pick<Secrets, 'smtp
       await systems.close();
       await mailer.close();
       await stores.close();
-      lock.release();
+      lock?.release();
     },
   };
 }
@@ -99,15 +99,16 @@ export async function createApp(config: Config, { smtpUrl }: Pick<Secrets, 'smtp
 /**
  * Opens the stores for an operator's command.
  * @param mayMake whether the command may be the first to use DATA_DIR
- * @throws OperatorError where DATA_DIR holds nothing and should; errors of the operating system where it cannot be used
+ * @throws OperatorError where DATA_DIR holds nothing and should, or PostgreSQL cannot be used; errors of the operating system where
+ *   DATA_DIR cannot be
  */
-export function openWorkshop(config: Config, mayMake: boolean): Workshop {
-  if (!mayMake && !existsSync(registryOf(config)))
+export async function openWorkshop(config: Config, databaseUrl: string | undefined, mayMake: boolean): Promise<Workshop> {
+  if (databaseUrl === undefined && !mayMake && !existsSync(registryOf(config)))
     throw new OperatorError(`DATA_DIR: ${config.dataDir} holds no systems; run this where the service runs, or set DATA_DIR`);
   makeDataDirectory(config);
-  const { administration, registry, engine, close } = openStores(config, createLog(config.logLevel));
+  const { registry, engine, close } = await openStores(config, databaseUrl, createLog(config.logLevel));
   return {
-    administration,
+    administration: new Administration(registry, engine),
     contextOf,
     async withRecords(appId, work) {
       if (!registry.read().systems.some((system) => system.appId === appId))
@@ -119,14 +120,29 @@ export function openWorkshop(config: Config, mayMake: boolean): Workshop {
         await store.close();
       }
     },
-    isServed: () => ProcessLock.isHeld(lockOf(config)),
+    isServed: () => databaseUrl === undefined && ProcessLock.isHeld(lockOf(config)),
     close,
   };
 }
 
 const lockOf = ({ dataDir }: Config) => join(dataDir, 'service.lock');
 
-function openStores({ dataDir, queryTimeout }: Config, log: Logger): Stores {
+async function openStores(config: Config, databaseUrl: string | undefined, log: Logger): Promise<Stores> {
+  return databaseUrl === undefined ? openEmbedded(config, log) : openPostgres(config, databaseUrl, log);
+}
+
+async function openPostgres(config: Config, url: string, log: Logger): Promise<Stores> {
+  // Loaded where it is used: the embedded store starts without it.
+  const { PostgresEngine } = await import('./storage/postgres/index.ts');
+  const engine = await PostgresEngine.connect(url, {
+    timeLimit: config.queryTimeout,
+    connections: config.databaseConnections,
+    report: (fault) => log.error({ fault }, 'PostgreSQL'),
+  });
+  return { registry: engine.registry, engine, close: () => engine.close() };
+}
+
+function openEmbedded({ dataDir, queryTimeout }: Config, log: Logger): Stores {
   const registry = new SqliteRegistry(registryOf({ dataDir }));
   const engine = new SqliteEngine(join(dataDir, 'systems'), queryTimeout, (fault) =>
     log.error({ fault }, 'the embedded engine failed'),
@@ -134,7 +150,6 @@ function openStores({ dataDir, queryTimeout }: Config, log: Logger): Stores {
   return {
     registry,
     engine,
-    administration: new Administration(registry, engine),
     async close() {
       await engine.close();
       registry.close();

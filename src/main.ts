@@ -1,24 +1,18 @@
 import type { Workshop } from './app.ts';
 import { type Actions, addFirstSystem, runProgram } from './cli/index.ts';
-import { loadSettings } from './config/index.ts';
+import { loadSettings, type Settings } from './config/index.ts';
 import { OperatorError } from './kernel/operator-error.ts';
+import { isWorker, serveWith, tellListening, toldByStarter } from './processes.ts';
 
 const print = (line: string) => console.log(line);
 
 // app.ts is loaded after the settings were read, so that a malformed one is answered at once and has its line to itself.
 const actions: Actions = {
   async start() {
-    const { config, secrets } = loadSettings(process.cwd());
-    const { createApp } = await import('./app.ts');
-    const app = await createApp(config, secrets);
-    try {
-      const told = toldToEnd();
-      await addFirstSystem(app.administration, app.contextOf, secrets, config.dataDir, print);
-      print(`Record Data Service listening on ${await app.listen()}`);
-      await told;
-    } finally {
-      await app.close();
-    }
+    const settings = loadSettings(process.cwd());
+    if (isWorker) await serveBeside(settings);
+    else if (settings.config.webConcurrency > 1) await serveTogether(settings);
+    else await serveAlone(settings);
   },
   withAdministration: (work, mayMake = false) =>
     inWorkshop(mayMake, ({ administration, contextOf }) => work(administration, contextOf)),
@@ -26,10 +20,49 @@ const actions: Actions = {
     inWorkshop(false, (workshop) => workshop.withRecords(appId, (context) => work(context, () => workshop.isServed()))),
 };
 
+const printAddress = (address: string) => print(`Record Data Service listening on ${address}`);
+
+async function serveAlone({ config, secrets }: Settings): Promise<void> {
+  const { createApp } = await import('./app.ts');
+  const app = await createApp(config, secrets);
+  try {
+    const told = toldToEnd();
+    await addFirstSystem(app.administration, app.contextOf, secrets, config.dataDir, print);
+    printAddress(await app.listen());
+    await told;
+  } finally {
+    await app.close();
+  }
+}
+
+/** WEB_CONCURRENCY: this process makes the first system and starts those that serve. */
+async function serveTogether({ config, secrets }: Settings): Promise<void> {
+  const told = toldToEnd();
+  await inWorkshop(true, ({ administration, contextOf }) =>
+    addFirstSystem(administration, contextOf, secrets, config.dataDir, print),
+  );
+  await serveWith(config.webConcurrency, told, printAddress);
+}
+
+/** One of several processes. Signals of a terminal reach it, too; the process that started it says when to end. */
+async function serveBeside({ config, secrets }: Settings): Promise<void> {
+  const { createApp } = await import('./app.ts');
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {});
+  const told = toldByStarter();
+  const app = await createApp(config, secrets);
+  try {
+    tellListening(await app.listen());
+    await told;
+  } finally {
+    await app.close();
+    process.disconnect?.();
+  }
+}
+
 async function inWorkshop<T>(mayMake: boolean, work: (workshop: Workshop) => T | Promise<T>): Promise<T> {
-  const { config } = loadSettings(process.cwd());
+  const { config, secrets } = loadSettings(process.cwd());
   const { openWorkshop } = await import('./app.ts');
-  const workshop = openWorkshop(config, mayMake);
+  const workshop = await openWorkshop(config, secrets.databaseUrl, mayMake);
   try {
     return await work(workshop);
   } finally {

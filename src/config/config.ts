@@ -15,6 +15,10 @@ export interface Config {
   readonly siteAssetsUrl: string | undefined;
   /** Absolute. */
   readonly dataDir: string;
+  /** Connections to PostgreSQL that a process may have. */
+  readonly databaseConnections: number;
+  /** Processes that serve; more than one needs PostgreSQL. */
+  readonly webConcurrency: number;
   readonly filesUrl: string | undefined;
   readonly mailFrom: string | undefined;
   /** Absolute. */
@@ -30,7 +34,7 @@ export interface Config {
   readonly systemIdle: number;
 }
 
-/** Settings that must never be shown. The credentials are those of the first system. */
+/** Settings that must never be shown. The keys, and the administrator, are those of the first system. */
 export interface Secrets {
   readonly appId: string | undefined;
   readonly masterKey: string | undefined;
@@ -38,6 +42,8 @@ export interface Secrets {
   readonly adminEmail: string | undefined;
   readonly adminPassword: string | undefined;
   readonly smtpUrl: string | undefined;
+  /** Selects PostgreSQL; it holds a password. */
+  readonly databaseUrl: string | undefined;
 }
 
 /** Everything that the settings say. */
@@ -62,7 +68,8 @@ export function parseSettings(environment: Environment, directory: string): Sett
   const parsed = shape.safeParse(environment);
   if (!parsed.success) throw new ConfigError(describe(parsed.error));
   const read = parsed.data;
-  if (read.DATABASE_URL !== undefined) throw new ConfigError('DATABASE_URL: PostgreSQL is not available in this version');
+  if (read.WEB_CONCURRENCY > 1 && read.DATABASE_URL === undefined)
+    throw new ConfigError('WEB_CONCURRENCY: more than one process needs DATABASE_URL');
   if (read.MASTER_KEY !== undefined && read.MASTER_KEY === read.API_KEY)
     throw new ConfigError('API_KEY: must differ from MASTER_KEY');
   return {
@@ -73,6 +80,8 @@ export function parseSettings(environment: Environment, directory: string): Sett
       staticUrl: read.STATIC_URL,
       siteAssetsUrl: read.SITE_ASSETS_URL,
       dataDir: resolve(directory, read.DATA_DIR),
+      databaseConnections: read.DATABASE_CONNECTIONS,
+      webConcurrency: read.WEB_CONCURRENCY,
       filesUrl: read.FILES_URL,
       mailFrom: read.MAIL_FROM,
       functionsDir: resolve(directory, read.FUNCTIONS_DIR),
@@ -90,6 +99,7 @@ export function parseSettings(environment: Environment, directory: string): Sett
       adminEmail: read.ADMIN_EMAIL,
       adminPassword: read.ADMIN_PASSWORD,
       smtpUrl: read.SMTP_URL,
+      databaseUrl: read.DATABASE_URL,
     }),
   };
 }

@@ -1,1 +1,1 @@
-export { type Config, loadSettings, type Secrets } from './config.ts';
+export { type Config, loadSettings, type Secrets, type Settings } from './config.ts';

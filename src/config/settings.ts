@@ -55,6 +55,8 @@ export const settings = {
   SITE_ASSETS_URL: { is: 'an http or https address', read: baseUrl.optional() },
   DATA_DIR: { is: 'a directory', read: z.string().default('./data') },
   DATABASE_URL: { is: 'a postgres:// address', read: urlOf('postgres:', 'postgresql:').optional() },
+  DATABASE_CONNECTIONS: { is: 'a whole number from 6 to 1000', read: wholeNumber(6, 1_000).default(12) },
+  WEB_CONCURRENCY: { is: 'a whole number from 1 to 256', read: wholeNumber(1, 256).default(1) },
   FILES_URL: { is: 'an s3:// address', read: urlOf('s3:').optional() },
   SMTP_URL: { is: 'an smtp:// or smtps:// address', read: urlOf('smtp:', 'smtps:').optional() },
   MAIL_FROM: {

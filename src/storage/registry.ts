@@ -27,7 +27,9 @@ export interface RegistryContent {
 export interface Registry {
   /** Random text of this installation, for the hashes of its keys. */
   readonly salt: string;
-  /** Cheap; another number once anybody has changed the content. */
+  /** Waits, where that is not certain, until it is known what other processes changed up to half a second ago. @throws unavailable */
+  whenCurrent(): undefined | Promise<void>;
+  /** Cheap; another number once anybody has changed the content, as far as it is known. */
   version(): number;
   read(): RegistryContent;
   /**

@@ -19,7 +19,7 @@ class FakeEngine implements Engine {
     await wait(5);
     if (this.failing) throw new Error('no disk');
     this.log.push(`open ${appId}`);
-    return { close: async () => void this.log.push(`close ${appId}`) } as unknown as Store;
+    return { whenCurrent: () => undefined, close: async () => void this.log.push(`close ${appId}`) } as unknown as Store;
   }
   async remove(): Promise<void> {}
   async close(): Promise<void> {}

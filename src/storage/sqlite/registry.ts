@@ -2,19 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import type { KeyEntry, Registry, RegistryContent, SystemEntry } from '../registry.ts';
-
-// Case of letters does not tell application ids apart where they name directories, so none may differ by it alone.
-const tables = `
-CREATE TABLE IF NOT EXISTS installation (salt TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS systems (
-  id TEXT NOT NULL UNIQUE, appId TEXT NOT NULL PRIMARY KEY COLLATE NOCASE, name TEXT NOT NULL,
-  createdAt INTEGER NOT NULL, masterKeyHash TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS keys (
-  appId TEXT NOT NULL REFERENCES systems (appId) ON DELETE CASCADE, name TEXT NOT NULL, hash TEXT NOT NULL, createdAt INTEGER NOT NULL,
-  PRIMARY KEY (appId, name)
-);
-`;
+import { migrate, registryMigrations } from './schema/migrations.ts';
 
 /** How long to wait for another process that adds a system, in milliseconds. */
 const BUSY_TIMEOUT = 30_000;
@@ -32,7 +20,8 @@ export class SqliteRegistry implements Registry {
   constructor(path: string) {
     this.#writer = new DatabaseSync(path, { timeout: BUSY_TIMEOUT, enableForeignKeyConstraints: true });
     chmodSync(path, 0o600);
-    this.#writer.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${tables}`);
+    this.#writer.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+    migrate(this.#writer, registryMigrations, path);
     const salt = randomBytes(24).toString('base64url');
     this.#writer.prepare('INSERT INTO installation SELECT ? WHERE NOT EXISTS (SELECT 1 FROM installation)').run(salt);
     this.#reader = new DatabaseSync(path, { timeout: BUSY_TIMEOUT, readOnly: true });
@@ -40,6 +29,9 @@ export class SqliteRegistry implements Registry {
     this.#dataVersion = this.#reader.prepare('PRAGMA data_version');
     this.#dataVersion.setReturnArrays(true);
   }
+
+  /** `version` looks for itself. */
+  whenCurrent(): undefined {}
 
   version(): number {
     const [version] = this.#dataVersion.get() as unknown as [number];

@@ -1,0 +1,85 @@
+import type { Engine, Store } from '../port.ts';
+import { connectDatabase } from './connection/index.ts';
+import type { Database } from './connection/database.ts';
+import { Listener } from './connection/listener.ts';
+import { quotedName, schemaName } from './names.ts';
+import { channel, Notices } from './notices.ts';
+import { PostgresRegistry } from './registry.ts';
+import { PostgresStore } from './store.ts';
+
+/** What the engine is told of the world. */
+export interface PostgresSettings {
+  /** Milliseconds of work that a query may take (QUERY_TIMEOUT_MS). */
+  readonly timeLimit: number;
+  /** Connections that this process may have (DATABASE_CONNECTIONS). */
+  readonly connections: number;
+  /** Told of faults that no client sees. */
+  readonly report: (fault: string) => void;
+}
+
+/** PostgreSQL: a schema for each system, one set of connections for them all. Any number of processes may share the database. */
+export class PostgresEngine implements Engine {
+  readonly registry: PostgresRegistry;
+  readonly #database: Database;
+  readonly #listener: Listener;
+  readonly #notices: Notices;
+  readonly #report: PostgresSettings['report'];
+
+  private constructor(
+    database: Database,
+    listener: Listener,
+    notices: Notices,
+    registry: PostgresRegistry,
+    report: PostgresSettings['report'],
+  ) {
+    this.#database = database;
+    this.#listener = listener;
+    this.#notices = notices;
+    this.registry = registry;
+    this.#report = report;
+  }
+
+  /** Connects. @throws OperatorError where that cannot be, in one line that holds no secret */
+  static async connect(url: string, { timeLimit, connections, report }: PostgresSettings): Promise<PostgresEngine> {
+    const database = await connectDatabase(url, { timeLimit, connections, report });
+    const notices = new Notices();
+    const listener = new Listener(url, database, {
+      channel,
+      report,
+      onNotice: (text) => notices.take(text),
+      onSound: () => notices.distrust(),
+    });
+    try {
+      listener.start();
+      notices.connect(listener);
+      const registry = await PostgresRegistry.open(database, notices);
+      return new PostgresEngine(database, listener, notices, registry, report);
+    } catch (error) {
+      await listener.close();
+      await database.close();
+      throw error;
+    }
+  }
+
+  /** Connections are made when they are needed, in no time. */
+  warmUp(): void {}
+
+  open(appId: string): Promise<Store> {
+    return PostgresStore.open({
+      database: this.#database,
+      schemaName: schemaName(appId),
+      notices: this.#notices,
+      report: this.#report,
+    });
+  }
+
+  async remove(appId: string): Promise<void> {
+    const text = `DROP SCHEMA IF EXISTS ${quotedName(schemaName(appId))} CASCADE`;
+    await this.#database.transact((session) => session.query({ text, params: [] }), { timeLimit: 0 });
+  }
+
+  async close(): Promise<void> {
+    await this.#listener.close();
+    await this.#database.close();
+  }
+}

@@ -1,0 +1,1 @@
+export { PostgresEngine } from './engine.ts';
