@@ -11,7 +11,8 @@ import type { RecordContext, WriteHooks } from './records/index.ts';
 import type { Engine, Store } from './storage/port.ts';
 import type { Registry } from './storage/registry.ts';
 import { ProcessLock, SqliteEngine, SqliteRegistry } from './storage/sqlite/index.ts';
-import { Administration, Systems } from './systems/index.ts';
+import { Administration, openStore, Systems } from './systems/index.ts';
+import { type MoveEvents, type MoveResult, moveAll } from './transfer/index.ts';
 import { PasswordResets, Users, userTableRules } from './users/index.ts';
 
 /** How long requests in flight may take after the service was told to end, in milliseconds. */
@@ -57,7 +58,10 @@ interface Stores {
  * @throws OperatorError where another process serves DATA_DIR or PostgreSQL cannot be used, and errors of the operating system where
  *   DATA_DIR cannot be
  */
-export async function createApp(config: Config, { smtpUrl, databaseUrl }: Pick<Secrets, 'smtpUrl' | 'databaseUrl'>): Promise<App> {
+export async function createApp(
+  config: Config,
+  { smtpUrl, databaseUrl }: Pick<Secrets, 'smtpUrl' | 'databaseUrl'>,
+): Promise<App> {
   const log = createLog(config.logLevel);
   makeDataDirectory(config);
   const lock = databaseUrl === undefined ? new ProcessLock(lockOf(config)) : null;
@@ -113,7 +117,7 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
     async withRecords(appId, work) {
       if (!registry.read().systems.some((system) => system.appId === appId))
         throw new OperatorError(`there is no system ${JSON.stringify(appId)}`);
-      const store = await engine.open(appId);
+      const store = await openStore(engine, appId);
       try {
         return await work(contextOf(store));
       } finally {
@@ -123,6 +127,36 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
     isServed: () => databaseUrl === undefined && ProcessLock.isHeld(lockOf(config)),
     close,
   };
+}
+
+/**
+ * Copies all systems between the embedded store and PostgreSQL. No service may serve DATA_DIR meanwhile.
+ * @throws OperatorError where that cannot be, or what was copied is not the same
+ */
+export async function moveStores(
+  config: Config,
+  databaseUrl: string | undefined,
+  to: 'postgres' | 'embedded',
+  events: MoveEvents,
+): Promise<MoveResult> {
+  if (databaseUrl === undefined) throw new OperatorError('DATABASE_URL: must be set; it says from where or where to');
+  if (to === 'postgres' && !existsSync(registryOf(config)))
+    throw new OperatorError(`DATA_DIR: ${config.dataDir} holds no systems; run this where the service runs, or set DATA_DIR`);
+  const log = createLog(config.logLevel);
+  makeDataDirectory(config);
+  const lock = new ProcessLock(lockOf(config));
+  const embedded = openEmbedded(config, log);
+  try {
+    const postgres = await openPostgres(config, databaseUrl, log);
+    try {
+      return await (to === 'postgres' ? moveAll(embedded, postgres, events) : moveAll(postgres, embedded, events));
+    } finally {
+      await postgres.close();
+    }
+  } finally {
+    await embedded.close();
+    lock.release();
+  }
 }
 
 const lockOf = ({ dataDir }: Config) => join(dataDir, 'service.lock');

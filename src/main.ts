@@ -14,6 +14,11 @@ const actions: Actions = {
     else if (settings.config.webConcurrency > 1) await serveTogether(settings);
     else await serveAlone(settings);
   },
+  async move(to, events) {
+    const { config, secrets } = loadSettings(process.cwd());
+    const { moveStores } = await import('./app.ts');
+    return moveStores(config, secrets.databaseUrl, to, events);
+  },
   withAdministration: (work, mayMake = false) =>
     inWorkshop(mayMake, ({ administration, contextOf }) => work(administration, contextOf)),
   withRecords: (appId, work) =>

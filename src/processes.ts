@@ -44,7 +44,8 @@ export async function serveWith(count: number, told: Promise<void>, listening: (
         resolve();
         ended.delete(end);
         if (ending) return;
-        if (performance.now() - began < SHORT_LIFE) failed.reject(new OperatorError('a process of the service ended as soon as it began'));
+        if (performance.now() - began < SHORT_LIFE)
+          failed.reject(new OperatorError('a process of the service ended as soon as it began'));
         else start();
       });
     });

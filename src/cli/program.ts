@@ -1,9 +1,11 @@
 import { Command, CommanderError } from 'commander';
 import type { RecordContext } from '../records/index.ts';
 import type { Administration } from '../systems/index.ts';
+import type { MoveEvents, MoveResult } from '../transfer/index.ts';
 import type { ContextOf } from './administrator.ts';
 import { addImportCommand } from './commands/import.ts';
 import { addKeyCommands } from './commands/key.ts';
+import { addMoveCommand } from './commands/move.ts';
 import { addSystemCommands } from './commands/system.ts';
 import { addUserCommands } from './commands/user.ts';
 
@@ -22,6 +24,8 @@ export interface Actions {
    * @throws OperatorError where there is no such system
    */
   withRecords<T>(appId: string, work: (context: RecordContext, isServed: () => boolean) => Promise<T>): Promise<T>;
+  /** Copies all systems between the embedded store and PostgreSQL. @throws OperatorError */
+  move(to: 'postgres' | 'embedded', events: MoveEvents): Promise<MoveResult>;
 }
 
 /** Where a sub-command's result goes: stdout, one line each. */
@@ -43,6 +47,7 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
   addKeyCommands(program, actions, print);
   addUserCommands(program, actions, print);
   addImportCommand(program, actions, print);
+  addMoveCommand(program, actions, print);
   try {
     await program.parseAsync(args, { from: 'user' });
     return 0;

@@ -27,11 +27,20 @@ export type SchemaChange =
       readonly targetClass?: string;
     }
   | { readonly kind: 'dropField'; readonly className: string; readonly name: string }
+  /** The column stays what it is, and what permissions say of the name. */
+  | { readonly kind: 'renameField'; readonly className: string; readonly name: string; readonly to: string }
   | { readonly kind: 'setPermissions'; readonly className: string; readonly permissions: ClassLevelPermissions }
   | { readonly kind: 'setTimeline'; readonly className: string; readonly timeline: TimelineSettings | null }
   | { readonly kind: 'setIndex'; readonly className: string; readonly index: TableIndex }
   | { readonly kind: 'dropIndex'; readonly className: string; readonly name: string }
-  | { readonly kind: 'setTextIndex'; readonly className: string; readonly fields: readonly string[] };
+  | { readonly kind: 'setTextIndex'; readonly className: string; readonly fields: readonly string[] }
+  | TemplateVersionChange;
+
+/** The service's own tables have what this version of the template asks for (systems/migrations). The only change of no table. */
+export interface TemplateVersionChange {
+  readonly kind: 'setTemplateVersion';
+  readonly version: number;
+}
 
 /** The schema of a system without tables. */
 export const emptySchema: Schema = { version: 0, tables: new Map(), referencesTo: new Map() };
@@ -41,6 +50,7 @@ export const emptySchema: Schema = { version: 0, tables: new Map(), referencesTo
  * @throws Error when it does not fit, which is a fault of ours
  */
 export function applyChange(schema: Schema, change: SchemaChange): Schema {
+  if (change.kind === 'setTemplateVersion') return { ...schema, version: schema.version + 1, templateVersion: change.version };
   const tables = new Map(schema.tables);
   if (change.kind === 'createTable') {
     if (tables.has(change.className)) throw new Error(`table ${change.className} exists`);
@@ -51,10 +61,17 @@ export function applyChange(schema: Schema, change: SchemaChange): Schema {
   } else {
     tables.set(change.className, changeTable(tableOf(schema, change.className), change));
   }
-  return { version: schema.version + 1, tables, referencesTo: referencesOf(tables) };
+  return { ...schema, version: schema.version + 1, tables, referencesTo: referencesOf(tables) };
 }
 
-type TableChange = Exclude<SchemaChange, { kind: 'createTable' | 'dropTable' }>;
+const removals: ReadonlySet<SchemaChange['kind']> = new Set(['dropTable', 'dropField', 'renameField', 'setTextIndex']);
+
+/** Whether a change takes something out of the schema that a read may have been planned with. */
+export function takesAway({ kind }: SchemaChange): boolean {
+  return removals.has(kind);
+}
+
+type TableChange = Exclude<SchemaChange, { kind: 'createTable' | 'dropTable' | 'setTemplateVersion' }>;
 
 function changeTable(table: TableSchema, change: TableChange): TableSchema {
   switch (change.kind) {
@@ -66,6 +83,8 @@ function changeTable(table: TableSchema, change: TableChange): TableSchema {
       const indexes = new Map([...table.indexes].filter(([, index]) => !index.keys.some(([name]) => name === change.name)));
       return { ...table, fields, indexes, textIndex: table.textIndex.filter((name) => name !== change.name) };
     }
+    case 'renameField':
+      return renameField(table, change.name, change.to);
     case 'setPermissions':
       return { ...table, permissions: change.permissions };
     case 'setTimeline': {
@@ -84,8 +103,27 @@ function changeTable(table: TableSchema, change: TableChange): TableSchema {
   }
 }
 
-/** Names that a full-text table keeps for itself (https://sqlite.org/fts5.html, "reserved fts5 column name"). */
-const reservedColumns = ['rank', 'rowid'];
+function renameField(table: TableSchema, name: string, to: string): TableSchema {
+  if (!table.fields.has(name) || table.fields.has(to)) throw new Error(`field ${table.className}.${name} cannot be ${to}`);
+  const renamed = (one: string) => (one === name ? to : one);
+  return {
+    ...table,
+    fields: new Map(Array.from(table.fields.values(), (field) => [renamed(field.name), { ...field, name: renamed(field.name) }])),
+    indexes: new Map(
+      Array.from(table.indexes, ([index, { keys }]) => [
+        index,
+        { name: index, keys: keys.map(([field, direction]) => [renamed(field), direction] as const) },
+      ]),
+    ),
+    textIndex: table.textIndex.map(renamed),
+  };
+}
+
+/**
+ * Names that an engine keeps for itself: columns of a full-text table (https://sqlite.org/fts5.html, "reserved fts5 column name"), system
+ * columns (https://www.postgresql.org/docs/current/ddl-system-columns.html).
+ */
+const reservedColumns = ['rank', 'rowid', 'tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'];
 
 function withField(table: TableSchema, { name, type, targetClass }: NewField): TableSchema {
   if (table.fields.has(name)) throw new Error(`field ${table.className}.${name} exists`);

@@ -83,6 +83,8 @@ export interface Reference {
 /** All tables of a system at one moment. Immutable; a write that changes it swaps in a new one. */
 export interface Schema {
   readonly version: number;
+  /** Up to which version the service's own tables have what the template asks for (systems/migrations); left out: before versions. */
+  readonly templateVersion?: number;
   readonly tables: ReadonlyMap<string, TableSchema>;
   /** Pointer and Relation fields by target class. */
   readonly referencesTo: ReadonlyMap<string, readonly Reference[]>;

@@ -2,6 +2,11 @@ import { type Field, fieldOf, type TableSchema } from '../schema/model.ts';
 import type { StoredValue } from '../values/index.ts';
 import type { Assignment } from './port.ts';
 
+/** The fields of a table that have a column in it, in order. */
+export function columnFields(table: TableSchema): Field[] {
+  return [...table.fields.values()].filter(({ type }) => type !== 'Relation');
+}
+
 /** What the service itself writes: stored values by field. */
 export type OwnValues = Readonly<Record<string, StoredValue>>;
 

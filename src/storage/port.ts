@@ -101,9 +101,36 @@ export interface WriteOutcome {
   readonly returned: string;
 }
 
+/** A record as it lies in its table: its place in the order of creation, then the values of `columnFields`. Booleans are 1 and 0. */
+export type StoredRow = readonly [place: number, ...values: StoredValue[]];
+
+/** A member of a Relation: the record that has it, and its own objectId. */
+export type StoredMember = readonly [owner: string, member: string];
+
+/**
+ * What a system holds, as it lies, for moves from store to store. Nothing is decoded, checked or noted on the way; for commands that have
+ * the store to themselves.
+ */
+export interface Contents {
+  /** How many records a table has. */
+  count(table: TableSchema): Promise<number>;
+  /** The first records after a place in the order of creation, in this order. */
+  rows(table: TableSchema, after: number, atMost: number): Promise<StoredRow[]>;
+  /** The place of the last record; 0 where there is none. */
+  lastPlace(table: TableSchema): Promise<number>;
+  /** The first members after one, by owner and then member. @param after `null`: from the first */
+  members(relation: Field, after: StoredMember | null, atMost: number): Promise<StoredMember[]>;
+  /** The last of them. */
+  lastMember(relation: Field): Promise<StoredMember | null>;
+  /** Adds records at their places; durable when it resolves. */
+  addRows(table: TableSchema, rows: readonly StoredRow[]): Promise<void>;
+  addMembers(relation: Field, members: readonly StoredMember[]): Promise<void>;
+}
+
 /** The store of one system. */
 export interface Store {
   readonly reader: Reader;
+  readonly contents: Contents;
   /** The schema as of now, as far as it is known (`whenCurrent`). */
   schema(): Schema;
   /**

@@ -27,6 +27,11 @@ export interface RegistryContent {
 export interface Registry {
   /** Random text of this installation, for the hashes of its keys. */
   readonly salt: string;
+  /**
+   * Takes the salt of another installation, whose keys are to be good here, too; for commands.
+   * @returns whether it could: it cannot where there are systems, whose keys would no longer be good
+   */
+  takeSalt(salt: string): Promise<boolean>;
   /** Waits, where that is not certain, until it is known what other processes changed up to half a second ago. @throws unavailable */
   whenCurrent(): undefined | Promise<void>;
   /** Cheap; another number once anybody has changed the content, as far as it is known. */

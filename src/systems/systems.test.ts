@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { emptySchema } from '../schema/change.ts';
 import type { Engine, Store } from '../storage/port.ts';
 import { SqliteRegistry } from '../storage/sqlite/registry.ts';
+import { newestVersion } from './migrations/index.ts';
 import { hashKey, hashPrefix } from './secrets.ts';
 import { Systems } from './systems.ts';
 
@@ -19,7 +21,11 @@ class FakeEngine implements Engine {
     await wait(5);
     if (this.failing) throw new Error('no disk');
     this.log.push(`open ${appId}`);
-    return { whenCurrent: () => undefined, close: async () => void this.log.push(`close ${appId}`) } as unknown as Store;
+    return {
+      schema: () => ({ ...emptySchema, templateVersion: newestVersion }),
+      whenCurrent: () => undefined,
+      close: async () => void this.log.push(`close ${appId}`),
+    } as unknown as Store;
   }
   async remove(): Promise<void> {}
   async close(): Promise<void> {}

@@ -1,5 +1,6 @@
 import type { Engine } from '../storage/port.ts';
 import type { KeyEntry, Registry } from '../storage/registry.ts';
+import { openStore } from './migrations/index.ts';
 import { Registration, System } from './system.ts';
 
 /** The systems of this process: found by application id, opened when they are first asked for, closed when they are idle. */
@@ -30,11 +31,12 @@ export class Systems {
    * none. At once where the system is open.
    */
   acquire(appId: string): System | undefined | Promise<System | undefined> {
+    const behind = this.#registry.whenCurrent();
+    if (behind) return behind.then(() => this.acquire(appId));
     if (this.#registry.version() !== this.#version) this.#reload();
     const open = this.#open.get(appId);
     if (open instanceof System) {
-      open.hold();
-      return open;
+      return holdCurrent(open);
     }
     if (open) return open.then(() => this.acquire(appId));
     const registration = this.#registrations.get(appId);
@@ -50,7 +52,7 @@ export class Systems {
     const { appId, id } = registration.entry;
     const opening = (async () => {
       await this.#closing.get(appId);
-      const store = await this.#engine.open(appId);
+      const store = await openStore(this.#engine, appId);
       const now = this.#registrations.get(appId);
       const system = new System(now ?? registration, store);
       if (now?.entry.id === id) this.#open.set(appId, system);
@@ -114,4 +116,18 @@ export class Systems {
     this.#open.clear();
     await Promise.all(this.#closing.values());
   }
+}
+
+/** Holds a system for a caller, once its store knows what other processes did. */
+function holdCurrent(system: System): System | Promise<System> {
+  system.hold();
+  const behind = system.store.whenCurrent();
+  if (!behind) return system;
+  return behind.then(
+    () => system,
+    (error) => {
+      system.release();
+      throw error;
+    },
+  );
 }

@@ -1,12 +1,12 @@
 import { fail } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
+import { loginKey } from '../kernel/login-key.ts';
 import type { Filter } from '../query/filter.ts';
 import { readRows } from '../records/index.ts';
 import type { Schema, TableSchema } from '../schema/model.ts';
 import type { Mutation, Store } from '../storage/port.ts';
 import { holds, notBlocked } from './filters.ts';
 import { isLocked, LOCK_MINUTES, notLocked, unlocked } from './lock.ts';
-import { loginKey } from './login-key.ts';
 import { isPassword } from './passwords/hash.ts';
 import { newSession, openSession } from './sessions/record.ts';
 import { type UserUpdate, updateUser } from './user-update.ts';

@@ -1,6 +1,6 @@
 import type { Engine, Store } from '../port.ts';
-import { connectDatabase } from './connection/index.ts';
 import type { Database } from './connection/database.ts';
+import { connectDatabase } from './connection/index.ts';
 import { Listener } from './connection/listener.ts';
 import { quotedName, schemaName } from './names.ts';
 import { channel, Notices } from './notices.ts';

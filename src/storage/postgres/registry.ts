@@ -25,7 +25,7 @@ const readKeys: Statement = {
  * hears of changes by notices.
  */
 export class PostgresRegistry implements Registry {
-  readonly salt: string;
+  #salt: string;
   readonly #database: Database;
   readonly #freshness: Freshness;
   #content: RegistryContent = { systems: [], keys: [] };
@@ -33,7 +33,7 @@ export class PostgresRegistry implements Registry {
 
   private constructor(database: Database, notices: Notices, salt: string) {
     this.#database = database;
-    this.salt = salt;
+    this.#salt = salt;
     this.#freshness = new Freshness(
       () => notices.isSound(),
       () => this.#load(),
@@ -52,6 +52,17 @@ export class PostgresRegistry implements Registry {
     const registry = new PostgresRegistry(database, notices, String(found?.rows[0]?.[0]));
     await registry.#load();
     return registry;
+  }
+
+  get salt(): string {
+    return this.#salt;
+  }
+
+  async takeSalt(salt: string): Promise<boolean> {
+    const text = `UPDATE ${installation} SET salt = $1 WHERE NOT EXISTS (SELECT 1 FROM ${systems})`;
+    const taken = await this.#changeOne({ text, params: [salt] });
+    if (taken) this.#salt = salt;
+    return taken;
   }
 
   whenCurrent(): undefined | Promise<void> {

@@ -30,6 +30,8 @@ export interface SqlOut {
   column(alias: string, column: string): this;
   /** A placeholder, its value noted. */
   bind(value: StoredValue): this;
+  /** The same as text, for those who put an expression together first. It may stand more than once where placeholders have numbers. */
+  parameter(value: StoredValue): string;
 }
 
 /**
@@ -49,13 +51,20 @@ export interface Dialect {
   placeholder(n: number): string;
   /** The form of a stored value that the driver binds to a column. */
   toColumn(storage: Storage, value: StoredValue): StoredValue;
-  /** What follows a term of ORDER BY so that absent values come first ascending and last descending. */
+  /** What follows a term of ORDER BY that may be absent, so that absent values come first ascending and last descending. */
   nulls(descending: boolean): string;
   /** Always true, or the end of a statement that has run for too long; stands first in the WHERE of a scan. */
   mayGoOn(out: SqlOut, alias: string): void;
 
+  /** What a list is bound as, which is one parameter. */
+  list(values: readonly StoredValue[]): StoredValue;
   /** `<operand> IN <list>`; `operand` writes the left side. */
   isMember(out: SqlOut, operand: () => void, values: readonly StoredValue[], storage: Storage): void;
+  /**
+   * Whether an operand is among the rows of a query that does not depend on it, where planners do not make a join of it.
+   * `operand` and `query` write both sides.
+   */
+  isAmong(out: SqlOut, operand: () => void, query: () => void): void;
   /** A row source with the column `value`: one row for each string of a JSON array. */
   listRows(out: SqlOut, json: string): void;
 

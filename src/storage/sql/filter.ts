@@ -24,10 +24,10 @@ export function writeFilter(out: SqlWriter, filter: Filter, alias: string): void
       writeAnd(out, filter.items, alias);
       break;
     case 'or':
-      writeList(out, filter.items, ' OR ', alias);
+      out.joining(false, () => writeList(out, filter.items, ' OR ', alias));
       break;
     case 'not':
-      writeFilter(out.add('(('), filter.item, alias);
+      out.joining(false, () => writeFilter(out.add('(('), filter.item, alias));
       out.add(') IS NOT TRUE)');
       break;
     case 'guard':
@@ -93,7 +93,7 @@ function writeAnd(out: SqlWriter, items: readonly Filter[], alias: string): void
   const others = items.filter((item) => item.kind !== 'guard' && !slow.includes(item));
   writeList(out.add('('), others, ' AND ', alias);
   writeList(out.add(' AND CASE WHEN '), guards, ' AND ', alias);
-  writeList(out.add(' THEN '), slow, ' AND ', alias);
+  out.joining(false, () => writeList(out.add(' THEN '), slow, ' AND ', alias));
   out.add(' END)');
 }
 
@@ -135,6 +135,10 @@ function writeRegex(out: SqlWriter, { ref, regex }: Of<'regex'>, alias: string):
 
 /** The sub-query with the columns that `columns` writes. Without order of its own, a limited one takes records in the order of creation. */
 function writeSubQuery(out: SqlWriter, query: SubQuery, columns: (alias: string) => void): void {
+  out.joining(true, () => writeRows(out, query, columns));
+}
+
+function writeRows(out: SqlWriter, query: SubQuery, columns: (alias: string) => void): void {
   const alias = out.newAlias();
   out.add('SELECT ');
   columns(alias);
@@ -153,44 +157,67 @@ function writeInQuery(out: SqlWriter, { ref, target }: Of<'inQuery'>, alias: str
     out.dialect.jsonPointsInto(out, alias, ref, target.table.className, ids);
     return;
   }
-  const relation = field.type === 'Relation';
-  if (relation) out.column(alias, 'objectId').add(' IN (SELECT owner FROM ').table(field.column).add(' WHERE member');
-  else out.column(alias, field.column);
+  if (field.type !== 'Relation') {
+    writeAmong(out, () => out.column(alias, field.column), ids);
+    return;
+  }
+  const owners = () => {
+    out.add('SELECT owner FROM ').table(field.column).add(' WHERE ');
+    out.joining(true, () => writeAmong(out, () => out.name('member'), ids));
+  };
+  writeAmong(out, () => out.column(alias, 'objectId'), owners);
+}
+
+/** Whether an operand is among the rows of a query. */
+function writeAmong(out: SqlWriter, operand: () => void, query: () => void): void {
+  if (!out.joins) {
+    out.dialect.isAmong(out, operand, query);
+    return;
+  }
+  operand();
   out.add(' IN (');
-  ids();
-  out.add(relation ? '))' : ')');
+  query();
+  out.add(')');
 }
 
 /** Columns of one kind meet as they are; any others through the JSON text of their values, so that "5" never equals 5. */
 function writeSelect(out: SqlWriter, { ref, target, key }: Of<'select'>, alias: string): void {
   const alike = storageOf(ref.field) === storageOf(key.field) && ref.field.targetClass === key.field.targetClass;
   if (alike && storageOf(ref.field) !== 'json') {
-    out.column(alias, ref.field.column).add(' IN (');
-    writeSubQuery(out, target, (inner) => out.column(inner, key.field.column));
+    const values = () => writeSubQuery(out, target, (inner) => out.column(inner, key.field.column));
+    writeAmong(out, () => out.column(alias, ref.field.column), values);
   } else if (storageOf(ref.field) === 'json') {
     out.dialect.wireTexts(out.add('EXISTS (SELECT 1 FROM '), alias, ref);
-    out.add(' AS v WHERE v.value IN (');
-    writeSubQuery(out, target, (inner) => out.dialect.wireText(out, inner, key));
+    out.add(' AS v WHERE ');
+    const keys = () => writeSubQuery(out, target, (inner) => out.dialect.wireText(out, inner, key));
+    out.dialect.isAmong(out, () => out.add('v.value'), keys);
     out.add(')');
   } else {
-    out.dialect.wireText(out, alias, ref);
-    out.add(' IN (');
-    writeSubQuery(out, target, (inner) => out.dialect.wireText(out, inner, key));
+    const values = () => writeSubQuery(out, target, (inner) => out.dialect.wireText(out, inner, key));
+    writeAmong(out, () => out.dialect.wireText(out, alias, ref), values);
   }
-  out.add(')');
 }
 
 function writeRelatedTo(out: SqlWriter, { relation, ownerId, owner }: Of<'relatedTo'>, alias: string): void {
-  const inner = out.newAlias();
-  out.column(alias, 'objectId').add(' IN (SELECT member FROM ').table(relation.column).add(' WHERE owner = ').bind(ownerId);
-  out.add(' AND EXISTS (SELECT 1 FROM ').table(owner.table.sqlName).add(' AS ').add(inner);
-  out.add(' WHERE ').column(inner, 'objectId').add(' = ').bind(ownerId);
-  if (owner.filter.kind !== 'always') writeFilter(out.add(' AND '), owner.filter, inner);
-  out.add('))');
+  const members = () => {
+    const inner = out.newAlias();
+    out.add('SELECT member FROM ').table(relation.column).add(' WHERE owner = ').bind(ownerId);
+    out.add(' AND EXISTS (SELECT 1 FROM ').table(owner.table.sqlName).add(' AS ').add(inner);
+    out.add(' WHERE ').column(inner, 'objectId').add(' = ').bind(ownerId);
+    if (owner.filter.kind !== 'always') writeFilter(out.add(' AND '), owner.filter, inner);
+    out.add(')');
+  };
+  writeAmong(
+    out,
+    () => out.column(alias, 'objectId'),
+    () => out.joining(true, members),
+  );
 }
 
 function writeHasMember(out: SqlWriter, { relation, memberIds }: Of<'hasMember'>, alias: string): void {
-  out.column(alias, 'objectId').add(' IN (SELECT owner FROM ').table(relation.column).add(' WHERE ');
-  out.dialect.isMember(out, () => out.name('member'), memberIds, 'text');
-  out.add(')');
+  const owners = () => {
+    out.add('SELECT owner FROM ').table(relation.column).add(' WHERE ');
+    out.dialect.isMember(out, () => out.name('member'), memberIds, 'text');
+  };
+  writeAmong(out, () => out.column(alias, 'objectId'), owners);
 }

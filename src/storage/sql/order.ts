@@ -1,6 +1,7 @@
 import type { Filter, OrderKey } from '../../query/filter.ts';
 import { findSearch } from '../../query/text.ts';
 import { storageOf } from '../../values/index.ts';
+import { isRequired } from './predicate.ts';
 import { writeScore } from './score.ts';
 import type { SqlWriter } from './writer.ts';
 
@@ -28,5 +29,7 @@ function writeKey(out: SqlWriter, key: OrderKey, filter: Filter, alias: string):
   }
   if (storageOf(key.ref.field) === 'json') out.dialect.jsonOrder(out, alias, key.ref);
   else out.column(alias, key.ref.field.column);
-  out.add(key.descending ? ' DESC' : '').add(out.dialect.nulls(key.descending));
+  out.add(key.descending ? ' DESC' : '');
+  // Databases read an index in an order that says just what the index says, of columns that are never absent too.
+  if (!isRequired(key.ref.field)) out.add(out.dialect.nulls(key.descending));
 }

@@ -12,6 +12,13 @@ export function isActorField(field: Field): boolean {
   return field.targetClass === '_User' && actors.has(field.name);
 }
 
+const required: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updatedAt']);
+
+/** Fields that every record has: their columns are NOT NULL, and neither their indexes nor their order speak of absent values. */
+export function isRequired(field: Field): boolean {
+  return required.has(field.name);
+}
+
 /** A plain column against a value, in the form that an index can answer. */
 export function writeCompare(out: SqlWriter, alias: string, field: Field, op: Comparison, value: StoredValue): void {
   out

@@ -21,9 +21,20 @@ export function compileList(query: Query, dialect: Dialect, interruptible: boole
   writeFrom(out, query);
   out.add(' ORDER BY ');
   writeOrder(out, query.order, query.filter, alias);
-  out.add(' LIMIT ').bind(Number.isFinite(query.limit) ? query.limit : dialect.noLimit);
+  writeLimit(out.add(' LIMIT '), query.limit);
   if (query.skip > 0) out.add(' OFFSET ').bind(query.skip);
   return out.statement();
+}
+
+/**
+ * Limits that are part of the text. PostgreSQL makes a plan for many executions only where it knows how few rows are asked for; a list of ten
+ * records takes it as long to plan as to run.
+ */
+const usualLimits: ReadonlySet<number> = new Set([1, 5, 10, 20, 25, 30, 50, 100, 200, 250, 500, 1_000]);
+
+function writeLimit(out: SqlWriter, limit: number): void {
+  if (usualLimits.has(limit)) out.add(String(limit));
+  else out.bind(Number.isFinite(limit) ? limit : out.dialect.noLimit);
 }
 
 /** The number of records of a query, whatever its skip and limit. */
@@ -40,7 +51,7 @@ export function compileCountUpTo(query: Query, atMost: number, dialect: Dialect)
   return out
     .add(' LIMIT ')
     .bind(atMost + 1)
-    .add(')')
+    .add(') AS counted')
     .statement();
 }
 
@@ -55,19 +66,27 @@ export function compileGet(selection: Selection, dialect: Dialect): ByIdStatemen
   return compileByKey(selection, dialect, (out) => out.column(alias, 'objectId').add(' = ').bind(''));
 }
 
-/** The records among a list of ids (JSON array text, still to come), for includes. */
+/** The records among a list of ids (`dialect.list`, still to come), for includes. */
 export function compileByIds(selection: Selection, dialect: Dialect): ByIdStatement {
   return compileByKey(selection, dialect, (out) => dialect.isMember(out, () => out.column(alias, 'objectId'), [], 'text'));
 }
 
 function compileByKey(selection: Selection, dialect: Dialect, writeKey: (out: SqlWriter) => void): ByIdStatement {
   const out = new SqlWriter(dialect);
+  let idsAt = 0;
+  writeByKey(out, selection, () => {
+    idsAt = out.params.length;
+    writeKey(out);
+  });
+  return { ...out.statement(), idsAt };
+}
+
+/** The records of a selection for which a condition holds that `writeKey` writes: one that an index answers. */
+export function writeByKey(out: SqlWriter, selection: Selection, writeKey: (alias: string) => void): void {
   writeColumns(out, selection);
   out.add(' FROM ').table(selection.table.sqlName).add(` AS ${alias} WHERE `);
-  const idsAt = out.params.length;
-  writeKey(out);
+  writeKey(alias);
   writeRest(out, selection.filter);
-  return { ...out.statement(), idsAt };
 }
 
 function writeColumns(out: SqlWriter, selection: Selection): void {

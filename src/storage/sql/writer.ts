@@ -28,6 +28,7 @@ export class SqlWriter implements SqlOut {
   text = '';
   readonly params: StoredValue[] = [];
   #aliases = 0;
+  #joins = true;
 
   constructor(dialect: Dialect, interruptible = false) {
     this.dialect = dialect;
@@ -55,8 +56,25 @@ export class SqlWriter implements SqlOut {
   }
 
   bind(value: StoredValue): this {
-    this.text += this.dialect.placeholder(this.params.push(value));
+    this.text += this.parameter(value);
     return this;
+  }
+
+  parameter(value: StoredValue): string {
+    return this.dialect.placeholder(this.params.push(value));
+  }
+
+  /** Whether what is being written stands among ANDs, where planners make joins of sub-queries; not so below OR, NOT and CASE. */
+  get joins(): boolean {
+    return this.#joins;
+  }
+
+  /** Writes something for which `joins` is another. */
+  joining(joins: boolean, write: () => void): void {
+    const before = this.#joins;
+    this.#joins = joins;
+    write();
+    this.#joins = before;
   }
 
   /** An alias for the table of a sub-query, unlike all others of the statement: `t1`, `t2`, ... */

@@ -9,7 +9,7 @@ const BUSY_TIMEOUT = 30_000;
 
 /** The registry of the embedded engine: a SQLite file that only its owner may read. */
 export class SqliteRegistry implements Registry {
-  readonly salt: string;
+  #salt: string;
   readonly #writer: DatabaseSync;
   /** A connection of its own: it never sees what the other has not committed, and its data_version counts every commit. */
   readonly #reader: DatabaseSync;
@@ -25,9 +25,20 @@ export class SqliteRegistry implements Registry {
     const salt = randomBytes(24).toString('base64url');
     this.#writer.prepare('INSERT INTO installation SELECT ? WHERE NOT EXISTS (SELECT 1 FROM installation)').run(salt);
     this.#reader = new DatabaseSync(path, { timeout: BUSY_TIMEOUT, readOnly: true });
-    this.salt = String(this.#reader.prepare('SELECT salt FROM installation').get()?.salt);
+    this.#salt = String(this.#reader.prepare('SELECT salt FROM installation').get()?.salt);
     this.#dataVersion = this.#reader.prepare('PRAGMA data_version');
     this.#dataVersion.setReturnArrays(true);
+  }
+
+  get salt(): string {
+    return this.#salt;
+  }
+
+  async takeSalt(salt: string): Promise<boolean> {
+    const sql = 'UPDATE installation SET salt = ? WHERE NOT EXISTS (SELECT 1 FROM systems)';
+    const taken = await this.#transact(() => this.#change(sql, salt));
+    if (taken) this.#salt = salt;
+    return taken;
   }
 
   /** `version` looks for itself. */

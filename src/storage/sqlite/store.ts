@@ -2,9 +2,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Schema } from '../../schema/model.ts';
 import type { PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
 import { Connection } from './connection.ts';
+import { SqliteContents } from './contents.ts';
 import type { ReaderPool, ReportFault } from './reads/pool.ts';
 import { SqliteReader } from './reads/reader.ts';
-import { catalogVersion, createCatalog, loadSchema, removalsQuery } from './schema/catalog.ts';
+import { catalogVersion, loadSchema, removalsQuery } from './schema/catalog.ts';
+import { catalogMigrations, migrate } from './schema/migrations.ts';
 import { GroupCommit } from './writes/group-commit.ts';
 import { carryOutPlan } from './writes/plan.ts';
 import { isRebuild, rebuildOnThread } from './writes/rebuild.ts';
@@ -20,6 +22,7 @@ const CHECKPOINT_EVERY = 2_000;
 /** One system on one SQLite file: a connection that writes and answers the short reads, and reader threads for the rest. */
 export class SqliteStore implements Store {
   readonly reader: SqliteReader;
+  readonly contents: SqliteContents;
   readonly #connection: Connection;
   readonly #commits: GroupCommit;
   readonly #pool: ReaderPool;
@@ -43,7 +46,7 @@ export class SqliteStore implements Store {
     this.#pool = pool;
     this.#report = report;
     this.#connection = new Connection(path, 'write');
-    createCatalog(this.#connection.db);
+    migrate(this.#connection.db, catalogMigrations, path);
     this.#schema = this.#load();
     this.#commits = new GroupCommit(this.#connection, {
       began: () => this.#notice(),
@@ -54,6 +57,7 @@ export class SqliteStore implements Store {
       },
       overflowed: () => report('too many writes that nobody waits for are waiting: further ones are dropped'),
     });
+    this.contents = new SqliteContents(this.#connection, this.#commits);
     this.reader = new SqliteReader(path, this.#connection, pool, {
       removals: () => this.#removals,
       notice: () => this.#notice(),
@@ -106,6 +110,7 @@ export class SqliteStore implements Store {
     let writes = 0;
     const within: Store = {
       reader: this.reader,
+      contents: this.contents,
       schema: () => this.#schema,
       whenCurrent: () => undefined,
       tableVersion: (className) => this.tableVersion(className),

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { fail } from '../../errors/fail.ts';
 import { type JsonObject, own } from '../../kernel/json.ts';
+import { loginKey } from '../../kernel/login-key.ts';
 import type { Mailer, MailMessage } from '../../mail/index.ts';
 import type { Logger } from '../../observe/index.ts';
 import { readRows } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
 import type { System } from '../../systems/index.ts';
 import { holds } from '../filters.ts';
-import { loginKey } from '../login-key.ts';
 import { hashToken } from '../token-hash.ts';
 import { updateUser } from '../user-update.ts';
 import { resetMessage } from './message.ts';

@@ -1,22 +1,15 @@
 import { fail } from '../../errors/fail.ts';
 import { type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import { emailKey, loginKey } from '../../kernel/login-key.ts';
 import type { RuledFields, RuledWrite, TableRules } from '../../records/index.ts';
 import type { OwnValues } from '../../storage/columns.ts';
 import type { StoredValue } from '../../values/index.ts';
 import { isOperator } from '../../values/index.ts';
 import { unlocked } from '../lock.ts';
-import { loginKey } from '../login-key.ts';
 import { hashPassword } from '../passwords/hash.ts';
 import { meetsPolicy } from '../passwords/policy.ts';
 import { withoutLink } from '../reset/token.ts';
 import { endSessionsOf } from '../sessions/record.ts';
-
-/**
- * Enough to tell an address from something else; whether it is one, a message tells. What mail headers are written with, and what nobody
- * sees, is in none: a message would go to another address than the one that is kept.
- */
-const address = /^[^\s\p{C}@<>()[\]\\,;:"]+@[^\s\p{C}@<>()[\]\\,;:"]+$/u;
-const longestAddress = 320;
 
 /**
  * SPEC "`_User`", "Users and sessions": names are unique, passwords are kept as hashes alone, and a user who is blocked, gone or has a
@@ -75,8 +68,7 @@ function nameOf(username: JsonValue | undefined): { _username_key: string } {
 function emailOf(email: JsonValue | undefined): { _email_key: string | null } {
   if (email === undefined || email === null || email === '' || isDelete(email)) return { _email_key: null };
   if (typeof email !== 'string') return fail('invalidEmail');
-  const key = loginKey(email);
-  return key.length <= longestAddress && address.test(key) ? { _email_key: key } : fail('invalidEmail');
+  return { _email_key: emailKey(email) ?? fail('invalidEmail') };
 }
 
 const isDelete = (value: JsonValue): boolean => isOperator(value) && (value as JsonObject).__op === 'Delete';

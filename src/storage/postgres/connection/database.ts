@@ -25,6 +25,8 @@ export interface Session {
 export interface TransactionOptions {
   /** Milliseconds that a statement may take; 0: any time. The time limit of queries where it is left out. */
   readonly timeLimit?: number;
+  /** Milliseconds that the transaction may stand still between two statements; 0: any time. */
+  readonly idleLimit?: number;
   /** Milliseconds that a statement may wait for a lock. Any time where it is left out. */
   readonly lockLimit?: number;
 }
@@ -34,8 +36,12 @@ export interface TransactionOptions {
  * them), except: a connection that cannot be had, or was lost, is `unavailable`; the end of the time limit is `timeout`.
  */
 export interface Database {
-  /** A read that is short for certain: one row by its id. Many are under way on one connection. One round trip. */
-  short(statement: Statement): Promise<Row[]>;
+  /**
+   * A read that is short for certain: one row by its id. Many are under way on one connection. One round trip. Where it takes its time
+   * after all, or waits for a lock, it is done as a long one.
+   * @param system whose it is then
+   */
+  short(statement: Statement, system?: string): Promise<Row[]>;
   /**
    * A read that may be long, on a connection of its own until it ends. One round trip. One system gets all such connections but one at
    * the most, so that it cannot delay another.
@@ -53,6 +59,6 @@ export interface Database {
   /** A transaction that decides on the way. Committed when `work` resolves, rolled back when it throws. */
   transact<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Statements by themselves, not in a transaction, on a connection of their own. */
-  alone<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  alone<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
   close(): Promise<void>;
 }

@@ -67,7 +67,10 @@ class Compiler {
   write(out: SqlWriter): void {
     const { stages, output } = this.#aggregation;
     const slow = stages.some((stage) => stage.kind === 'match' && conditionTakesTime(stage.condition));
-    this.#source((writer) => writeBase(writer, this.#aggregation, this.#used), slow && isGuarded(this.#aggregation.filter));
+    this.#source(
+      (writer) => writeBase(writer, this.#aggregation, this.#used, this.#context.dialect),
+      slow && isGuarded(this.#aggregation.filter),
+    );
     for (let at = 0; at < stages.length; at++) {
       const stage = stages[at] as Stage;
       const next = stages[at + 1];
@@ -118,11 +121,12 @@ class Compiler {
       this.#weights.set(column, weight);
       heaviest = Math.max(heaviest, weight);
     }
-    const columns = made.map(
-      ([column, expression]) => sql`${compileExpression(expression, this.#context).sql} AS ${columnName(column)}`,
-    );
+    const columns = made.map(([column, expression]) => this.#shown(compileExpression(expression, this.#context).sql, column));
     const kept = this.#columns.map((column) => sql`${columnName(column)}`);
-    this.#source(sql`SELECT ${joined([...kept, ...columns], ', ')} FROM ${this.#from()}`, heaviest > heavy);
+    this.#source(
+      sql`SELECT ${joined([...kept, ...columns], ', ')} FROM ${this.#from()}${this.#context.dialect.fence}`,
+      heaviest > heavy,
+    );
     this.#columns = [...this.#columns, ...made.map(([column]) => column)];
     if (heaviest > heavy) this.#weights.clear();
   }
@@ -130,9 +134,9 @@ class Compiler {
   #group(stage: Extract<Stage, { kind: 'group' }>): void {
     const order = (reversed: boolean) => this.#orderTerms(reversed);
     const group = compileGroup(stage, order, this.#context);
-    if (group.ranks.length > 0) {
+    if (group.added.length > 0) {
       const kept = this.#columns.map((column) => sql`${columnName(column)}`);
-      this.#source(sql`SELECT ${joined([...kept, ...group.ranks], ', ')} FROM ${this.#from()}`);
+      this.#source(sql`SELECT ${joined([...kept, ...group.added], ', ')} FROM ${this.#from()}${this.#context.dialect.fence}`);
     }
     const columns = group.columns.length > 0 ? joined(group.columns, ', ') : 'count(*) AS "none"';
     this.#source(sql`SELECT ${columns} FROM ${this.#from()}${group.tail}`);
@@ -149,12 +153,16 @@ class Compiler {
     ] as const;
     const columns = made.filter(([column]) => this.#used.has(column));
     const kept = this.#columns.map((column) => sql`${columnName(column)}`);
-    const all = [...kept, ...columns.map(([column, value]) => sql`${value} AS ${columnName(column)}`)];
+    const all = [...kept, ...columns.map(([column, value]) => this.#shown(value, column))];
     this.#source(
       sql`SELECT ${all.length > 0 ? joined(all, ', ') : 'NULL AS "none"'} FROM ${rows.from} WHERE ${dialect.unwindMayGoOn}`,
     );
     this.#columns = [...this.#columns, ...columns.map(([column]) => column)];
     for (const [column] of columns) this.#weights.set(column, 8);
+  }
+
+  #shown(value: Fragment, column: Column): Fragment {
+    return sql`${this.#context.dialect.typed(column.kind, value)} AS ${columnName(column)}`;
   }
 
   /** Adds a row source, which the next one reads. */

@@ -1,5 +1,5 @@
 import { kindOf } from '../../../query/aggregate/kind.ts';
-import type { Condition } from '../../../query/aggregate/model.ts';
+import type { Condition, Literal } from '../../../query/aggregate/model.ts';
 import { comparisonSigns } from '../dialect.ts';
 import { balanced, bound, columnName, type Fragment, sql, typedColumn } from './fragment.ts';
 import { as, type ExpressionContext } from './kinds.ts';
@@ -36,20 +36,24 @@ export function compileCondition(condition: Condition, context: ExpressionContex
 
 type Compare = Extract<Condition, { kind: 'compare' }>;
 
-function compare({ column, op, operand }: Compare, { base }: ExpressionContext): Fragment {
-  return sql`(${columnName(column)}${comparisonSigns[op]}${bound(base.toColumn(operand.kind, operand.value))})`;
+function compare({ column, op, operand }: Compare, context: ExpressionContext): Fragment {
+  return sql`(${columnName(column)}${comparisonSigns[op]}${stored(operand, context)})`;
+}
+
+function stored({ kind, value }: Literal, { base, dialect }: ExpressionContext): Fragment {
+  return dialect.typed(kind, bound(base.toColumn(kind, value)));
 }
 
 /** A value of unknown kind counts where it is of the operand's; an array, where an element equals it. */
 function compareJson({ column, op, operand }: Compare, context: ExpressionContext): Fragment {
-  const { dialect, base } = context;
+  const { dialect } = context;
   const value = typedColumn(column);
-  const stored = bound(base.toColumn(operand.kind, operand.value));
   const literal = kindOf(operand);
-  if (op !== 'eq') return sql`(${as(context, literal, value)}${comparisonSigns[op]}${stored})`;
+  const wanted = stored(operand, context);
+  if (op !== 'eq') return sql`(${as(context, literal, value)}${comparisonSigns[op]}${wanted})`;
   const equals = (json: Fragment) =>
     operand.kind === 'json'
-      ? sql`${dialect.canonical(json)} = ${stored}`
-      : sql`${as(context, literal, { kind: 'json', sql: json, simple: false })} = ${stored}`;
+      ? sql`${dialect.equalityKey(json)} = ${dialect.equalityKeyOf(wanted)}`
+      : sql`${as(context, literal, { kind: 'json', sql: json, simple: false })} = ${wanted}`;
   return sql`((${equals(value.sql)}) OR ${dialect.someElement(value.sql, equals)})`;
 }

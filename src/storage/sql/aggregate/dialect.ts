@@ -1,8 +1,12 @@
-import type { DatePart } from '../../../query/aggregate/model.ts';
+import type { DatePart, ValueKind } from '../../../query/aggregate/model.ts';
 import type { Fragment } from './fragment.ts';
 
 /** What differs between databases in aggregations. Operands may be written once only, but for those that are said to be simple. */
 export interface AggregateDialect {
+  /** An expression, a bound value or NULL said to be of a kind, in the form that columns of that kind have between stages. */
+  typed(kind: ValueKind['kind'], value: Fragment): Fragment;
+  /** Follows a SELECT whose columns are to be computed once, not wherever they are used. */
+  readonly fence: string;
   /** The value of a body over named operands, each of them computed once. */
   bind(operands: readonly (readonly [name: string, value: Fragment])[], body: Fragment): Fragment;
 
@@ -10,10 +14,14 @@ export interface AggregateDialect {
   place(json: Fragment, path: readonly string[]): Fragment;
   /** JSON text with the value at a path put in; taken out where `value` is null. */
   edited(json: Fragment, path: readonly string[], value: Fragment | null): Fragment;
-  /** JSON text that is the same for equal values. */
-  canonical(json: Fragment): Fragment;
-  /** What JSON text is sorted by. */
-  sortKey(json: Fragment): Fragment;
+  /** What equal JSON texts have in common. */
+  equalityKey(json: Fragment): Fragment;
+  /** The same of the canonical JSON text of a literal (kernel/json.ts). */
+  equalityKeyOf(canonical: Fragment): Fragment;
+  /** JSON text in a column to group by: `by` is the same for equal values, `shown` the canonical text of a group's (the same object where that is one). */
+  groupKey(json: Fragment): { readonly by: Fragment; readonly shown: Fragment };
+  /** What a value of a kind is sorted by. Simple operand. */
+  sortKey(kind: ValueKind['kind'], value: Fragment): Fragment;
   /** The text that JSON text is; NULL where it is none. So for numbers and members. Simple operands. */
   textOf(json: Fragment): Fragment;
   /** The same for a column, as SQL text that binds nothing. */
@@ -28,12 +36,20 @@ export interface AggregateDialect {
   jsonOfText(text: Fragment): Fragment;
   jsonOfNumber(number: Fragment): Fragment;
   jsonOfInstant(instant: Fragment): Fragment;
-  object(members: readonly (readonly [name: Fragment, json: Fragment])[]): Fragment;
-  /** Without the members that are null; NULL where none is left. */
-  compact(object: Fragment): Fragment;
-  array(items: readonly Fragment[]): Fragment;
-  /** JSON array of JSON texts that a group holds; NULLs are passed over. */
-  collected(json: Fragment, order: Fragment | null): Fragment;
+
+  /** JSON array of the JSON texts that a group holds, in an order; NULLs are passed over. */
+  collected(json: Fragment, order: Fragment): Fragment;
+  /** JSON array of the different JSON texts that a group holds, in the order of their text. @param mixed unless equal values have one text */
+  collectedSet(json: Fragment, mixed: boolean): Fragment;
+  /** The value of the row of a group for which the condition holds. */
+  only(condition: Fragment, value: Fragment): Fragment;
+  /** The least or the greatest value of a group; not for values of unknown kind. */
+  extreme(which: 'min' | 'max', kind: ValueKind['kind'], value: Fragment): Fragment;
+  /** The sum of a group's numbers, NULL where there are none, or their average. `number` is a column. */
+  total(which: 'sum' | 'avg', number: Fragment): Fragment;
+
+  /** Arithmetic of numbers: infinite where it leaves their range, NULL where it makes no sense. A divisor of zero makes NULL. */
+  arithmetic(operator: '+' | '-' | '*' | '/', a: Fragment, b: Fragment): Fragment;
 
   /** Milliseconds of ISO text. */
   instantOf(iso: Fragment): Fragment;

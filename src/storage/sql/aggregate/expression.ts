@@ -1,6 +1,7 @@
 import { kindOf } from '../../../query/aggregate/kind.ts';
 import type { Expression } from '../../../query/aggregate/model.ts';
-import { bound, columnName, type Fragment } from './fragment.ts';
+import { columnName, type Fragment } from './fragment.ts';
+import { array, compactObject, object } from './json.ts';
 import { as, type ExpressionContext } from './kinds.ts';
 import { literalOperand, type Operand, operators } from './operators.ts';
 
@@ -16,7 +17,7 @@ export function compileExpression(expression: Expression, context: ExpressionCon
     case 'column':
       return { ...kind, sql: [columnName(expression.column)], simple: true };
     case 'literal':
-      return literalOperand(kind, expression.value, context.base.toColumn(expression.kind, expression.value));
+      return literalOperand(context, kind, expression.value);
     case 'place':
       return operand(dialect.place([columnName(expression.column)], expression.path));
     case 'edited': {
@@ -25,13 +26,11 @@ export function compileExpression(expression: Expression, context: ExpressionCon
       return operand(dialect.edited([columnName(expression.column)], expression.path, value));
     }
     case 'object': {
-      const object = dialect.object(
-        expression.members.map(([name, value]) => [bound(name), as(context, json, inner(value))] as const),
-      );
-      return operand(expression.compact ? dialect.compact(object) : object);
+      const members = expression.members.map(([name, value]) => [name, as(context, json, inner(value))] as const);
+      return operand(expression.compact ? compactObject(context, members) : object(context, members));
     }
     case 'array':
-      return operand(dialect.array(expression.items.map((item) => as(context, json, inner(item)))));
+      return operand(array(expression.items.map((item) => as(context, json, inner(item)))));
     case 'call':
       return operand(operators[expression.operator](context, expression.items.map(inner), kind));
   }

@@ -27,11 +27,16 @@ export function joined(parts: readonly Fragment[], separator: string): Fragment 
 }
 
 /** Engines bound the depth of an expression, and a chain of n operators is n deep; halving makes it log n. */
-export function balanced(parts: readonly Fragment[], operator: ' AND ' | ' OR ' | ' + ' | ' * ' | ' || '): Fragment {
+export function combined(parts: readonly Fragment[], combine: (a: Fragment, b: Fragment) => Fragment): Fragment {
   const [only] = parts;
   if (only && parts.length === 1) return only;
   const middle = parts.length >> 1;
-  return sql`(${balanced(parts.slice(0, middle), operator)}${operator}${balanced(parts.slice(middle), operator)})`;
+  return combine(combined(parts.slice(0, middle), combine), combined(parts.slice(middle), combine));
+}
+
+/** Parts with an operator between them. */
+export function balanced(parts: readonly Fragment[], operator: ' AND ' | ' OR ' | ' || '): Fragment {
+  return combined(parts, (a, b) => sql`(${a}${operator}${b})`);
 }
 
 /** Writes a fragment into a statement, where its values are bound. */

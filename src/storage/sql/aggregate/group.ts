@@ -1,6 +1,7 @@
 import type { Accumulator, Column, Stage } from '../../../query/aggregate/model.ts';
+import type { AggregateDialect } from './dialect.ts';
 import { columnName, type Fragment, joined, sql, typedColumn } from './fragment.ts';
-import { as, asNumber, type ExpressionContext, equalityKey, sortKey } from './kinds.ts';
+import { as, asNumber, type ExpressionContext, sortKey } from './kinds.ts';
 
 type Group = Extract<Stage, { kind: 'group' }>;
 
@@ -9,8 +10,8 @@ export type WriteOrder = (reversed: boolean) => Fragment;
 
 /** The parts of a grouping statement. */
 export interface GroupSql {
-  /** Columns to add to the rows before they are grouped: their ranks within the groups. */
-  readonly ranks: readonly Fragment[];
+  /** Columns to add to the rows before they are grouped: their ranks within the groups, and what accumulators ask for more than once. */
+  readonly added: readonly Fragment[];
   /** The columns of the groups. */
   readonly columns: readonly Fragment[];
   /** What follows FROM. */
@@ -19,54 +20,72 @@ export interface GroupSql {
 
 /** SQL of a `$group`: `$first` and `$last` go by the order of the rows that come in. */
 export function compileGroup(stage: Group, order: WriteOrder, context: ExpressionContext): GroupSql {
-  const ranks: Fragment[] = [];
-  const keys = stage.keys.map(([, from]) => equalityKey(context, typedColumn(from)));
-  const partition = keys.length === 0 ? sql`` : sql`PARTITION BY ${joined(keys, ', ')} `;
-  const rank = (terms: Fragment): string => {
-    const name = `"r${ranks.length}"`;
-    ranks.push(sql`row_number() OVER (${partition}ORDER BY ${terms}) AS ${name}`);
+  const added: Fragment[] = [];
+  const add: Add = (value) => {
+    const name = `"r${added.length}"`;
+    added.push(sql`${value} AS ${name}`);
     return name;
   };
-  const accumulated = stage.accumulators.map(
-    (accumulator) => sql`${accumulate(accumulator, order, rank, context)} AS ${columnName(accumulator.column)}`,
+  const keys = stage.keys.map(([, from]) => groupKey(from, context));
+  const by = keys.map((key) => key.by);
+  const partition = keys.length === 0 ? sql`` : sql`PARTITION BY ${joined(by, ', ')} `;
+  const rank: Rank = (terms) => add(sql`row_number() OVER (${partition}ORDER BY ${terms})`);
+  const shown = (value: Fragment, column: Column) => sql`${context.dialect.typed(column.kind, value)} AS ${columnName(column)}`;
+  const accumulated = stage.accumulators.map((accumulator) =>
+    shown(accumulate(accumulator, order, { rank, add, context }), accumulator.column),
   );
-  const columns = [...stage.keys.map(([key], at) => sql`${keys[at] as Fragment} AS ${columnName(key)}`), ...accumulated];
+  const columns = [...stage.keys.map(([key], at) => shown((keys[at] as GroupKey).shown, key)), ...accumulated];
   // A group of all rows is no group where there are none.
-  const tail = keys.length === 0 ? ' HAVING count(*) > 0' : ` GROUP BY ${keys.map((_, at) => String(at + 1)).join(', ')}`;
-  return { ranks, columns, tail: [tail] };
+  const tail = keys.length === 0 ? [' HAVING count(*) > 0'] : sql` GROUP BY ${joined(keys.map(grouped), ', ')}`;
+  return { added, columns, tail };
 }
+
+/** Adds a column to the rows before they are grouped. @returns its name */
+type Add = (value: Fragment) => string;
+type Rank = (terms: Fragment) => string;
+
+type GroupKey = ReturnType<AggregateDialect['groupKey']>;
+
+function groupKey(from: Column, { dialect }: ExpressionContext): GroupKey {
+  const { kind, sql } = typedColumn(from);
+  return kind === 'json' ? dialect.groupKey(sql) : { by: sql, shown: sql };
+}
+
+/** A key that is shown as it is computed need not be written again. */
+const grouped = ({ by, shown }: GroupKey, at: number): Fragment => (by === shown ? [String(at + 1)] : by);
 
 function accumulate(
   { operator, argument }: Accumulator,
   order: WriteOrder,
-  rank: (terms: Fragment) => string,
-  context: ExpressionContext,
+  { rank, add, context }: { readonly rank: Rank; readonly add: Add; readonly context: ExpressionContext },
 ): Fragment {
   if (operator === 'count' || !argument) return ['count(*)'];
+  const { dialect } = context;
   const value = typedColumn(argument);
-  const only = (terms: Fragment) => sql`max(CASE WHEN ${rank(terms)} = 1 THEN ${value.sql} END)`;
+  const only = (terms: Fragment) => dialect.only(sql`${rank(terms)} = 1`, value.sql);
+  const total = (which: 'sum' | 'avg') => {
+    const number = asNumber(context, value);
+    return dialect.total(which, value.kind === 'number' ? number : [add(number)]);
+  };
   switch (operator) {
     case 'sum':
-      return sql`coalesce(sum(1.0 * ${asNumber(context, value)}), 0)`;
+      return sql`coalesce(${total('sum')}, 0)`;
     case 'avg':
-      return sql`avg(${asNumber(context, value)})`;
+      return total('avg');
     case 'min':
     case 'max':
       // Values of unknown kind have an order of their own.
-      return argument.kind === 'json'
+      return value.kind === 'json'
         ? only(extremeFirst(argument, operator === 'max', context))
-        : sql`${operator}(${value.sql})`;
+        : dialect.extreme(operator, value.kind, value.sql);
     case 'first':
       return only(order(false));
     case 'last':
       return only(order(true));
     case 'push':
-      return context.dialect.collected(as(context, { kind: 'json' }, value), order(false));
+      return dialect.collected(as(context, { kind: 'json' }, value), order(false));
     case 'addToSet':
-      return context.dialect.collected(
-        value.kind === 'json' ? equalityKey(context, value) : as(context, { kind: 'json' }, value),
-        null,
-      );
+      return dialect.collectedSet(as(context, { kind: 'json' }, value), value.kind === 'json');
   }
 }
 

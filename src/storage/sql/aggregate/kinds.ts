@@ -12,8 +12,6 @@ export interface ExpressionContext {
   newName(): string;
 }
 
-const NULL: Fragment = ['NULL'];
-
 /** A body that may use its operands more than once; they are computed once. */
 export function using(
   context: ExpressionContext,
@@ -34,8 +32,8 @@ export function using(
 export function as(context: ExpressionContext, wanted: ValueKind, value: Typed): Fragment {
   if (sameKind(value, wanted)) return value.sql;
   if (wanted.kind === 'json') return asJson(context, value);
-  if (value.kind !== 'json') return NULL;
   const { dialect } = context;
+  if (value.kind !== 'json') return dialect.typed(wanted.kind, ['NULL']);
   return using(context, [value], (json): Fragment => {
     switch (wanted.kind) {
       case 'number':
@@ -47,7 +45,7 @@ export function as(context: ExpressionContext, wanted: ValueKind, value: Typed):
       case 'date':
         return sql`CASE WHEN ${dialect.member(json, '__type')} = 'Date' THEN ${dialect.instantOf(dialect.member(json, 'iso'))} END`;
       default:
-        return sql`CASE WHEN ${dialect.member(json, '__type')} = 'Pointer' AND ${dialect.member(json, 'className')} = ${bound(wanted.targetClass ?? '')} THEN ${dialect.member(json, 'objectId')} END`;
+        return sql`CASE WHEN ${dialect.member(json, '__type')} = 'Pointer' AND ${dialect.member(json, 'className')} = ${dialect.typed('text', bound(wanted.targetClass ?? ''))} THEN ${dialect.member(json, 'objectId')} END`;
     }
   });
 }
@@ -65,7 +63,7 @@ function asJson(context: ExpressionContext, value: Typed): Fragment {
     case 'date':
       return dialect.jsonOfInstant(value.sql);
     case 'pointer':
-      return sql`('{"__type":"Pointer","className":' || ${dialect.jsonOfText(bound(value.targetClass ?? ''))} || ',"objectId":' || ${dialect.jsonOfText(value.sql)} || '}')`;
+      return sql`('{"__type":"Pointer","className":' || ${dialect.jsonOfText(dialect.typed('text', bound(value.targetClass ?? '')))} || ',"objectId":' || ${dialect.jsonOfText(value.sql)} || '}')`;
     default:
       return value.sql;
   }
@@ -78,10 +76,10 @@ export const asText = (context: ExpressionContext, value: Typed): Fragment => as
 
 /** What a value is sorted and ranked by. */
 export function sortKey(context: ExpressionContext, value: Typed): Fragment {
-  return value.kind === 'json' ? context.dialect.sortKey(value.sql) : value.sql;
+  return using(context, [value], (sql) => context.dialect.sortKey(value.kind, sql));
 }
 
 /** What equal values have in common. */
 export function equalityKey(context: ExpressionContext, value: Typed): Fragment {
-  return value.kind === 'json' ? context.dialect.canonical(value.sql) : value.sql;
+  return value.kind === 'json' ? context.dialect.equalityKey(value.sql) : value.sql;
 }

@@ -1,7 +1,7 @@
 import { kindOf, sameKind } from '../../../query/aggregate/kind.ts';
 import type { DatePart, Operator, ValueKind } from '../../../query/aggregate/model.ts';
 import type { StoredValue } from '../../../values/type.ts';
-import { balanced, bound, type Fragment, joined, sql, type Typed } from './fragment.ts';
+import { balanced, bound, combined, type Fragment, joined, sql, type Typed } from './fragment.ts';
 import { as, asNumber, asText, type ExpressionContext, equalityKey, sortKey, using } from './kinds.ts';
 
 /** An operand; `value` is a literal's. */
@@ -41,10 +41,10 @@ const letterCase =
 /** How each operator is written. NULL in arithmetic and texts makes NULL, as in MongoDB. */
 export const operators: Readonly<Record<Operator, Write>> = {
   add: (context, items, kind) =>
-    kind.kind === 'date' ? instant(context, items, ' + ') : balanced(numbers(context, items), ' + '),
-  subtract: (context, items, kind) => (kind.kind === 'date' ? instant(context, items, ' - ') : difference(context, items)),
-  multiply: (context, items) => balanced(numbers(context, items), ' * '),
-  divide: (context, items) => sql`(1.0 * ${asNumber(context, first(items))} / nullif(${asNumber(context, second(items))}, 0))`,
+    kind.kind === 'date' ? instant(context, items, '+') : calculated(context, numbers(context, items), '+'),
+  subtract: (context, items, kind) => (kind.kind === 'date' ? instant(context, items, '-') : difference(context, items)),
+  multiply: (context, items) => calculated(context, numbers(context, items), '*'),
+  divide: (context, items) => context.dialect.arithmetic('/', asNumber(context, first(items)), asNumber(context, second(items))),
   mod: (context, items) => context.dialect.remainder(asNumber(context, first(items)), asNumber(context, second(items))),
   abs: (context, items) => sql`abs(${asNumber(context, first(items))})`,
   round: (context, items) => context.dialect.round(asNumber(context, first(items)), Number(items[1]?.value ?? 0)),
@@ -71,7 +71,8 @@ export const operators: Readonly<Record<Operator, Write>> = {
   and: truth(' AND '),
   or: truth(' OR '),
   not: (_context, items) => sql`(NOT ${truthOf(first(items))})`,
-  size: (context, items) => (first(items).kind === 'json' ? using(context, items, context.dialect.length) : ['NULL']),
+  size: (context, items) =>
+    first(items).kind === 'json' ? using(context, items, context.dialect.length) : context.dialect.typed('number', ['NULL']),
   year: part('year'),
   month: part('month'),
   dayOfMonth: part('dayOfMonth'),
@@ -82,17 +83,25 @@ export const operators: Readonly<Record<Operator, Write>> = {
   second: part('second'),
 };
 
+function calculated(context: ExpressionContext, items: readonly Fragment[], operator: '+' | '-' | '*'): Fragment {
+  return combined(items, (a, b) => context.dialect.arithmetic(operator, a, b));
+}
+
+/** A Date as the number of its milliseconds. */
+const milliseconds = (context: ExpressionContext, item: Operand) =>
+  item.kind === 'date' ? context.dialect.typed('number', item.sql) : asNumber(context, item);
+
 /** A Date moved by milliseconds. */
-function instant(context: ExpressionContext, items: readonly Operand[], operator: ' + ' | ' - '): Fragment {
-  const terms = items.map((item) => (item.kind === 'date' ? item.sql : asNumber(context, item)));
-  const moved = operator === ' + ' ? balanced(terms, ' + ') : sql`(${joined(terms, operator)})`;
+function instant(context: ExpressionContext, items: readonly Operand[], operator: '+' | '-'): Fragment {
+  const terms = items.map((item) => milliseconds(context, item));
+  const moved = calculated(context, terms, operator);
   return using(context, [{ ...date, sql: moved, simple: false }], context.dialect.toInstant);
 }
 
 function difference(context: ExpressionContext, items: readonly Operand[]): Fragment {
   const dates = items.every((item) => item.kind === 'date');
-  const [from, amount] = dates ? items.map((item) => item.sql) : numbers(context, items);
-  return sql`(${from as Fragment} - ${amount as Fragment})`;
+  const terms = dates ? items.map((item) => milliseconds(context, item)) : numbers(context, items);
+  return calculated(context, terms, '-');
 }
 
 /** What counts as true: anything but false, 0 and null. Never NULL. */
@@ -138,6 +147,7 @@ function writeOrder(context: ExpressionContext, sign: '<' | '<=' | '>' | '>=', a
 }
 
 /** The operand that a literal is. */
-export function literalOperand(kind: ValueKind, value: StoredValue, stored: StoredValue): Operand {
-  return { ...kind, sql: value === null ? ['NULL'] : bound(stored), simple: true, value };
+export function literalOperand({ dialect, base }: ExpressionContext, kind: ValueKind, value: StoredValue): Operand {
+  const literal: Fragment = value === null ? ['NULL'] : bound(base.toColumn(kind.kind, value));
+  return { ...kind, sql: dialect.typed(kind.kind, literal), simple: true, value };
 }

@@ -2,29 +2,30 @@ import type { Aggregation, Column } from '../../../query/aggregate/model.ts';
 import type { Field } from '../../../schema/model.ts';
 import { writeWhere } from '../filter.ts';
 import type { SqlWriter } from '../writer.ts';
-import { columnName } from './fragment.ts';
+import type { AggregateDialect } from './dialect.ts';
+import { bound, columnName, type Fragment, sql, writeFragment } from './fragment.ts';
 
 const alias = 't';
 
 /** The scan that all stages stand on: the columns of the records that any of them uses. */
-export function writeBase(out: SqlWriter, aggregation: Aggregation, used: ReadonlySet<Column>): void {
+export function writeBase(out: SqlWriter, aggregation: Aggregation, used: ReadonlySet<Column>, dialect: AggregateDialect): void {
   const start = out.add('SELECT ').text.length;
-  const add = (column: Column, write: () => void) => {
+  const add = (column: Column, value: Fragment) => {
     if (!used.has(column)) return;
     if (out.text.length > start) out.add(', ');
-    write();
-    out.add(` AS ${columnName(column)}`);
+    writeFragment(out, sql`${value} AS ${columnName(column)}`);
   };
-  add(aggregation.sequence, () => out.column(alias, '_seq'));
-  for (const [column, field] of aggregation.base) add(column, () => writeField(out, field));
+  add(aggregation.sequence, [`${alias}."_seq"`]);
+  for (const [column, field] of aggregation.base) add(column, stored(out, field, column.kind, dialect));
   if (out.text.length === start) out.add('NULL AS "none"');
   out.add(' FROM ').table(aggregation.table.sqlName).add(` AS ${alias}`);
   writeWhere(out, aggregation.filter, alias);
 }
 
 /** Every record has an ACL and its Relations on the wire, whether or not anything is stored. */
-function writeField(out: SqlWriter, field: Field): void {
-  if (field.type === 'Relation') out.bind(JSON.stringify({ __type: 'Relation', className: field.targetClass ?? '' }));
-  else if (field.type === 'ACL') out.add('coalesce(').column(alias, field.column).add(", '{}')");
-  else out.column(alias, field.column);
+function stored(out: SqlWriter, field: Field, kind: Column['kind'], dialect: AggregateDialect): Fragment {
+  if (field.type === 'Relation')
+    return dialect.typed(kind, bound(JSON.stringify({ __type: 'Relation', className: field.targetClass ?? '' })));
+  const value = dialect.typed(kind, [`${alias}.${out.dialect.quoted(field.column)}`]);
+  return field.type === 'ACL' ? sql`coalesce(${value}, '{}')` : value;
 }

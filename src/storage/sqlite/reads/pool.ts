@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { serviceError } from '../../../errors/fail.ts';
 import type { FindResult } from '../../port.ts';
-import type { ResolveInclude } from './job.ts';
+import type { ResolveInclude } from '../../sql/reads/job.ts';
 import type { FindJobs } from './protocol.ts';
 import { ReadTask } from './task.ts';
 import { ReaderThread } from './thread.ts';

@@ -1,6 +1,6 @@
 import type { ErrorKey } from '../../../errors/catalogue.ts';
+import type { ByIdsJob, ReadJob } from '../../sql/reads/job.ts';
 import type { Statement } from '../../sql/writer.ts';
-import type { ByIdsJob, ReadJob } from './job.ts';
 
 /** Pieces of an answer that may be under way to the event loop before the reader thread waits. */
 export const CREDITS = 8;

@@ -3,16 +3,17 @@ import type { Query, Selection } from '../../../query/selection.ts';
 import { type RowWriter, rowWriter } from '../../../values/encode.ts';
 import { type FindResult, type JsonText, type Reader, SchemaChanged, wholeText } from '../../port.ts';
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
+import { NotShort } from '../../sql/reads/expand.ts';
+import { byIdsJob, includeResolver, type ReadJob, type ResolveInclude, readJob } from '../../sql/reads/job.ts';
 import { type ByIdStatement, compileCount, compileGet, compileList } from '../../sql/select.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Connection } from '../connection.ts';
 import { sqliteAggregate } from '../sql/aggregate.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
-import { includeResolver, type ReadJob, type ResolveInclude, readJob } from './job.ts';
 import { isShortList, shortCount } from './lane.ts';
 import type { ReaderPool } from './pool.ts';
 import type { FindJobs } from './protocol.ts';
-import { NotShort, runPaged, runWhole } from './run.ts';
+import { runPaged, runWhole } from './run.ts';
 
 /** Characters of arrays of Pointers that the event loop expands at once: some 2,000 records, 20 ms. */
 const SHORT_ARRAYS = 128 * 1024;
@@ -26,6 +27,8 @@ async function ifShort<T>(read: Promise<T>): Promise<T | null> {
     throw error;
   }
 }
+
+const targetsOf = (selection: Selection) => includeResolver(selection, (target) => byIdsJob(target, dialect));
 
 interface CompiledGet {
   readonly statement: ByIdStatement;
@@ -75,7 +78,7 @@ export class SqliteReader implements Reader {
       list: list && readJob(query, compileList(query, dialect, true)),
       count: query.count ? compileCount(query, dialect, true) : null,
     };
-    return this.#findOnThread(jobs, includeResolver(query));
+    return this.#findOnThread(jobs, targetsOf(query));
   }
 
   async aggregate(aggregation: Aggregation): Promise<JsonText> {
@@ -106,7 +109,7 @@ export class SqliteReader implements Reader {
   }
 
   async #getWithIncludes(job: ReadJob, selection: Selection): Promise<string | null> {
-    const resolve = includeResolver(selection);
+    const resolve = targetsOf(selection);
     const here = async () => {
       for await (const text of runPaged(this.#connection, job, resolve, SHORT_ARRAYS)) return [text];
       return [];
@@ -124,7 +127,7 @@ export class SqliteReader implements Reader {
     let records = '';
     if (job?.includes.length === 0) records = runWhole(this.#connection, job);
     else if (job)
-      for await (const text of runPaged(this.#connection, job, includeResolver(query), SHORT_ARRAYS))
+      for await (const text of runPaged(this.#connection, job, targetsOf(query), SHORT_ARRAYS))
         records += records === '' ? text : `,${text}`;
     const results = `[${records}]`;
     return count === undefined ? { results } : { results, count };

@@ -1,6 +1,6 @@
 import { serviceError } from '../../../errors/fail.ts';
 import type { FindResult } from '../../port.ts';
-import type { ResolveInclude } from './job.ts';
+import type { ResolveInclude } from '../../sql/reads/job.ts';
 import type { FindJobs } from './protocol.ts';
 
 /** Longest wait for a client that does not read on, in milliseconds; its snapshot of the data is held as long. */

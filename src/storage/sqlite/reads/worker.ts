@@ -7,11 +7,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
+import type { ByIdsJob } from '../../sql/reads/job.ts';
 import type { Connection } from '../connection.ts';
 import { lowerPriority } from '../priority.ts';
 import { removalsQuery } from '../schema/catalog.ts';
 import { ReaderConnections } from './connections.ts';
-import type { ByIdsJob } from './job.ts';
 import { CREDITS, type Errand, type FindJobs, type FromReader, faultText, type ReaderSetup, type ToReader } from './protocol.ts';
 import { runPaged } from './run.ts';
 

@@ -1,29 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { emptySchema, referencesOf, type SchemaChange } from '../../../schema/change.ts';
+import { emptySchema, referencesOf, type SchemaChange, takesAway } from '../../../schema/change.ts';
 import { type Field, type FieldType, fieldOf, type Schema, type TableIndex, type TableSchema } from '../../../schema/model.ts';
-
-/** Our own tables inside a system's database: its schema as the interface sees it. Record tables start with `t_`, so names never meet. */
-const catalogTables = `
-CREATE TABLE IF NOT EXISTS rds_tables (
-  position INTEGER PRIMARY KEY, className TEXT NOT NULL UNIQUE, sqlName TEXT NOT NULL,
-  permissions TEXT NOT NULL, timeline TEXT, indexes TEXT NOT NULL, textIndex TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS rds_fields (
-  className TEXT NOT NULL, position INTEGER NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL, targetClass TEXT, columnName TEXT NOT NULL,
-  PRIMARY KEY (className, name)
-) WITHOUT ROWID;
-`;
-
-/** Counts the changes of the schema, so that another process notices them, and those among them that take something out of it. */
-const countTable = `
-CREATE TABLE IF NOT EXISTS rds_catalog (changes INTEGER NOT NULL, removals INTEGER NOT NULL);
-INSERT INTO rds_catalog SELECT 0, 0 WHERE NOT EXISTS (SELECT 1 FROM rds_catalog);
-`;
-
-/** Makes the catalogue where there is none. */
-export function createCatalog(db: DatabaseSync): void {
-  db.exec(catalogTables + countTable);
-}
 
 /** How often the schema has changed. */
 export function catalogVersion(db: DatabaseSync): number {
@@ -33,9 +10,7 @@ export function catalogVersion(db: DatabaseSync): number {
 /** How often something was taken out of the schema. A read that was planned before is to be planned anew; after any other change it stands. */
 export const removalsQuery = { text: 'SELECT removals FROM rds_catalog', params: [] } as const;
 
-const removals: ReadonlySet<SchemaChange['kind']> = new Set(['dropTable', 'dropField', 'setTextIndex']);
-
-/** Reads the whole schema. */
+/** Reads the whole schema. Record tables start with `t_`, so their names and those of our own tables (migrations.ts) never meet. */
 export function loadSchema(db: DatabaseSync): Schema {
   const fields = new Map<string, Map<string, Field>>();
   for (const row of db.prepare('SELECT * FROM rds_fields ORDER BY className, position').all()) {
@@ -62,12 +37,17 @@ export function loadSchema(db: DatabaseSync): Schema {
       ...(row.timeline === null ? {} : { timeline: JSON.parse(row.timeline as string) }),
     });
   }
-  return { version: emptySchema.version + 1, tables, referencesTo: referencesOf(tables) };
+  const templateVersion = db.prepare('SELECT templateVersion FROM rds_catalog').get()?.templateVersion as number;
+  return { version: emptySchema.version + 1, templateVersion, tables, referencesTo: referencesOf(tables) };
 }
 
-/** Stores what a change did to a table, inside the caller's transaction. */
+/** Stores what a change did, inside the caller's transaction. */
 export function saveChange(db: DatabaseSync, change: SchemaChange, after: Schema): void {
-  db.exec(`UPDATE rds_catalog SET changes = changes + 1, removals = removals + ${removals.has(change.kind) ? 1 : 0}`);
+  db.exec(`UPDATE rds_catalog SET changes = changes + 1, removals = removals + ${takesAway(change) ? 1 : 0}`);
+  if (change.kind === 'setTemplateVersion') {
+    db.prepare('UPDATE rds_catalog SET templateVersion = ?').run(change.version);
+    return;
+  }
   const table = after.tables.get(change.className);
   if (!table) {
     db.prepare('DELETE FROM rds_tables WHERE className = ?').run(change.className);
@@ -77,6 +57,8 @@ export function saveChange(db: DatabaseSync, change: SchemaChange, after: Schema
   if (change.kind === 'dropField') {
     db.prepare('DELETE FROM rds_fields WHERE className = ? AND name = ?').run(change.className, change.name);
   }
+  if (change.kind === 'renameField')
+    db.prepare('UPDATE rds_fields SET name = ? WHERE className = ? AND name = ?').run(change.to, change.className, change.name);
   if (change.kind === 'addField') saveField(db, table, change.name);
   else saveTable(db, table);
   if (change.kind === 'createTable') for (const name of table.fields.keys()) saveField(db, table, name);

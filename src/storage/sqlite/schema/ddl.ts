@@ -26,6 +26,7 @@ const columnTypes: Record<Storage, string> = {
  * @throws schemaOperation (255) where a table to drop has records
  */
 export function applyDdl(db: DatabaseSync, change: SchemaChange, before: Schema, after: Schema): void {
+  if (change.kind === 'setTemplateVersion') return;
   const table = after.tables.get(change.className) ?? before.tables.get(change.className);
   if (!table) throw new Error(`table ${change.className} is missing`);
   switch (change.kind) {
@@ -68,6 +69,7 @@ export function applyDdl(db: DatabaseSync, change: SchemaChange, before: Schema,
       dropTextIndex(db, tableOf(before, change.className));
       createTextIndex(db, table);
       break;
+    case 'renameField':
     case 'setPermissions':
     case 'setTimeline':
       break;
@@ -104,6 +106,7 @@ function addColumn(db: DatabaseSync, table: TableSchema, field: Field): void {
   }
   db.exec(`ALTER TABLE ${quote(table.sqlName)} ADD COLUMN ${quote(field.column)} ${columnTypes[storageOf(field)]}`);
   if (field.type === 'Pointer') createPointerIndex(db, table, field);
+  if (uniqueFieldsOf(table.className).has(field.name)) createUniqueIndex(db, table, field);
 }
 
 function createJoinTable(db: DatabaseSync, relation: Field): void {

@@ -21,9 +21,13 @@ const elementText: Fragment = [
     " ELSE nullif(json_quote(e.value), 'null') END",
 ];
 
+const canonical = (json: Fragment) => sql`rds_canonical(${json})`;
+
 /** Aggregation in SQLite: JSON is text, booleans are 0 and 1, `rds_...` are functions of ours (functions.ts). */
 export const sqliteAggregate: AggregateDialect = {
   // A SELECT without FROM is not flattened into the one around it, so its columns are computed once.
+  typed: (_kind, value) => value,
+  fence: '',
   bind: (operands, body) =>
     sql`(SELECT ${body} FROM (SELECT ${joined(
       operands.map(([name, value]) => sql`${value} AS ${name}`),
@@ -36,8 +40,13 @@ export const sqliteAggregate: AggregateDialect = {
       : sql`nullif(${json} -> ${pathOf(path)}, 'null')`,
   edited: (json, path, value) =>
     value === null ? sql`json_remove(${json}, ${pathOf(path)})` : sql`json_set(${json}, ${pathOf(path)}, json(${value}))`,
-  canonical: (json) => sql`rds_canonical(${json})`,
-  sortKey: (json) => sql`(${json} ->> '$')`,
+  equalityKey: canonical,
+  equalityKeyOf: (text) => text,
+  groupKey(json) {
+    const key = canonical(json);
+    return { by: key, shown: key };
+  },
+  sortKey: (kind, value) => (kind === 'json' ? sql`(${value} ->> '$')` : value),
   textOf: (json) => sql`CASE WHEN json_type(${json}) = 'text' THEN ${json} ->> '$' END`,
   textIn: (column) => `CASE WHEN json_type(${column}) = 'text' THEN ${column} ->> '$' END`,
   numberOf: (json) => sql`CASE WHEN json_type(${json}) IN ('integer', 'real') THEN CAST(${json} AS REAL) END`,
@@ -50,21 +59,17 @@ export const sqliteAggregate: AggregateDialect = {
     sql`CASE WHEN abs(${number}) < 1e15 AND ${number} = CAST(${number} AS INTEGER) THEN CAST(CAST(${number} AS INTEGER) AS TEXT) WHEN abs(${number}) <= 1.7976931348623157e308 THEN json_quote(${number}) END`,
   jsonOfInstant: (instant) =>
     sql`('{"__type":"Date","iso":"' || strftime('%Y-%m-%dT%H:%M:%fZ', ${instant} / 1000.0, 'unixepoch') || '"}')`,
-  object: (members) =>
-    sql`json_object(${joined(
-      members.map(([name, json]) => sql`${name}, json(${json})`),
-      ', ',
-    )})`,
-  compact: (object) => sql`nullif(json_patch('{}', ${object}), '{}')`,
-  array: (items) =>
-    sql`json_array(${joined(
-      items.map((item) => sql`json(${item})`),
-      ', ',
-    )})`,
-  collected: (json, order) =>
-    order === null
-      ? sql`('[' || coalesce(group_concat(DISTINCT ${json} ORDER BY ${json}), '') || ']')`
-      : sql`('[' || coalesce(group_concat(${json}, ',' ORDER BY ${order}), '') || ']')`,
+
+  collected: (json, order) => sql`('[' || coalesce(group_concat(${json}, ',' ORDER BY ${order}), '') || ']')`,
+  collectedSet(json, mixed) {
+    const text = mixed ? canonical(json) : json;
+    return sql`('[' || coalesce(group_concat(DISTINCT ${text} ORDER BY ${text}), '') || ']')`;
+  },
+  only: (condition, value) => sql`max(CASE WHEN ${condition} THEN ${value} END)`,
+  extreme: (which, _kind, value) => sql`${which}(${value})`,
+  total: (which, number) => (which === 'sum' ? sql`sum(1.0 * ${number})` : sql`avg(${number})`),
+
+  arithmetic: (operator, a, b) => (operator === '/' ? sql`(1.0 * ${a} / nullif(${b}, 0))` : sql`(${a} ${operator} ${b})`),
 
   instantOf: (iso) => sql`rds_instant(${iso})`,
   datePart: (part, instant) =>

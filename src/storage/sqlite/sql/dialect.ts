@@ -45,9 +45,16 @@ export const sqliteDialect: Dialect = {
     out.add('((').column(alias, '_seq').add(' & 1023) <> 0 OR rds_tick())');
   },
 
+  list: (values) => JSON.stringify(values),
   isMember(out, operand, values, storage) {
     operand();
     writeAmong(out, values, storage === 'number');
+  },
+  isAmong(out, operand, query) {
+    operand();
+    out.add(' IN (');
+    query();
+    out.add(')');
   },
   listRows(out, json) {
     out.add('json_each(').bind(json).add(')');

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
+import { afterPrefix } from '../../sql/prefix.ts';
 import { registerFunctions } from './functions.ts';
-import { afterPrefix } from './regex.ts';
 
 const open = (tick?: () => void) => {
   const db = new DatabaseSync(':memory:');

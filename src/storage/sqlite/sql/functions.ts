@@ -6,7 +6,7 @@ import { compileRegex } from '../../../query/regex/index.ts';
 import { parseIsoDate } from '../../../values/iso.ts';
 import { applyEdits } from '../../../values/operators/apply.ts';
 import type { JsonEdit } from '../../../values/operators/edit.ts';
-import { textMatcher, textScorer } from './full-text-match.ts';
+import { textMatcher, textScorer } from '../../sql/full-text/match.ts';
 
 /**
  * Gives a connection the functions that our SQL calls. Errors thrown in them come out of the statement as they are.

@@ -1,5 +1,6 @@
 import type { Regex } from '../../../query/filter.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
+import { afterPrefix } from '../../sql/prefix.ts';
 
 /**
  * Writes whether a text expression, which binds nothing, matches. Plain text needs no scan by regex, and a prefix is a range that an
@@ -32,16 +33,4 @@ function writePrefix(out: SqlOut, expression: string, prefix: string): void {
   out.add(`(${expression} >= `).bind(prefix);
   if (end !== undefined) out.add(` AND ${expression} < `).bind(end);
   out.add(')');
-}
-
-/** The least text above all that start with a prefix, bytewise; `undefined` where there is none. */
-export function afterPrefix(prefix: string): string | undefined {
-  const points = [...prefix];
-  for (let last = points.pop(); last !== undefined; last = points.pop()) {
-    const point = last.codePointAt(0) as number;
-    if (point === 0x10ffff) continue;
-    // Surrogates are no characters of their own: U+E000 follows U+D7FF.
-    return points.join('') + String.fromCodePoint(point === 0xd7ff ? 0xe000 : point + 1);
-  }
-  return undefined;
 }

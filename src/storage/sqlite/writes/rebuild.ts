@@ -25,6 +25,7 @@ export type RebuildAnswer = { readonly outcome: WriteOutcome } | { readonly key:
 /** Whether a plan goes through all records of a large table, which would hold up every request for as long. */
 export function isRebuild(connection: Connection, plan: WritePlan, schema: Schema): boolean {
   return plan.changes.some((change) => {
+    if (change.kind === 'setTemplateVersion') return false;
     const table = schema.tables.get(change.className);
     return table !== undefined && readsAll(change) && mostRecords(connection, table) > SHORT_REBUILD;
   });

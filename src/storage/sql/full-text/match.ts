@@ -1,26 +1,7 @@
 import type { TextSearch } from '../../../query/filter.ts';
+import { foldedSearch, indexFolding, words } from './words.ts';
 
-const separators = /[^\p{L}\p{N}\p{M}\p{Co}]+/gu;
-const marks = /\p{M}/gu;
-
-/** More marks on one letter than any script has. To order n of them takes n² steps, and no time limit ends these. */
-const piledMarks = /(\p{M}{32})\p{M}+/gu;
-
-/** The words of a text between single spaces, one at each end, so that whole words and phrases are found by plain search. */
-function words(text: string, search: TextSearch): string {
-  const plain = text.replace(piledMarks, '$1');
-  let folded = search.caseSensitive ? plain : plain.toLowerCase();
-  folded = search.diacriticSensitive ? folded.normalize('NFC') : folded.normalize('NFD').replace(marks, '');
-  return ` ${folded.replace(separators, ' ').trim()} `;
-}
-
-/** The words that a search wants and those that it excludes, as they stand in folded texts. */
-function foldedSearch(search: TextSearch) {
-  const fold = (list: readonly string[]) => list.map((text) => words(text, search)).filter((text) => text.trim() !== '');
-  return { terms: fold(search.terms), phrases: fold(search.phrases), excluded: fold(search.excluded) };
-}
-
-/** Whether texts match a search that minds case or diacritics. Words are those of the full-text index (unicode61). */
+/** Whether texts match a search that minds case or diacritics. Words are those of the full-text index. */
 export function textMatcher(search: TextSearch): (texts: readonly (string | null)[]) => boolean {
   const { terms, phrases, excluded } = foldedSearch(search);
   return (texts) => {
@@ -31,17 +12,16 @@ export function textMatcher(search: TextSearch): (texts: readonly (string | null
 }
 
 /** BM25's k1, as FTS5 has it: a word that stands in a record again and again counts for ever less, up to k1 + 1 times the first. */
-const K1 = 1.2;
+export const K1 = 1.2;
 
 /**
  * The relevance of texts to a search by their own words alone: the term frequency part of BM25
  * (https://sqlite.org/fts5.html, "The bm25() function"). `null` where the search does not find them.
  */
 export function textScorer(search: TextSearch): (texts: readonly (string | null)[]) => number | null {
-  const folding = { ...search, caseSensitive: false, diacriticSensitive: false };
-  const { terms, phrases } = foldedSearch(folding);
+  const { terms, phrases } = foldedSearch(search, indexFolding);
   return (texts) => {
-    const folded = texts.map((text) => (text === null ? ' ' : words(text, folding)));
+    const folded = texts.map((text) => (text === null ? ' ' : words(text, indexFolding)));
     const counts = [...phrases, ...terms].map((wanted) => folded.reduce((sum, text) => sum + occurrences(text, wanted), 0));
     if (counts.slice(0, phrases.length).includes(0)) return null;
     const score = counts.reduce((sum, count) => sum + (count * (K1 + 1)) / (count + K1), 0);

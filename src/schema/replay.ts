@@ -1,0 +1,26 @@
+import { applyChange, emptySchema, isDefaultField, type SchemaChange } from './change.ts';
+import type { Schema } from './model.ts';
+
+/** The changes that make a schema out of an empty one: the same tables, fields, permissions, indexes and settings, in the same order. */
+export function changesTo(schema: Schema): SchemaChange[] {
+  const changes: SchemaChange[] = [];
+  for (const { className, fields, permissions, timeline, indexes, textIndex } of schema.tables.values()) {
+    changes.push({ kind: 'createTable', className, fields: [...fields.values()].filter(({ name }) => !isDefaultField(name)) });
+    changes.push({ kind: 'setPermissions', className, permissions });
+    if (timeline) changes.push({ kind: 'setTimeline', className, timeline });
+    for (const index of indexes.values()) changes.push({ kind: 'setIndex', className, index });
+    if (textIndex.length > 0) changes.push({ kind: 'setTextIndex', className, fields: textIndex });
+  }
+  if (schema.templateVersion !== undefined) changes.push({ kind: 'setTemplateVersion', version: schema.templateVersion });
+  return changes;
+}
+
+/** Whether two schemas say the same; how their columns are called is an engine's own matter. */
+export function isSameSchema(one: Schema, other: Schema): boolean {
+  return comparable(one) === comparable(other);
+}
+
+function comparable(schema: Schema): string {
+  const replayed = changesTo(schema).reduce(applyChange, emptySchema);
+  return JSON.stringify(changesTo(replayed));
+}

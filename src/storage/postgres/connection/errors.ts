@@ -1,0 +1,130 @@
+import { ServiceError, serviceError } from '../../../errors/fail.ts';
+
+/** A transaction of `atomically` that PostgreSQL refused. Nothing of it has taken effect. */
+export class StatementFailed extends Error {
+  /** The statement that failed, from 0; the number of statements where it was the commit. */
+  readonly index: number;
+  /** The database's error, or `timeout`. */
+  override readonly cause: unknown;
+
+  constructor(index: number, cause: unknown) {
+    super(`statement ${index} failed: ${cause instanceof Error ? cause.message : String(cause)}`);
+    this.name = 'StatementFailed';
+    this.index = index;
+    this.cause = cause;
+  }
+}
+
+/** The connection was lost on the way of a commit: it may have taken effect. */
+export class CommitUnknown extends ServiceError {
+  constructor(cause?: unknown) {
+    super('unavailable', serviceError('unavailable').message);
+    this.name = 'CommitUnknown';
+    this.cause = cause;
+  }
+}
+
+/** `unavailable`, with its cause for the log. */
+export function unavailable(cause?: unknown): ServiceError {
+  const error = serviceError('unavailable');
+  if (cause !== undefined) error.cause = cause;
+  return error;
+}
+
+/** The error of the database that is at the bottom of one of ours, or the error itself. */
+export function causeOf(error: unknown): unknown {
+  return error instanceof StatementFailed ? error.cause : error;
+}
+
+/** The SQLSTATE of an error, or the code of the operating system's. `undefined` where it has none. */
+function codeOf(error: unknown): string | undefined {
+  const cause = causeOf(error);
+  const code = cause instanceof Error ? (cause as Error & { readonly code?: unknown }).code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}
+
+function isFatal(error: unknown): boolean {
+  const severity = (error as { readonly severity?: unknown }).severity;
+  return severity === 'FATAL' || severity === 'PANIC';
+}
+
+/** Ends of a session: 57P01 to 57P05 shutdown, crash, starting, database dropped, idle; 25P03 and 25P04 too long in a transaction. */
+const SESSION_ENDED = new Set(['57P01', '57P02', '57P03', '57P04', '57P05', '25P03', '25P04', '53300']);
+/** 08P01 is also what a statement gets that is bound to the wrong number of values. */
+const CONNECTION_FAILED = new Set(['08000', '08001', '08003', '08004', '08006', '08007']);
+const SOCKET_FAILED =
+  /^(?:E(?:CONN[A-Z]+|PIPE|TIMEDOUT|HOSTUNREACH|HOSTDOWN|NETUNREACH|NETDOWN|NOTFOUND|AI_AGAIN|NOENT|ACCES)|ERR_(?:SSL|TLS|STREAM|SOCKET)_\w+)$/;
+const DRIVER_LOST =
+  /^(?:Connection terminated|Client (?:was closed|has encountered a connection error)|timeout expired|Connection ended)/;
+
+/** Whether the connection was lost, or could not be had (the server is away, starting, or has no place left). */
+export function isConnectionError(error: unknown): boolean {
+  const cause = causeOf(error);
+  if (!(cause instanceof Error)) return false;
+  const code = codeOf(cause);
+  if (code === undefined) return DRIVER_LOST.test(cause.message);
+  return isFatal(cause) || SESSION_ENDED.has(code) || CONNECTION_FAILED.has(code) || SOCKET_FAILED.test(code);
+}
+
+/** Whether a statement was ended by its time limit (57014), or by an administrator. */
+export function isTimeout(error: unknown): boolean {
+  const cause = causeOf(error);
+  return codeOf(cause) === '57014' || (cause instanceof ServiceError && cause.key === 'timeout');
+}
+
+/** The prepared statement is not there (26000), or its result has other columns by now (0A000): it has to be prepared anew. */
+export function isForgotten(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === '26000' || (code === '0A000' && /cached plan/.test((causeOf(error) as Error).message));
+}
+
+/**
+ * A schema, table, column, type, index or operator is not there or is another one; a value does not fit the column. 42P07, 42701, 42710 and
+ * 42P06: it is there already.
+ */
+const STALE = new Set('3F000 42P01 42703 42P10 42804 42883 42704 42P18 42846 22P02 0A000 42P07 42701 42710 42P06'.split(' '));
+
+/** Whether the statement was made for another schema than the database has: it is to be compiled anew once the schema is known again. */
+export function isStale(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code === undefined) return false;
+  if (code !== 'XX000') return STALE.has(code);
+  // What a statement meets whose table is dropped while it runs.
+  return /^(?:cache lookup failed|could not open relation|could not find)/.test((causeOf(error) as Error).message);
+}
+
+/** Whether the same transaction may go through when it is run again: a deadlock, a conflict, a lock not had in time, a forgotten statement. */
+export function mayRetry(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === '40P01' || code === '40001' || code === '55P03' || isForgotten(error);
+}
+
+/** Whether a lock was not had in time (55P03). */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === '55P03';
+}
+
+/** The constraint or unique index that a row violates (23505); `undefined` for other errors. */
+export function violatedConstraint(error: unknown): string | undefined {
+  if (codeOf(error) !== '23505') return undefined;
+  const { constraint } = causeOf(error) as { readonly constraint?: unknown };
+  return typeof constraint === 'string' ? constraint : '';
+}
+
+/** Whether a number is out of the range of its type (22003). */
+export function isOutOfRange(error: unknown): boolean {
+  return codeOf(error) === '22003';
+}
+
+/** Whether a bound of the database was passed: an index entry, a statement, the columns of a table (54000, 54001, 54011, 54023). */
+export function isTooLarge(error: unknown): boolean {
+  return codeOf(error)?.startsWith('54') === true;
+}
+
+/** Errors as callers get them: a lost connection is `unavailable`, the end of the time limit is `timeout`, all others stay. */
+export function translated(error: unknown): unknown {
+  if (error instanceof ServiceError) return error;
+  if (isConnectionError(error)) return unavailable(error);
+  if (isTimeout(error)) return serviceError('timeout');
+  return error;
+}

@@ -1,0 +1,191 @@
+import type pg from 'pg';
+import type { Statement } from '../../sql/writer.ts';
+import { isConnectionError, isForgotten } from './errors.ts';
+import { PreparedNames, type Texts } from './prepared.ts';
+import { type Answer, Deallocation, Request } from './request.ts';
+
+export type { Answer };
+
+/** Longest wait for the server to say goodbye, in milliseconds. */
+const GOODBYE = 1000;
+/** What the protocol counts parameters with. */
+const MOST_PARAMS = 65_535;
+
+/** What a link is told of its surroundings. */
+export interface LinkSettings {
+  /** `null` where statements are not to be kept on the connection. */
+  readonly texts: Texts | null;
+  /** Milliseconds without any answer after which the connection counts as lost; 0: never. */
+  readonly patience: number;
+}
+
+/** One connection. Statements are sent at once and answered in order; those of one turn go out together. */
+export class Link {
+  readonly #client: pg.Client;
+  readonly #names: PreparedNames | null;
+  #patience: number;
+  #underWay = 0;
+  #lost: Error | undefined;
+  #corked = false;
+  #waitingSince = 0;
+  #watchdog: NodeJS.Timeout | undefined;
+  /** Called once when the connection is lost or ended. */
+  onGone: () => void = () => {};
+
+  /** @param client connected, in pipeline mode */
+  constructor(client: pg.Client, { texts, patience }: LinkSettings) {
+    this.#client = client;
+    this.#patience = patience;
+    this.#names = texts && new PreparedNames(texts, (name) => this.#forget(name));
+    client.on('error', (error) => this.#lose(error));
+    client.on('end', () => this.#lose(new Error('Connection terminated')));
+  }
+
+  /** Why nothing can be sent any more; `undefined` where it can. */
+  get lost(): Error | undefined {
+    return this.#lost;
+  }
+
+  /** Statements that are not answered yet. */
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  /** Whether the session is in no transaction, as of the last answer. */
+  get isIdle(): boolean {
+    return this.#client.getTransactionStatus() === 'I';
+  }
+
+  /** The server process as the connection names it. */
+  get processId(): number {
+    return (this.#client as pg.Client & { readonly processID: number }).processID;
+  }
+
+  onNotification(take: (channel: string, payload: string) => void): void {
+    this.#client.on('notification', ({ channel, payload }) => take(channel, payload ?? ''));
+  }
+
+  /** Another bound for the wait for answers, from now on. */
+  setPatience(patience: number): void {
+    this.#patience = patience;
+    if (patience > 0 && this.#underWay > 0) this.#watch();
+  }
+
+  /** @throws Error where a statement cannot be sent; to be asked before the first of several that go together */
+  check({ params }: Statement): void {
+    if (params.length > MOST_PARAMS) throw tooMany(params.length);
+  }
+
+  /**
+   * Sends a statement.
+   * @param keep whether it may be, or become, one that is prepared
+   * @throws the database's error, or the driver's where the connection is lost
+   */
+  query(statement: Statement, keep = true): Promise<Answer> {
+    const { text, params } = statement;
+    if (params.length > MOST_PARAMS) return Promise.reject(tooMany(params.length));
+    return this.#send(text, params, keep ? this.#names?.of(text) : undefined);
+  }
+
+  /** Sends SQL without values, several statements too; none of it is kept. */
+  command(text: string): Promise<Answer> {
+    return this.#send(text, [], undefined);
+  }
+
+  #send(text: string, params: Statement['params'], name: string | undefined): Promise<Answer> {
+    if (this.#lost) return Promise.reject(this.#lost);
+    return new Promise((resolve, reject) => {
+      this.#sent();
+      const request = new Request(text, params, name, {
+        resolve: (answer) => {
+          this.#answered();
+          resolve(answer);
+        },
+        reject: (error) => {
+          this.#answered();
+          if (name !== undefined && isForgotten(error)) this.#names?.drop(text, name);
+          if (isConnectionError(error)) this.#lose(error);
+          reject(error);
+        },
+      });
+      this.#client.query(request);
+    });
+  }
+
+  /** Says goodbye once all is answered. Resolves when the connection is gone. */
+  async end(): Promise<void> {
+    if (this.#lost) return;
+    const timer = setTimeout(() => this.destroy(), GOODBYE);
+    await this.#client.end().catch(() => {});
+    clearTimeout(timer);
+    this.#lose(new Error('Connection terminated'));
+  }
+
+  /** Cuts the connection; all that is under way fails. */
+  destroy(reason = new Error('Connection terminated')): void {
+    this.#lose(reason);
+  }
+
+  #sent(): void {
+    if (this.#underWay === 0) this.#waitingSince = performance.now();
+    this.#underWay += 1;
+    if (this.#patience > 0 && !this.#watchdog) this.#watch();
+    if (this.#corked) return;
+    this.#corked = true;
+    const { stream } = this.#client.connection;
+    stream.cork();
+    process.nextTick(() => {
+      this.#corked = false;
+      stream.uncork();
+    });
+  }
+
+  #answered(): void {
+    this.#underWay -= 1;
+    this.#waitingSince = performance.now();
+  }
+
+  /** Looks from time to time whether answers still come: a server whose machine is gone closes nothing. */
+  #watch(): void {
+    clearTimeout(this.#watchdog);
+    this.#watchdog = setTimeout(
+      () => {
+        this.#watchdog = undefined;
+        if (this.#underWay === 0 || this.#patience === 0) return;
+        // Answers may be there that were not read, where this process itself stood still.
+        setImmediate(() => {
+          if (this.#lost || this.#underWay === 0 || this.#patience === 0) return;
+          if (performance.now() - this.#waitingSince < this.#patience) this.#watch();
+          else this.#lose(new Error('Connection terminated: no answer in time'));
+        });
+      },
+      Math.max(100, this.#waitingSince + this.#patience - performance.now()),
+    );
+    this.#watchdog.unref();
+  }
+
+  #forget(name: string): void {
+    if (this.#lost) return;
+    this.#sent();
+    const { parsedStatements } = this.#client.connection as pg.Connection & { readonly parsedStatements: Record<string, string> };
+    this.#client.query(
+      new Deallocation(name, () => {
+        this.#answered();
+        delete parsedStatements[name];
+      }),
+    );
+  }
+
+  #lose(error: Error): void {
+    if (this.#lost) return;
+    this.#lost = error;
+    clearTimeout(this.#watchdog);
+    // The driver fails what is under way when the socket closes.
+    this.#client.connection.stream.destroy();
+    this.onGone();
+  }
+}
+
+function tooMany(params: number): Error {
+  return new Error(`${params} parameters are too many`);
+}

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isTimeout } from './errors.ts';
+import { Listener } from './listener.ts';
+import { type Opened, sql, withDatabase } from './testing/open.ts';
+import { Pooler } from './testing/pooler.ts';
+
+async function withListener(
+  { url, database }: Opened,
+  work: (listener: Listener, told: string[]) => Promise<void>,
+  heardAt = url,
+): Promise<void> {
+  const told: string[] = [];
+  const listener = new Listener(heardAt, database, {
+    channel: 'Some channel',
+    report: () => told.push('report'),
+    onNotice: (payload) => told.push(payload),
+    onSound: () => told.push('sound'),
+    onUnsound: () => told.push('unsound'),
+  });
+  assert.equal(listener.isSound(), false);
+  listener.start();
+  try {
+    await work(listener, told);
+  } finally {
+    await listener.close();
+  }
+  assert.equal(listener.isSound(), false);
+}
+
+async function until(holds: () => boolean, limit = 3000): Promise<void> {
+  const began = performance.now();
+  while (!holds()) {
+    assert.ok(performance.now() - began < limit, 'it takes too long');
+    await delay(10);
+  }
+}
+
+const notify = (payload: string) => sql('SELECT pg_notify($1, $2)', 'Some channel', payload);
+
+test('notices come, each once, with the commit', () =>
+  withDatabase((opened) =>
+    withListener(opened, async (listener, told) => {
+      await until(() => listener.isSound());
+      await opened.database.transact(async (session) => {
+        await session.query(notify('one'));
+        await delay(100);
+        assert.deepEqual(told, ['sound']);
+      });
+      await opened.database.atomically([notify('two')]);
+      await opened.database.atomically([sql(`SELECT pg_notify('other', 'three')`)]);
+      await until(() => told.length === 3);
+      await delay(600);
+      assert.deepEqual(told, ['sound', 'one', 'two']);
+      assert.equal(listener.isSound(), true);
+    }),
+  ));
+
+test('a listener that is cut says so, listens again by itself, and is sound again', () =>
+  withDatabase((opened) =>
+    withListener(opened, async (listener, told) => {
+      for (let round = 1; round <= 3; round++) {
+        await until(() => told.length === 2 * round - 1 && listener.isSound());
+        assert.equal(await opened.cut('SELECT 1'), 1);
+        await until(() => !listener.isSound());
+      }
+      await until(() => told.length === 7);
+      assert.deepEqual(told, ['sound', 'unsound', 'sound', 'unsound', 'sound', 'unsound', 'sound']);
+    }),
+  ));
+
+test('a listener that gets no answer is not sound after half a second', () =>
+  withDatabase(async (opened) => {
+    const line = await Pooler.before(opened.url, { honest: true });
+    try {
+      await withListener(
+        opened,
+        async (listener, told) => {
+          await until(() => listener.isSound());
+          line.silent = true;
+          await until(() => !listener.isSound(), 800);
+          await until(() => told.at(-1) === 'unsound');
+          line.silent = false;
+          await until(() => listener.isSound(), 8000);
+          assert.deepEqual(told, ['sound', 'unsound', 'sound']);
+        },
+        line.url,
+      );
+    } finally {
+      line.close();
+    }
+  }));
+
+test('behind a pooler a listener is never sound, and says so once', () =>
+  withDatabase(async (opened) => {
+    const pooler = await Pooler.before(opened.url);
+    try {
+      await withListener(
+        opened,
+        async (listener, told) => {
+          await until(() => told.length > 0);
+          await delay(300);
+          assert.equal(listener.isSound(), false);
+          assert.deepEqual(told, ['report']);
+        },
+        pooler.url,
+      );
+    } finally {
+      pooler.close();
+    }
+  }));
+
+test('behind a pooler reads and transactions keep their time limits', () => {
+  let pooler: Pooler | undefined;
+  const via = async (url: string) => {
+    pooler = await Pooler.before(url);
+    return pooler.url;
+  };
+  return withDatabase(
+    async ({ database }) => {
+      const late = { key: 'timeout' };
+      const sleep = sql('SELECT pg_sleep(3)');
+      await assert.rejects(database.long(sleep, 's'), late);
+      await assert.rejects(database.atomically([sleep]), isTimeout);
+      await assert.rejects(
+        database.transact((session) => session.query(sleep)),
+        late,
+      );
+      await database.transact((session) => session.query(sql('SELECT pg_sleep(0.7)')), { timeLimit: 0 });
+      for (let time = 0; time < 5; time++) {
+        assert.deepEqual(await database.short(sql('SELECT $1::int', 1)), [[1]]);
+        assert.deepEqual(await database.long(sql('SELECT $1::int', 1), 's'), [[1]]);
+      }
+      const pages = [];
+      for await (const page of database.pages(sql('SELECT i FROM generate_series(1, 5) i'), 's', 2)) pages.push(page.length);
+      assert.deepEqual(pages, [2, 2, 1]);
+      const kept = await database.short(sql('SELECT count(*) FROM pg_prepared_statements'));
+      assert.deepEqual(kept, [[0]]);
+    },
+    { via, timeLimit: 500 },
+  ).finally(() => pooler?.close());
+});

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { quoted } from '../../sql/writer.ts';
+import type { Database } from './database.ts';
+import { newClient } from './dial.ts';
+import { Link } from './link.ts';
+
+/** Between two questions whether the connection is alive, and the longest wait for an answer, in milliseconds. */
+const BEAT = 250;
+const BEAT_LIMIT = 1000;
+/** For how long an answer speaks. */
+const SOUND_FOR = 500;
+/** Longest wait for a notice of one's own. */
+const TEST_LIMIT = 2000;
+/** Until notices are tried again that do not come. */
+const RETEST = 30_000;
+/** Pauses between attempts to connect. */
+const FIRST_PAUSE = 100;
+const LONGEST_PAUSE = 500;
+/** What notices begin with by which a listener tries itself. */
+const TEST = '~test:';
+
+/** Notices do not come through what stands between. */
+class Deaf extends Error {}
+
+/** What a listener is told. */
+export interface ListenerSettings {
+  readonly channel: string;
+  /** Told once where notices do not come. */
+  report(fault: string): void;
+  onNotice(payload: string): void;
+  /** Notices come from now on. Some may have been missed before: what is remembered is to be looked at anew. */
+  onSound?(): void;
+  /** The connection was lost: notices are missed from now on. */
+  onUnsound?(): void;
+}
+
+/** Hears the notices of a channel on a connection of its own, which is made again whenever it is lost. */
+export class Listener {
+  readonly #url: string;
+  readonly #database: Database;
+  readonly #settings: ListenerSettings;
+  readonly #closing = new AbortController();
+  #running: Promise<void> | undefined;
+  #sound = false;
+  /** When the last question was asked that was answered. */
+  #beatAt = 0;
+  #warned = false;
+
+  /** @param database sends the notices by which the listener tries itself */
+  constructor(url: string, database: Database, settings: ListenerSettings) {
+    this.#url = url;
+    this.#database = database;
+    this.#settings = settings;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Whether every notice that was sent up to half a second ago has come. */
+  isSound(): boolean {
+    return this.#sound && performance.now() - this.#beatAt <= SOUND_FOR;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let pause = 0; !signal.aborted; ) {
+      const heard = this.#beatAt;
+      try {
+        await this.#listen();
+      } catch (error) {
+        if (error instanceof Deaf) this.#warn();
+        const failed = Math.min(LONGEST_PAUSE, pause * 2 || FIRST_PAUSE);
+        pause = error instanceof Deaf ? RETEST : this.#beatAt > heard ? FIRST_PAUSE : failed;
+      }
+      if (this.#sound) {
+        this.#sound = false;
+        this.#settings.onUnsound?.();
+      }
+      await sleep(pause, signal);
+    }
+  }
+
+  /** Listens until the connection is lost or the listener is closed. @throws always */
+  async #listen(): Promise<never> {
+    const client = newClient({ url: this.#url, pooled: true }, { statement: 0, lock: 0 });
+    client.on('error', () => {});
+    const { signal } = this.#closing;
+    const stop = () => client.connection.stream.destroy();
+    signal.addEventListener('abort', stop);
+    try {
+      signal.throwIfAborted();
+      await client.connect();
+      const link = new Link(client, { texts: null, patience: BEAT_LIMIT });
+      await this.#tune(link);
+      for (;;) {
+        const asked = performance.now();
+        await link.command('SELECT 1');
+        this.#beatAt = asked;
+        if (!this.#sound) {
+          this.#sound = true;
+          this.#settings.onSound?.();
+        }
+        await sleep(BEAT, signal);
+        signal.throwIfAborted();
+      }
+    } finally {
+      signal.removeEventListener('abort', stop);
+      stop();
+    }
+  }
+
+  /** Listens, and makes certain that notices come. @throws Deaf where they do not */
+  async #tune(link: Link): Promise<void> {
+    const { channel } = this.#settings;
+    const token = TEST + randomUUID();
+    const heard = Promise.withResolvers<void>();
+    link.onNotification((_, payload) => {
+      if (payload === token) heard.resolve();
+      else if (!payload.startsWith(TEST)) this.#settings.onNotice(payload);
+    });
+    const [, process] = await Promise.all([link.command(`LISTEN ${quoted(channel)}`), link.command('SELECT pg_backend_pid()')]);
+    // Poolers make up the numbers of processes, and may have another one listen than the one that answers.
+    if (process.rows[0]?.[0] !== link.processId) throw new Deaf();
+    await this.#database.short({ text: 'SELECT pg_notify($1, $2)', params: [channel, token] });
+    const timer = setTimeout(() => heard.reject(link.lost ?? new Deaf()), TEST_LIMIT);
+    await heard.promise.finally(() => clearTimeout(timer));
+  }
+
+  #warn(): void {
+    if (this.#warned) return;
+    this.#warned = true;
+    this.#settings.report('notices of PostgreSQL do not come through (a pooler?): the database is asked for changes instead');
+  }
+}
+
+/** Waits, but not for longer than until the signal. */
+function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted || milliseconds === 0) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    signal.addEventListener('abort', done);
+  });
+}

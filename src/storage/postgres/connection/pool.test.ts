@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ServiceError } from '../../../errors/fail.ts';
+import { isStale, StatementFailed, violatedConstraint } from './errors.ts';
+import { sql, withDatabase } from './testing/open.ts';
+
+test('values come as the embedded engine has them', () =>
+  withDatabase(async ({ database }) => {
+    const text = `SELECT 1, $1::float8, $2::bigint, true, false, $3::text, $4::json, NULL, 'Infinity'::float8, 'NaN'::float8, 1e300::float8`;
+    const [row] = await database.short(sql(text, 0.1, 1_700_000_000_000, 'א"\\', '{"b": 1.0,  "a":[]}'));
+    assert.deepEqual(row, [1, 0.1, 1_700_000_000_000, 1, 0, 'א"\\', '{"b": 1.0,  "a":[]}', null, Infinity, NaN, 1e300]);
+  }));
+
+test('reads under way together are answered each with its own rows, and fail each alone', () =>
+  withDatabase(async ({ database }) => {
+    const asked = Array.from({ length: 300 }, (_, index) =>
+      database.short(index % 10 === 3 ? sql('SELECT missing') : sql('SELECT $1::int + 1', index)),
+    );
+    const answers = await Promise.allSettled(asked);
+    answers.forEach((answer, index) => {
+      if (index % 10 === 3) assert.ok(answer.status === 'rejected' && isStale(answer.reason));
+      else assert.deepEqual(answer.status === 'fulfilled' && answer.value, [[index + 1]]);
+    });
+  }));
+
+test('a transaction in one go takes effect as a whole or not at all', () =>
+  withDatabase(async ({ database }) => {
+    const [, inserted] = await database.atomically([
+      sql('CREATE TABLE t (a text PRIMARY KEY)'),
+      sql(`INSERT INTO t VALUES ($1), ('y')`, 'x'),
+    ]);
+    assert.equal(inserted?.affected, 2);
+    for (let round = 0; round < 4; round++) {
+      const failed = await database
+        .atomically([sql('INSERT INTO t VALUES ($1)', `n${round}`), sql('INSERT INTO t VALUES ($1)', 'x'), sql('SELECT 1')])
+        .catch((error) => error);
+      assert.ok(failed instanceof StatementFailed);
+      assert.equal(failed.index, 1);
+      assert.equal(violatedConstraint(failed), 't_pkey');
+    }
+    const alone = await database.atomically([sql('INSERT INTO t VALUES ($1)', 'x')]).catch((error) => error);
+    assert.ok(alone instanceof StatementFailed && alone.index === 0);
+    assert.deepEqual(await database.short(sql('SELECT count(*) FROM t')), [[2]]);
+    assert.deepEqual(await database.atomically([]), []);
+  }));
+
+test('a transaction of too many values sends nothing', () =>
+  withDatabase(async ({ database }) => {
+    await database.atomically([sql('CREATE TABLE t (a text)')]);
+    const many = { text: 'SELECT 1', params: new Array(70_000).fill(1) };
+    await assert.rejects(database.atomically([sql('INSERT INTO t VALUES (1)'), many]), /too many/);
+    assert.deepEqual(await database.short(sql('SELECT count(*) FROM t')), [[0]]);
+  }));
+
+test('a transaction that decides is committed, or rolled back when it throws', () =>
+  withDatabase(async ({ database }) => {
+    await database.alone((session) => session.query(sql('CREATE TABLE t (a int)')));
+    const five = await database.transact(async (session) => {
+      await Promise.all([session.query(sql('INSERT INTO t VALUES (1)')), session.query(sql('INSERT INTO t VALUES (2)'))]);
+      return 5;
+    });
+    assert.equal(five, 5);
+    const thrown = database.transact(async (session) => {
+      await session.query(sql('INSERT INTO t VALUES (3)'));
+      throw new Error('undo');
+    });
+    await assert.rejects(thrown, /undo/);
+    const swallowed = database.transact(async (session) => {
+      await session.query(sql('INSERT INTO t VALUES (4)'));
+      await session.query(sql('SELECT missing')).catch(() => {});
+    });
+    await assert.rejects(swallowed, /rolled back/);
+    assert.deepEqual(await database.short(sql('SELECT count(*) FROM t')), [[2]]);
+  }));
+
+test('a transaction has its own limits, and the next one the usual ones again', () =>
+  withDatabase(
+    async ({ database }) => {
+      await database.alone((session) => session.query(sql('CREATE TABLE t (a int)')));
+      await database.transact((session) => session.query(sql('SELECT pg_sleep(0.6)')), { timeLimit: 0 });
+      await database.alone((session) => session.query(sql('SELECT pg_sleep(0.6)')), { timeLimit: 0 });
+      const late = await database.transact((session) => session.query(sql('SELECT pg_sleep(2)'))).catch((error) => error);
+      assert.ok(late instanceof ServiceError && late.key === 'timeout');
+      await database.transact(async (session) => {
+        await session.query(sql('LOCK TABLE t'));
+        const waits = database.transact((other) => other.query(sql('LOCK TABLE t')), { lockLimit: 50 });
+        await assert.rejects(waits, { code: '55P03' });
+      });
+    },
+    { timeLimit: 400 },
+  ));
+
+test('no more connections than were allowed, and none at the end', async () => {
+  let left: unknown;
+  await withDatabase(
+    async ({ database, admin }) => {
+      const work = Array.from({ length: 60 }, (_, index) => [
+        database.short(sql('SELECT pg_sleep(0.002)')),
+        database.long(sql('SELECT pg_sleep(0.005)'), `s${index % 3}`),
+        database.atomically([sql('SELECT pg_sleep(0.005)')]),
+      ]);
+      await Promise.all(work.flat());
+      const [row] = await admin(
+        `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+      );
+      left = row;
+    },
+    { connections: 8 },
+  );
+  assert.deepEqual(left, { n: 7 });
+});
+
+test('nothing is taken on after the end', () =>
+  withDatabase(async ({ database }) => {
+    await database.close();
+    const isUnavailable = (error: unknown) => error instanceof ServiceError && error.key === 'unavailable';
+    await assert.rejects(database.short(sql('SELECT 1')), isUnavailable);
+    await assert.rejects(database.long(sql('SELECT 1'), 's'), isUnavailable);
+    await assert.rejects(database.atomically([sql('SELECT 1')]), isUnavailable);
+    await assert.rejects(database.pages(sql('SELECT 1'), 's', 10).next(), isUnavailable);
+  }));

@@ -1,0 +1,52 @@
+import { LRUCache } from 'lru-cache';
+
+/** Prepared statements that a connection keeps, and the characters of their texts. */
+const STATEMENTS_KEPT = 500;
+const CHARACTERS_KEPT = 2_000_000;
+/** Longer texts are not kept. */
+const LONGEST_TEXT = 50_000;
+
+const bounds = { max: STATEMENTS_KEPT, maxSize: CHARACTERS_KEPT, sizeCalculation: (_: unknown, text: string) => text.length };
+
+/** Statements that can be prepared and are worth it; the others change the schema or the session. */
+const PREPARABLE = /^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b/i;
+
+/** The texts that were sent of late, by all connections of a process: what comes a second time is worth being kept. */
+export class Texts {
+  readonly #seen = new LRUCache<string, true>({ ...bounds, max: 4 * STATEMENTS_KEPT });
+
+  /** Whether the text comes again. */
+  isRepeated(text: string): boolean {
+    if (this.#seen.get(text)) return true;
+    if (text.length <= LONGEST_TEXT && PREPARABLE.test(text)) this.#seen.set(text, true);
+    return false;
+  }
+}
+
+/** The names of one connection's prepared statements. */
+export class PreparedNames {
+  readonly #names: LRUCache<string, string>;
+  readonly #texts: Texts;
+  #last = 0;
+
+  /** @param forget called with the name of a statement that is no longer kept */
+  constructor(texts: Texts, forget: (name: string) => void) {
+    this.#texts = texts;
+    this.#names = new LRUCache({ ...bounds, dispose: (name: string) => forget(name) });
+  }
+
+  /** The name that a text is, or will be, prepared under; `undefined` where it is to be sent unnamed. No name is ever used for another text. */
+  of(text: string): string | undefined {
+    const known = this.#names.get(text);
+    if (known !== undefined || !this.#texts.isRepeated(text)) return known;
+    this.#last += 1;
+    const name = `s${this.#last}`;
+    this.#names.set(text, name);
+    return name;
+  }
+
+  /** The next statement of this text is prepared anew, if that is still its name. */
+  drop(text: string, name: string): void {
+    if (this.#names.peek(text) === name) this.#names.delete(text);
+  }
+}

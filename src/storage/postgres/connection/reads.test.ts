@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ServiceError } from '../../../errors/fail.ts';
+import type { Database } from './database.ts';
+import { sql, withDatabase } from './testing/open.ts';
+
+const isTimeout = (error: unknown) => error instanceof ServiceError && error.key === 'timeout';
+
+async function sizesOf(pages: AsyncIterable<readonly unknown[]>): Promise<number[]> {
+  const sizes: number[] = [];
+  for await (const page of pages) sizes.push(page.length);
+  return sizes;
+}
+
+test('pages come to the end, in order, with values bound', () =>
+  withDatabase(async ({ database }) => {
+    const numbers = 'SELECT i FROM generate_series(1, $1::int) i';
+    assert.deepEqual(await sizesOf(database.pages(sql(numbers, 25), 's', 10)), [10, 10, 5]);
+    assert.deepEqual(await sizesOf(database.pages(sql(numbers, 20), 's', 10)), [10, 10]);
+    assert.deepEqual(await sizesOf(database.pages(sql(numbers, 0), 's', 10)), []);
+    await assert.rejects(sizesOf(database.pages(sql('SELECT missing'), 's', 10)), { code: '42703' });
+    await assert.rejects(sizesOf(database.pages(sql('SELECT 10 / (5 - i) FROM generate_series(1, 9) i'), 's', 2)), {
+      code: '22012',
+    });
+  }));
+
+test('pages that are returned early give their connection back, and their statement ends', () =>
+  withDatabase(
+    async ({ database, admin }) => {
+      for (let round = 0; round < 4; round++) {
+        const slow = 'SELECT i, CASE WHEN i > 10 THEN pg_sleep(0.3)::text END FROM generate_series(1, 1000) i';
+        const began = performance.now();
+        for await (const page of database.pages(sql(slow), 's', 10)) {
+          assert.equal(page.length, 10);
+          break;
+        }
+        assert.ok(performance.now() - began < 1500);
+      }
+      const unread = database.pages(sql('SELECT 1'), 's', 10);
+      await unread.return(undefined);
+      await database.long(sql('SELECT 1'), 's');
+      const busy = await admin(
+        `SELECT state FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'`,
+      );
+      assert.deepEqual(busy, []);
+    },
+    { connections: 6, timeLimit: 3000 },
+  ));
+
+test('the time limit counts the work of all pages, not the pauses of the caller', () =>
+  withDatabase(
+    async ({ database }) => {
+      let pages = 0;
+      for await (const _ of database.pages(sql('SELECT i FROM generate_series(1, 30) i'), 's', 10)) {
+        pages += 1;
+        await delay(250);
+      }
+      assert.equal(pages, 3);
+      const slow = 'SELECT pg_sleep(0.03) FROM generate_series(1, 100)';
+      await assert.rejects(sizesOf(database.pages(sql(slow), 's', 5)), isTimeout);
+    },
+    { timeLimit: 500 },
+  ));
+
+test('a long read ends at the time limit, and its connection goes on', () =>
+  withDatabase(
+    async ({ database }) => {
+      await assert.rejects(database.long(sql('SELECT pg_sleep(5)'), 's'), isTimeout);
+      assert.deepEqual(await database.long(sql('SELECT 1'), 's'), [[1]]);
+    },
+    { timeLimit: 300 },
+  ));
+
+test('a read that is not short after all, or meets a lock, does not hold up those behind it', () =>
+  withDatabase(async ({ database }) => {
+    const slow = database.short(sql('SELECT 2, pg_sleep(1.3)::text'), 's');
+    await delay(1100);
+    const began = performance.now();
+    await database.short(sql('SELECT 1'));
+    assert.ok(performance.now() - began < 150);
+    assert.deepEqual(await slow, [[2, '']]);
+
+    await database.atomically([sql('CREATE TABLE t (a int)')]);
+    let read: Promise<unknown> | undefined;
+    await database.transact(async (session) => {
+      await session.query(sql('LOCK TABLE t'));
+      read = database.short(sql('SELECT count(*) FROM t'), 's');
+      await delay(200);
+      const again = performance.now();
+      await database.short(sql('SELECT 1'));
+      assert.ok(performance.now() - again < 150);
+    });
+    assert.deepEqual(await read, [[0]]);
+  }));
+
+test('a system cannot take all connections for long reads; another is served at once', () =>
+  withDatabase(async ({ database }) => {
+    const sleep = sql('SELECT pg_sleep(0.5)');
+    const greedy = Array.from({ length: 12 }, () => database.long(sleep, 'greedy'));
+    await delay(100);
+    const began = performance.now();
+    await database.long(sql('SELECT 1'), 'modest');
+    assert.ok(performance.now() - began < 300);
+    await Promise.all(greedy);
+  }));
+
+test('who holds the fewest connections comes first, and a wait ends at the time limit', () =>
+  withDatabase(
+    async ({ database }) => {
+      const order: string[] = [];
+      const read = (db: Database, system: string, seconds: number) =>
+        db.long(sql('SELECT pg_sleep($1)', seconds), system).then(
+          () => void order.push(system),
+          (error) => void order.push(isTimeout(error) ? `${system} late` : `${error}`),
+        );
+      // Three connections for long reads: two for `a` at the most.
+      const all = [read(database, 'a', 0.3), read(database, 'a', 0.4), read(database, 'b', 0.1)];
+      await delay(50);
+      all.push(read(database, 'a', 0.9), read(database, 'c', 0.01));
+      await Promise.all(all);
+      assert.deepEqual(order, ['b', 'c', 'a', 'a', 'a']);
+      order.length = 0;
+      await Promise.all(Array.from({ length: 6 }, () => read(database, 'a', 0.8)));
+      assert.deepEqual(order, ['a', 'a', 'a late', 'a late', 'a', 'a']);
+    },
+    { connections: 7, timeLimit: 1000 },
+  ));

@@ -1,0 +1,82 @@
+import pg from 'pg';
+import type { StoredValue } from '../../../values/type.ts';
+import type { Result, Row } from './database.ts';
+import { bound, parserOf } from './values.ts';
+
+/** What comes of a statement, with the command that PostgreSQL says it was. */
+export interface Answer extends Result {
+  readonly command: string;
+}
+
+interface Settle {
+  resolve(answer: Answer): void;
+  reject(error: Error): void;
+}
+
+/**
+ * A statement on its way through the driver, which hands over the messages that answer it. Rows are made of them here: the driver's own
+ * way makes an object of each row's columns first.
+ */
+export class Request extends pg.Query {
+  /** Of the prepared statement; `undefined` where it is not kept. */
+  readonly name: string | undefined;
+  readonly #settle: Settle;
+  #parsers: ((text: string) => unknown)[] = [];
+  #found: Row[] = [];
+  #tag = '';
+
+  constructor(text: string, params: readonly StoredValue[], name: string | undefined, settle: Settle) {
+    super(text, params.map(bound));
+    this.name = name;
+    this.#settle = settle;
+  }
+
+  handleRowDescription({ fields }: { readonly fields: readonly { readonly dataTypeID: number }[] }): void {
+    this.#parsers = fields.map(({ dataTypeID }) => parserOf(dataTypeID));
+    this.#found = [];
+  }
+
+  handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
+    const parsers = this.#parsers;
+    const row = new Array<unknown>(fields.length);
+    for (let at = 0; at < fields.length; at++) {
+      const text = fields[at] as string | null;
+      row[at] = text === null ? null : (parsers[at] as (text: string) => unknown)(text);
+    }
+    this.#found.push(row);
+  }
+
+  handleCommandComplete({ text }: { readonly text: string }): void {
+    this.#tag = text;
+  }
+
+  handleError(error: Error): void {
+    this.#settle.reject(error);
+  }
+
+  handleReadyForQuery(): void {
+    const tag = this.#tag;
+    const space = tag.lastIndexOf(' ');
+    const affected = space < 0 ? 0 : Number(tag.slice(space + 1)) || 0;
+    this.#settle.resolve({ rows: this.#found, affected, command: tag });
+  }
+}
+
+/** Has the server forget a prepared statement, in its turn. Done by the protocol's own message, which cannot fail. */
+export class Deallocation extends pg.Query {
+  override submit: (connection: pg.Connection) => null;
+  readonly handleError: () => void;
+  readonly handleReadyForQuery: () => void;
+
+  /** @param done called when it is answered, or never will be */
+  constructor(name: string, done: () => void) {
+    super('');
+    this.submit = (connection) => {
+      connection.close({ type: 'S', name }, true);
+      connection.sync();
+      return null;
+    };
+    this.handleError = done;
+    this.handleReadyForQuery = done;
+  }
+}

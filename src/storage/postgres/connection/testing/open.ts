@@ -1,0 +1,43 @@
+/** What the tests of the connections share. */
+import type { StoredValue } from '../../../../values/type.ts';
+import type { Statement } from '../../../sql/writer.ts';
+import { query, type TestDatabase, testDatabase } from '../../testing/server.ts';
+import type { Database } from '../database.ts';
+import { connectDatabase } from '../pool.ts';
+
+export function sql(text: string, ...params: StoredValue[]): Statement {
+  return { text, params };
+}
+
+/** Connections to a database of the test's own, gone at its end. */
+export interface Opened {
+  readonly url: string;
+  readonly database: Database;
+  /** Runs SQL on a connection that is none of those under test. */
+  admin(text: string): Promise<unknown[]>;
+  /** Cuts the server's sessions whose last statement is like this, and that are in this state. @returns how many */
+  cut(like: string, state?: string): Promise<number>;
+}
+
+/** @param via where the connections go instead of straight to the database */
+export async function withDatabase(
+  work: (opened: Opened) => Promise<void>,
+  options: { timeLimit?: number; connections?: number; via?: (url: string) => Promise<string> } = {},
+): Promise<void> {
+  const made: TestDatabase = await testDatabase();
+  const { timeLimit = 5000, connections = 12, via } = options;
+  const url = via ? await via(made.url) : made.url;
+  const database = await connectDatabase(url, { timeLimit, connections, report: () => {} });
+  const admin = (text: string) => query(made.url, text);
+  const cut = async (like: string, state = '%') => {
+    const rows = await admin(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '${like}' AND state LIKE '${state}'`);
+    return rows.length;
+  };
+  try {
+    await work({ url, database, admin, cut });
+  } finally {
+    await database.close();
+    await made.drop();
+  }
+}

@@ -1,0 +1,141 @@
+import type { Statement } from '../../sql/writer.ts';
+import type { Result, Session, TransactionOptions } from './database.ts';
+import { limitsSql, patienceFor, type SessionLimits } from './dial.ts';
+import { CommitUnknown, isConnectionError, StatementFailed, translated, unavailable } from './errors.ts';
+import type { Answer, Link } from './link.ts';
+
+/** In a transaction that has failed before. */
+const IN_FAILED_TRANSACTION = '25P02';
+
+/** Limits as SQL says them, of what is asked for alone. */
+export function limitsOf({ timeLimit, lockLimit }: TransactionOptions): Partial<SessionLimits> {
+  return {
+    ...(timeLimit === undefined ? {} : { statement: timeLimit }),
+    ...(lockLimit === undefined ? {} : { lock: lockLimit }),
+  };
+}
+
+/**
+ * One transaction, all of it sent before anything is answered. A single statement is one by itself.
+ * @param limits said within the transaction; none where the session has them
+ * @param keep whether statements may be prepared ones
+ * @throws StatementFailed; CommitUnknown; unavailable where the connection was lost before the commit
+ */
+export async function runAtomically(
+  link: Link,
+  statements: readonly Statement[],
+  limits: Partial<SessionLimits>,
+  keep = true,
+): Promise<Result[]> {
+  for (const statement of statements) link.check(statement);
+  const bare = statements.length === 1 && Object.keys(limits).length === 0;
+  const sent: Promise<Answer>[] = bare ? [] : [link.command(`BEGIN${limitsSql(limits)}`)];
+  for (const statement of statements) sent.push(link.query(statement, keep));
+  if (!bare) sent.push(link.command('COMMIT'));
+
+  const settled = await Promise.allSettled(sent);
+  const at = settled.findIndex((outcome) => outcome.status === 'rejected' && codeOf(outcome.reason) !== IN_FAILED_TRANSACTION);
+  const before = bare ? 0 : 1;
+  if (at >= 0) {
+    const { reason } = settled[at] as PromiseRejectedResult;
+    if (!isConnectionError(reason)) throw new StatementFailed(Math.max(0, at - before), translated(reason));
+    // The server that ends a session at a statement before the commit has not carried out the commit.
+    throw !bare && at < settled.length - 1 && codeOf(reason)?.length === 5 ? unavailable(reason) : new CommitUnknown(reason);
+  }
+  const answers = settled.map((outcome) => (outcome as PromiseFulfilledResult<Answer>).value);
+  if (bare) return answers;
+  if (answers.at(-1)?.command !== 'COMMIT')
+    throw new StatementFailed(statements.length, new Error('the transaction was rolled back'));
+  return answers.slice(1, -1);
+}
+
+/**
+ * A transaction that decides on the way.
+ * @param limits as with `runAtomically`
+ * @throws what `work` throws; CommitUnknown
+ */
+export async function runTransaction<T>(
+  link: Link,
+  work: (session: Session) => Promise<T>,
+  limits: Partial<SessionLimits>,
+): Promise<T> {
+  const begun = link.command(`BEGIN${limitsSql(limits)}`);
+  begun.catch(() => {});
+  const { value, failure } = await inSession(link, work, begun);
+  if (failure) {
+    if (!link.lost) await link.command('ROLLBACK').catch(() => link.destroy());
+    throw failure.error;
+  }
+  let commit: Answer;
+  try {
+    commit = await link.command('COMMIT');
+  } catch (error) {
+    throw isConnectionError(error) ? new CommitUnknown(error) : translated(error);
+  }
+  if (commit.command !== 'COMMIT') throw new Error('a statement of the transaction failed, and it was rolled back');
+  return value as T;
+}
+
+/** Statements by themselves. The session's own limits come back after it. */
+export async function runAlone<T>(
+  link: Link,
+  work: (session: Session) => Promise<T>,
+  limits: Partial<SessionLimits>,
+): Promise<T> {
+  const set = limitsSql(limits, 'SESSION').slice(2);
+  const begun = set === '' ? Promise.resolve() : link.command(set);
+  begun.catch(() => {});
+  const { value, failure } = await inSession(link, work, begun);
+  if (set !== '' && !link.lost) await link.command('RESET statement_timeout; RESET lock_timeout').catch(() => link.destroy());
+  if (failure) throw failure.error;
+  return value as T;
+}
+
+async function inSession<T>(
+  link: Link,
+  work: (session: Session) => Promise<T>,
+  begun: Promise<unknown>,
+): Promise<{ value?: T; failure?: { error: unknown } }> {
+  let open = true;
+  const session: Session = {
+    async query(statement) {
+      if (!open) throw new Error('the session has ended');
+      try {
+        return await link.query(statement);
+      } catch (error) {
+        throw translated(error);
+      }
+    },
+  };
+  try {
+    const value = await work(session);
+    await begun;
+    return { value };
+  } catch (error) {
+    return { failure: { error: translated(error) } };
+  } finally {
+    open = false;
+  }
+}
+
+/** A read with limits of its own, where the session has none. */
+export async function runRead(link: Link, statement: Statement, limits: Partial<SessionLimits>, keep = true): Promise<Result> {
+  if (Object.keys(limits).length === 0) return link.query(statement, keep);
+  link.check(statement);
+  const [begun, answer, ended] = await Promise.allSettled([
+    link.command(`BEGIN READ ONLY${limitsSql(limits)}`),
+    link.query(statement, keep),
+    link.command('COMMIT'),
+  ]);
+  for (const outcome of [begun, answer, ended]) if (outcome.status === 'rejected') throw outcome.reason;
+  return (answer as PromiseFulfilledResult<Answer>).value;
+}
+
+/** Has the link wait for answers as long as the limit asks for. */
+export function bePatient(link: Link, timeLimit: number): void {
+  link.setPatience(patienceFor(timeLimit));
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as { readonly code?: string }).code;
+}

@@ -1,0 +1,87 @@
+import type { Field, TableSchema } from '../../schema/model.ts';
+import { type StoredValue, storageOf } from '../../values/index.ts';
+import { columnFields } from '../columns.ts';
+import type { Contents, StoredMember, StoredRow } from '../port.ts';
+import type { Dialect } from '../sql/dialect.ts';
+import type { Statement } from '../sql/writer.ts';
+import type { Database, Row } from './connection/database.ts';
+import { arrayLiteral } from './sql/arrays.ts';
+import { columnArrays } from './writes/column-arrays.ts';
+
+/** What a system's schema holds, as it lies. */
+export class PostgresContents implements Contents {
+  readonly #database: Database;
+  readonly #dialect: Dialect;
+
+  constructor(database: Database, dialect: Dialect) {
+    this.#database = database;
+    this.#dialect = dialect;
+  }
+
+  async count({ sqlName }: TableSchema): Promise<number> {
+    const [row] = await this.#ask(`SELECT count(*) FROM ${this.#dialect.table(sqlName)}`);
+    return row?.[0] as number;
+  }
+
+  async rows(table: TableSchema, after: number, atMost: number): Promise<StoredRow[]> {
+    const from = this.#dialect.table(table.sqlName);
+    const text = `SELECT ${this.#columnsOf(table)} FROM ${from} WHERE "_seq" > $1 ORDER BY "_seq" LIMIT $2`;
+    return (await this.#ask(text, after, atMost)) as unknown as StoredRow[];
+  }
+
+  async lastPlace({ sqlName }: TableSchema): Promise<number> {
+    const [row] = await this.#ask(`SELECT coalesce(max("_seq"), 0) FROM ${this.#dialect.table(sqlName)}`);
+    return row?.[0] as number;
+  }
+
+  async members({ column }: Field, after: StoredMember | null, atMost: number): Promise<StoredMember[]> {
+    const from = this.#dialect.table(column);
+    const text = `SELECT owner, member FROM ${from} WHERE (owner, member) > ($1, $2) ORDER BY owner, member LIMIT $3`;
+    return (await this.#ask(text, ...(after ?? ['', '']), atMost)) as unknown as StoredMember[];
+  }
+
+  async lastMember({ column }: Field): Promise<StoredMember | null> {
+    const text = `SELECT owner, member FROM ${this.#dialect.table(column)} ORDER BY owner DESC, member DESC LIMIT 1`;
+    const [row] = await this.#ask(text);
+    return (row as StoredMember | undefined) ?? null;
+  }
+
+  async addRows(table: TableSchema, rows: readonly StoredRow[]): Promise<void> {
+    const places = { name: '_seq', type: 'bigint[]', literal: arrayLiteral(rows.map(([place]) => place)) };
+    const fields = columnFields(table);
+    const valuesOf = (at: number) => {
+      const values = rows.map((row) => row[at + 1] as StoredValue);
+      return storageOf(fields[at] as Field) === 'boolean' ? values.map((value) => value && value === 1) : values;
+    };
+    const columns = [places, ...columnArrays(table, fields, valuesOf, this.#dialect)];
+    const names = columns.map(({ name }) => this.#dialect.quoted(name)).join(', ');
+    const arrays = columns.map(({ type }, at) => `$${at + 1}::${type}`).join(', ');
+    const into = this.#dialect.table(table.sqlName);
+    await this.#database.atomically([
+      {
+        text: `INSERT INTO ${into} (${names}) SELECT * FROM unnest(${arrays})`,
+        params: columns.map(({ literal }) => literal),
+      },
+      // What is created later comes after.
+      {
+        text: `SELECT setval(pg_get_serial_sequence($1, '_seq'), $2)`,
+        params: [into, Math.max(...rows.map(([place]) => place))],
+      },
+    ]);
+  }
+
+  async addMembers({ column }: Field, members: readonly StoredMember[]): Promise<void> {
+    const text = `INSERT INTO ${this.#dialect.table(column)} (owner, member) SELECT * FROM unnest($1::text[], $2::text[])`;
+    const sides = [0, 1].map((side) => arrayLiteral(members.map((member) => member[side] as string)));
+    await this.#database.atomically([{ text, params: sides }]);
+  }
+
+  #columnsOf(table: TableSchema): string {
+    return ['_seq', ...columnFields(table).map(({ column }) => column)].map((name) => this.#dialect.quoted(name)).join(', ');
+  }
+
+  /** Moves take what they take: no limit on time. */
+  #ask(text: string, ...params: Statement['params']): Promise<Row[]> {
+    return this.#database.transact(async (session) => (await session.query({ text, params })).rows, { timeLimit: 0 });
+  }
+}

@@ -1,0 +1,191 @@
+import { emptySchema, referencesOf, type SchemaChange, takesAway } from '../../../schema/change.ts';
+import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, tableOf } from '../../../schema/model.ts';
+import type { Statement } from '../../sql/writer.ts';
+import type { Row } from '../connection/database.ts';
+import { quotedName } from '../names.ts';
+
+/** The schema of a system as its catalogue has it at one moment. */
+export interface Catalog {
+  readonly schema: Schema;
+  /** How often it was changed: two that are the same are of the same schema. */
+  readonly changes: number;
+  /** How often something was taken out of it. A read that was planned before is to be planned anew; after any other change it stands. */
+  readonly removals: number;
+  /** The last migration of the catalogue's own tables (migrations.ts). */
+  readonly migration: number;
+}
+
+/** Our own tables inside a system's PostgreSQL schema. Record tables start with `t_`, so names never meet. */
+const own = (schemaName: string, table: string) => `${quotedName(schemaName)}.${table}`;
+
+/** The table of one row that counts the changes of the schema. */
+export const catalogTable = (schemaName: string): string => own(schemaName, 'rds_catalog');
+
+/** A SELECT of the number of changes, for who has to know whether the schema is still the one he planned under. */
+export function catalogVersionSql(schemaName: string): string {
+  return `SELECT changes FROM ${catalogTable(schemaName)}`;
+}
+
+/** Makes the caller's transaction the only one that may change the schema; its row is the number of changes. */
+export function lockCatalog(schemaName: string): Statement {
+  return { text: `${catalogVersionSql(schemaName)} FOR UPDATE`, params: [] };
+}
+
+/** Makes the first version of the catalogue, where there is none. Later ones are migrations. */
+export function catalogStatements(schemaName: string): Statement[] {
+  const [catalog, tables, fields] = [catalogTable(schemaName), own(schemaName, 'rds_tables'), own(schemaName, 'rds_fields')];
+  const text = 'text COLLATE "C"';
+  return [
+    `CREATE TABLE IF NOT EXISTS ${tables} (
+      "className" ${text} PRIMARY KEY, position integer NOT NULL, "sqlName" ${text} NOT NULL,
+      permissions json NOT NULL, timeline json, indexes json NOT NULL, "textIndex" json NOT NULL
+    )`,
+    `CREATE TABLE IF NOT EXISTS ${fields} (
+      "className" ${text}, position integer NOT NULL, name ${text}, type ${text} NOT NULL, "targetClass" ${text},
+      "columnName" ${text} NOT NULL, PRIMARY KEY ("className", name)
+    )`,
+    `CREATE TABLE IF NOT EXISTS ${catalog} (
+      one integer PRIMARY KEY CHECK (one = 1), changes bigint NOT NULL, removals bigint NOT NULL, "templateVersion" integer NOT NULL
+    )`,
+    `INSERT INTO ${catalog} (one, changes, removals, "templateVersion") VALUES (1, 0, 0, 0) ON CONFLICT DO NOTHING`,
+  ].map((sql) => ({ text: sql, params: [] }));
+}
+
+/** Reads all of the catalogue as of one moment, in one row for `catalogFrom`. */
+export function loadStatement(schemaName: string): Statement {
+  const tables = `SELECT json_agg(json_build_array("className", "sqlName", permissions, timeline, indexes, "textIndex") ORDER BY position)
+    FROM ${own(schemaName, 'rds_tables')}`;
+  const fields = `SELECT json_agg(json_build_array("className", name, type, "targetClass", "columnName") ORDER BY "className", position)
+    FROM ${own(schemaName, 'rds_fields')}`;
+  const migration = `SELECT max(number) FROM ${own(schemaName, 'rds_migrations')}`;
+  const text = `SELECT changes, removals, "templateVersion", (${migration}), (${tables}), (${fields}) FROM ${catalogTable(schemaName)}`;
+  return { text, params: [] };
+}
+
+type StoredTable = [string, string, TableSchema['permissions'], TableSchema['timeline'] | null, TableIndex[], string[]];
+type StoredField = [string, string, Field['type'], string | null, string];
+
+/** The catalogue that `loadStatement` has read. */
+export function catalogFrom(rows: readonly Row[]): Catalog {
+  const [row] = rows;
+  if (!row) throw new Error('the catalogue has no row');
+  const [changes, removals, templateVersion, migration, tables, fields] = row as [number, number, number, number, ...unknown[]];
+  const fieldsOf = readFields(list<StoredField>(fields));
+  const read = new Map(list<StoredTable>(tables).map((table) => [table[0], readTable(table, fieldsOf)]));
+  const schema = { version: emptySchema.version + 1, templateVersion, tables: read, referencesTo: referencesOf(read) };
+  return { schema, changes, removals, migration };
+}
+
+const list = <T>(text: unknown): T[] => (text === null ? [] : JSON.parse(text as string));
+
+function readFields(stored: readonly StoredField[]): Map<string, Map<string, Field>> {
+  const fields = new Map<string, Map<string, Field>>();
+  for (const [className, name, type, targetClass, column] of stored) {
+    const known = fields.get(className) ?? new Map<string, Field>();
+    fields.set(className, known.set(name, { name, type, column, ...(targetClass === null ? {} : { targetClass }) }));
+  }
+  return fields;
+}
+
+function readTable(stored: StoredTable, fields: ReadonlyMap<string, ReadonlyMap<string, Field>>): TableSchema {
+  const [className, sqlName, permissions, timeline, indexes, textIndex] = stored;
+  return {
+    className,
+    sqlName,
+    fields: fields.get(className) ?? new Map(),
+    permissions,
+    indexes: new Map(indexes.map((index) => [index.name, index])),
+    textIndex,
+    ...(timeline === null || timeline === undefined ? {} : { timeline }),
+  };
+}
+
+/** What changes leave to be stored, all together. */
+interface Net {
+  readonly droppedTables: Set<string>;
+  readonly droppedFields: Map<string, readonly [className: string, name: string]>;
+  readonly tables: Set<string>;
+  /** By class; `all` where the table is new. */
+  readonly fields: Map<string, Set<string> | 'all'>;
+}
+
+function netOf(changes: readonly SchemaChange[]): Net {
+  const net: Net = { droppedTables: new Set(), droppedFields: new Map(), tables: new Set(), fields: new Map() };
+  for (const change of changes) {
+    if (change.kind === 'setTemplateVersion') continue;
+    const { className, kind } = change;
+    if (kind !== 'addField' && kind !== 'dropTable') net.tables.add(className);
+    const fields = net.fields.get(className);
+    if (kind === 'createTable') net.fields.set(className, 'all');
+    else if (kind === 'dropTable') {
+      net.droppedTables.add(className);
+      net.tables.delete(className);
+      net.fields.delete(className);
+    } else if (fields === 'all') continue;
+    else if (kind === 'renameField') {
+      net.droppedFields.set(JSON.stringify([className, change.name]), [className, change.name]);
+      fields?.delete(change.name);
+      net.fields.set(className, (fields ?? new Set()).add(change.to));
+    } else if (kind === 'addField') net.fields.set(className, (fields ?? new Set()).add(change.name));
+    else if (kind === 'dropField') {
+      net.droppedFields.set(JSON.stringify([className, change.name]), [className, change.name]);
+      fields?.delete(change.name);
+    }
+  }
+  return net;
+}
+
+/**
+ * Stores what changes did, as few statements however many they are. For the transaction that has locked the catalogue. The number of
+ * changes grows by one; the first statement returns it.
+ * @param after the schema after all of them
+ */
+export function saveStatements(schemaName: string, changes: readonly SchemaChange[], after: Schema): Statement[] {
+  if (changes.length === 0) return [];
+  const net = netOf(changes);
+  const statements: Statement[] = [
+    {
+      text: `UPDATE ${catalogTable(schemaName)} SET changes = changes + 1, removals = removals + $1::bigint, "templateVersion" = $2::integer
+        RETURNING changes`,
+      params: [changes.filter(takesAway).length, after.templateVersion ?? 0],
+    },
+  ];
+  const add = (text: string, values: readonly unknown[]) => {
+    if (values.length > 0) statements.push({ text, params: [JSON.stringify(values)] });
+  };
+  const [tables, fields] = [own(schemaName, 'rds_tables'), own(schemaName, 'rds_fields')];
+  for (const table of [tables, fields])
+    add(`DELETE FROM ${table} WHERE "className" IN (SELECT json_array_elements_text($1::json))`, [...net.droppedTables]);
+  add(`DELETE FROM ${fields} WHERE ("className", name) IN (SELECT e ->> 0, e ->> 1 FROM json_array_elements($1::json) AS e)`, [
+    ...net.droppedFields.values(),
+  ]);
+  add(
+    `INSERT INTO ${tables} ("className", position, "sqlName", permissions, timeline, indexes, "textIndex")
+     SELECT e ->> 0, n + (SELECT coalesce(max(position), 0) FROM ${tables}), e ->> 1, e -> 2, (e ->> 3)::json, e -> 4, e -> 5
+     FROM json_array_elements($1::json) WITH ORDINALITY AS r(e, n)
+     ON CONFLICT ("className") DO UPDATE SET permissions = excluded.permissions, timeline = excluded.timeline,
+       indexes = excluded.indexes, "textIndex" = excluded."textIndex"`,
+    Array.from(net.tables, (className) => storedTable(tableOf(after, className))),
+  );
+  add(
+    `INSERT INTO ${fields} ("className", position, name, type, "targetClass", "columnName")
+     SELECT e ->> 0, n + (SELECT coalesce(max(position), 0) FROM ${fields} AS f WHERE f."className" = e ->> 0),
+       e ->> 1, e ->> 2, e ->> 3, e ->> 4
+     FROM json_array_elements($1::json) WITH ORDINALITY AS r(e, n)`,
+    [...net.fields].flatMap(([className, names]) => {
+      const table = tableOf(after, className);
+      return Array.from(names === 'all' ? table.fields.keys() : names, (name) => storedField(table, name));
+    }),
+  );
+  return statements;
+}
+
+function storedTable(table: TableSchema): StoredTable {
+  const { className, sqlName, permissions, timeline = null, indexes, textIndex } = table;
+  return [className, sqlName, permissions, timeline, [...indexes.values()], [...textIndex]];
+}
+
+function storedField(table: TableSchema, name: string): StoredField {
+  const { type, targetClass = null, column } = fieldOf(table, name);
+  return [table.className, name, type, targetClass, column];
+}

@@ -1,0 +1,49 @@
+import { applyChange, type SchemaChange } from '../../../schema/change.ts';
+import type { Schema } from '../../../schema/model.ts';
+import type { Statement } from '../../sql/writer.ts';
+import type { Session } from '../connection/database.ts';
+import { saveStatements } from './catalog.ts';
+import { applyDdl, readsRecords } from './ddl.ts';
+
+/** New tables of one transaction that are many: each takes some twenty locks, and the server has some thousands for all its sessions. */
+const MANY_TABLES = 20;
+
+/** Has transactions that make many tables wait for each other. */
+const oneAtATime: Statement = {
+  text: `SELECT pg_advisory_xact_lock(hashtextextended('record-service many tables', 0))`,
+  params: [],
+};
+
+/**
+ * Carries the schema changes of a write out and stores them, inside a transaction that has locked the catalogue (`lockCatalog`). Statements
+ * are sent without waiting for each other wherever they do not depend on what is read: a new system's tables take one round trip.
+ * @returns the schema after them; the number of changes of the catalogue (`Catalog.changes`) has grown by one
+ * @throws schemaOperation (255) where a table to drop has records
+ */
+export async function changeSchema(
+  session: Session,
+  schemaName: string,
+  changes: readonly SchemaChange[],
+  before: Schema,
+): Promise<Schema> {
+  const made = new Set<string>();
+  let sent: Promise<unknown>[] = [];
+  if (changes.filter(({ kind }) => kind === 'createTable').length > MANY_TABLES) await session.query(oneAtATime);
+  let current = before;
+  for (const change of changes) {
+    const after = applyChange(current, change);
+    if (change.kind === 'createTable') made.add(change.className);
+    const isNew = change.kind !== 'setTemplateVersion' && made.has(change.className);
+    const done = applyDdl(session, schemaName, change, current, after, isNew);
+    // Told of below; a rejection that nobody has asked about yet ends the process.
+    done.catch(() => {});
+    sent.push(done);
+    if (readsRecords(change)) {
+      await Promise.all(sent);
+      sent = [];
+    }
+    current = after;
+  }
+  await Promise.all([...sent, ...saveStatements(schemaName, changes, current).map((statement) => session.query(statement))]);
+  return current;
+}

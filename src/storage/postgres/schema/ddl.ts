@@ -1,0 +1,218 @@
+import { fail } from '../../../errors/fail.ts';
+import type { SchemaChange } from '../../../schema/change.ts';
+import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, tableOf } from '../../../schema/model.ts';
+import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
+import { storageOf } from '../../../values/index.ts';
+import type { Storage } from '../../../values/type.ts';
+import { isActorField, isRequired } from '../../sql/predicate.ts';
+import type { Statement } from '../../sql/writer.ts';
+import type { Session } from '../connection/database.ts';
+import { quotedName as quote } from '../names.ts';
+import { fillTextColumns } from './text-columns.ts';
+
+const columnTypes: Record<Storage, string> = {
+  text: 'text COLLATE "C"',
+  number: 'double precision',
+  boolean: 'boolean',
+  date: 'bigint',
+  pointer: 'text COLLATE "C"',
+  // Not jsonb: it keeps the text as it was written.
+  json: 'json',
+  relation: '',
+};
+
+type TableChange = Exclude<SchemaChange, { kind: 'setTemplateVersion' }>;
+
+/**
+ * Carries a schema change out in SQL, inside the caller's transaction. What does not depend on anything that is read is sent at once,
+ * before the first await: calls that are not waited for one by one share a round trip.
+ * @param before the schema without the change
+ * @param after the schema with it (`applyChange`), which names the columns
+ * @param isNew whether the table was made in the same transaction, so that it has no records
+ * @throws schemaOperation (255) where a table to drop has records
+ */
+export async function applyDdl(
+  session: Session,
+  schemaName: string,
+  change: SchemaChange,
+  before: Schema,
+  after: Schema,
+  isNew = false,
+): Promise<void> {
+  const send = (statements: readonly Statement[]) => Promise.all(statements.map((statement) => session.query(statement)));
+  if (change.kind === 'dropTable') await refuseRecords(session, schemaName, tableOf(before, change.className));
+  const sent = send(ddlStatements(schemaName, change, before, after));
+  if (change.kind !== 'setTextIndex') {
+    await sent;
+    return;
+  }
+  await sent;
+  const table = tableOf(after, change.className);
+  const added = addedText(tableOf(before, change.className), table);
+  if (added.length === 0) return;
+  if (!isNew) await fillTextColumns(session, schemaName, table, added);
+  await send(added.map((field) => textIndex(schemaName, table, field)));
+}
+
+/** Whether a change has to read what is there; all others are statements that can be sent ahead. */
+export function readsRecords({ kind }: SchemaChange): boolean {
+  return kind === 'dropTable' || kind === 'setTextIndex';
+}
+
+/** Those statements of a change that do not depend on the records. Pure; see `applyDdl` for the rest. */
+export function ddlStatements(schemaName: string, change: SchemaChange, before: Schema, after: Schema): Statement[] {
+  if (change.kind === 'setTemplateVersion') return [];
+  const table = after.tables.get(change.className) ?? tableOf(before, change.className);
+  return sqlOf(schemaName, change, before.tables.get(change.className), table).map((text) => ({ text, params: [] }));
+}
+
+function sqlOf(schemaName: string, change: TableChange, old: TableSchema | undefined, table: TableSchema): string[] {
+  const alter = `ALTER TABLE ${qualified(schemaName, table.sqlName)}`;
+  switch (change.kind) {
+    case 'createTable':
+      return createTable(schemaName, table);
+    case 'dropTable': {
+      const joins = [...table.fields.values()].filter(({ type }) => type === 'Relation').map(({ column }) => column);
+      return [`DROP TABLE ${[table.sqlName, ...joins].map((name) => qualified(schemaName, name)).join(', ')}`];
+    }
+    case 'addField': {
+      const field = fieldOf(table, change.name);
+      if (field.type === 'Relation') return createJoinTable(schemaName, field);
+      return [`${alter} ADD COLUMN ${column(field)}`, ...fieldIndexes(schemaName, table, field)];
+    }
+    case 'dropField': {
+      const field = fieldOf(old ?? table, change.name);
+      if (field.type === 'Relation') return [`DROP TABLE ${qualified(schemaName, field.column)}`];
+      // Its indexes go with it.
+      const text = old?.textIndex.includes(field.name) ? `, DROP COLUMN ${quote(textColumn(field))}` : '';
+      return [`${alter} DROP COLUMN ${quote(field.column)}${text}`];
+    }
+    case 'setIndex':
+      return [
+        dropIndex(schemaName, table, change.index.name),
+        `CREATE INDEX ${quote(userIndex(table, change.index.name))} ON ${qualified(schemaName, table.sqlName)} (${keysOf(table, change.index)})`,
+      ];
+    case 'dropIndex':
+      return [dropIndex(schemaName, table, change.name)];
+    case 'setTextIndex': {
+      const before = old ?? table;
+      const removed = before.textIndex.filter((name) => !table.textIndex.includes(name));
+      const actions = [
+        ...removed.map((name) => `DROP COLUMN ${quote(textColumn(fieldOf(before, name)))}`),
+        ...addedText(before, table).map((field) => `ADD COLUMN ${quote(textColumn(field))} tsvector`),
+      ];
+      return actions.length === 0 ? [] : [`${alter} ${actions.join(', ')}`];
+    }
+    case 'renameField':
+    case 'setPermissions':
+    case 'setTimeline':
+      return [];
+  }
+}
+
+const qualified = (schemaName: string, name: string) => `${quote(schemaName)}.${quote(name)}`;
+const fieldIndex = (table: TableSchema, field: Field) => `f~${table.sqlName}~${field.column}`;
+const userIndex = (table: TableSchema, name: string) => `i~${table.sqlName}~${name}`;
+const keyIndex = (table: TableSchema) => `u~${table.sqlName}`;
+
+/** The column beside a field's that holds the words of its text (`Dialect.companion`). */
+export const textColumn = (field: Field): string => `v~${field.column}`;
+
+/**
+ * The field whose index was violated; `undefined` for an index that is none of the table's.
+ * @param constraint as the database's error names it
+ */
+export function fieldOfConstraint(table: TableSchema, constraint: string): Field | undefined {
+  const name = quote(constraint);
+  if (name === quote(keyIndex(table))) return fieldOf(table, 'objectId');
+  return table.fields.values().find((field) => name === quote(fieldIndex(table, field)));
+}
+
+/**
+ * Asked inside the transaction with the table locked, so that no record can come in between; before, so that the lock is not held while
+ * the records of a large table are counted. @throws schemaOperation (255)
+ */
+async function refuseRecords(session: Session, schemaName: string, table: TableSchema): Promise<void> {
+  const name = qualified(schemaName, table.sqlName);
+  const count = async () => {
+    const { rows } = await session.query({ text: `SELECT count(*) FROM ${name}`, params: [] });
+    const records = Number(rows[0]?.[0]);
+    if (records > 0)
+      fail('schemaOperation', `Class ${table.className} is not empty, contains ${records} objects, cannot drop schema.`);
+  };
+  await count();
+  await session.query({ text: `LOCK TABLE ${name} IN ACCESS EXCLUSIVE MODE`, params: [] });
+  await count();
+}
+
+const column = (field: Field) => `${quote(field.column)} ${columnTypes[storageOf(field)]}${isRequired(field) ? ' NOT NULL' : ''}`;
+
+/** Every name is given: one that the database makes up could be that of another table. */
+function createTable(schemaName: string, table: TableSchema): string[] {
+  const { sqlName } = table;
+  const name = qualified(schemaName, sqlName);
+  const fields = [...table.fields.values()];
+  const parts = [
+    `"_seq" bigint GENERATED BY DEFAULT AS IDENTITY (SEQUENCE NAME ${qualified(schemaName, `s~${sqlName}`)})`,
+    ...fields.filter(({ type }) => type !== 'Relation').map(column),
+    `CONSTRAINT ${quote(keyIndex(table))} PRIMARY KEY ("objectId")`,
+    `CONSTRAINT ${quote(`q~${sqlName}`)} UNIQUE ("_seq")`,
+  ];
+  return [
+    `CREATE TABLE ${name} (${parts.join(', ')})`,
+    `CREATE INDEX ${quote(fieldIndex(table, fieldOf(table, 'createdAt')))} ON ${name} ("createdAt")`,
+    ...fields.flatMap((field) =>
+      field.type === 'Relation' ? createJoinTable(schemaName, field) : fieldIndexes(schemaName, table, field),
+    ),
+  ];
+}
+
+function createJoinTable(schemaName: string, relation: Field): string[] {
+  const join = qualified(schemaName, relation.column);
+  const id = columnTypes.text;
+  return [
+    `CREATE TABLE ${join} (owner ${id}, member ${id}, CONSTRAINT ${quote(`p~${relation.column}`)} PRIMARY KEY (owner, member))`,
+    `CREATE INDEX ${quote(`m~${relation.column}`)} ON ${join} (member, owner)`,
+  ];
+}
+
+/** The indexes that a field has by its type and its meaning. They leave out what nobody asks for. */
+function fieldIndexes(schemaName: string, table: TableSchema, field: Field): string[] {
+  const name = quote(fieldIndex(table, field));
+  const on = qualified(schemaName, table.sqlName);
+  const value = quote(field.column);
+  // Absent values are no duplicates of each other.
+  if (uniqueFieldsOf(table.className).has(field.name)) return [`CREATE UNIQUE INDEX ${name} ON ${on} (${value})`];
+  // The delete guard asks "who points here" of every Pointer column.
+  if (field.type === 'Pointer') {
+    const condition = isActorField(field) ? `${value} <> 'master'` : `${value} IS NOT NULL`;
+    return [`CREATE INDEX ${name} ON ${on} (${value}) WHERE ${condition}`];
+  }
+  if (field.type === 'Array' || field.type === 'Object')
+    return [`CREATE INDEX ${name} ON ${on} USING gin ((${value}::jsonb) jsonb_path_ops) WHERE ${value} IS NOT NULL`];
+  return [];
+}
+
+/** In the order of ORDER BY (storage/sql/order.ts). Equal values are ordered by objectId, so an index that ends in it serves a sorted page without a sort. */
+function keysOf(table: TableSchema, index: TableIndex): string {
+  const keys = index.keys.map(([name, direction]) => {
+    const field = fieldOf(table, name);
+    // As queries say it (`writeOrder`): the database reads an index in the very order that it was made in, or backwards.
+    const nulls = isRequired(field) ? '' : direction < 0 ? ' NULLS LAST' : ' NULLS FIRST';
+    return `${quote(field.column)}${direction < 0 ? ' DESC' : ''}${nulls}`;
+  });
+  if (!index.keys.some(([name]) => name === 'objectId')) keys.push('"objectId"');
+  return keys.join(', ');
+}
+
+function dropIndex(schemaName: string, table: TableSchema, name: string): string {
+  return `DROP INDEX IF EXISTS ${qualified(schemaName, userIndex(table, name))}`;
+}
+
+const addedText = (before: TableSchema, after: TableSchema): Field[] =>
+  after.textIndex.filter((name) => !before.textIndex.includes(name)).map((name) => fieldOf(after, name));
+
+function textIndex(schemaName: string, table: TableSchema, field: Field): Statement {
+  const text = `CREATE INDEX ${quote(`v~${table.sqlName}~${field.column}`)} ON ${qualified(schemaName, table.sqlName)} USING gin (${quote(textColumn(field))})`;
+  return { text, params: [] };
+}

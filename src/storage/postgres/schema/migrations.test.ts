@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { OperatorError } from '../../../kernel/operator-error.ts';
+import type { Database } from '../connection/database.ts';
+import { connectDatabase } from '../connection/index.ts';
+import { type TestDatabase, testDatabase } from '../testing/server.ts';
+import { migrateRegistry, migrateSchema, openCatalog, type PostgresMigration } from './migrations.ts';
+
+describe('migrations on PostgreSQL', () => {
+  let server: TestDatabase;
+  let processes: Database[];
+
+  const open = () => connectDatabase(server.url, { timeLimit: 10_000, report: assert.fail });
+
+  before(async () => {
+    server = await testDatabase();
+    processes = await Promise.all([open(), open(), open()]);
+  });
+
+  after(async () => {
+    await Promise.all(processes.map((database) => database.close()));
+    await server.drop();
+  });
+
+  const together = <T>(work: (database: Database) => Promise<T>) => Promise.all(processes.map(work));
+  const ask = async (text: string) => (await processes[0]?.short({ text, params: [] })) ?? [];
+
+  /** Adds a letter to a text: what was carried out, in order. */
+  const step = (number: number, letter: string): PostgresMigration => ({
+    number,
+    what: letter,
+    statements: (schema) => [
+      { text: `CREATE TABLE IF NOT EXISTS ${schema}.steps (steps text)`, params: [] },
+      { text: `INSERT INTO ${schema}.steps VALUES ($1)`, params: [letter] },
+    ],
+  });
+
+  it('are carried out once, whoever comes', async () => {
+    await together((database) => migrateSchema(database, 'once', [step(1, 'a'), step(2, 'b')], 'it'));
+    await together((database) => migrateSchema(database, 'once', [step(1, 'a'), step(2, 'b'), step(3, 'c')], 'it'));
+    assert.deepEqual(await ask('SELECT steps FROM once.steps ORDER BY 1'), [['a'], ['b'], ['c']]);
+    assert.deepEqual(await ask('SELECT number, what FROM once.rds_migrations ORDER BY 1'), [
+      [1, 'a'],
+      [2, 'b'],
+      [3, 'c'],
+    ]);
+  });
+
+  it('leave nothing of one that fails', async () => {
+    const bad: PostgresMigration = { number: 2, what: 'bad', statements: () => [{ text: 'SELECT 1 / 0', params: [] }] };
+    await assert.rejects(migrateSchema(processes[0] as Database, 'bad', [step(1, 'a'), bad], 'it'));
+    assert.deepEqual(await ask("SELECT 1 FROM information_schema.schemata WHERE schema_name = 'bad'"), []);
+  });
+
+  it('refuse what a later version has written', async () => {
+    await migrateSchema(processes[0] as Database, 'later', [step(1, 'a'), step(2, 'b')], 'it');
+    await assert.rejects(
+      migrateSchema(processes[0] as Database, 'later', [step(1, 'a')], 'it'),
+      (error) =>
+        error instanceof OperatorError &&
+        /^it was written by a later version .*\(migration 2, this one knows 1\)/.test(error.message),
+    );
+    await openCatalog(processes[0] as Database, 'rds_later');
+    await processes[0]?.atomically([{ text: "INSERT INTO rds_later.rds_migrations VALUES (99, 'x')", params: [] }]);
+    await assert.rejects(openCatalog(processes[0] as Database, 'rds_later'), OperatorError);
+  });
+
+  it('make a catalogue and a registry where there is none', async () => {
+    const opened = await together((database) => openCatalog(database, 'rds_new'));
+    for (const { schema, changes } of opened) assert.deepEqual([schema.tables.size, changes], [0, 0]);
+    await together(migrateRegistry);
+    assert.deepEqual(await ask('SELECT number FROM rds.rds_migrations'), [[1]]);
+  });
+});

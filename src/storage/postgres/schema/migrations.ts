@@ -1,0 +1,107 @@
+import { type Migration, pendingMigrations } from '../../migrations.ts';
+import type { Statement } from '../../sql/writer.ts';
+import type { Database } from '../connection/database.ts';
+import { quotedName, registrySchema } from '../names.ts';
+import { type Catalog, catalogFrom, catalogStatements, loadStatement } from './catalog.ts';
+
+/** A step of our own tables inside a PostgreSQL schema. */
+export interface PostgresMigration extends Migration {
+  statements(schemaName: string): readonly Statement[];
+}
+
+const plain = (...texts: string[]): Statement[] => texts.map((text) => ({ text, params: [] }));
+
+/** Of the catalogue of each system. */
+const catalogMigrations: readonly PostgresMigration[] = [
+  { number: 1, what: 'tables of the catalogue', statements: catalogStatements },
+];
+
+/** Of the registry. */
+const registryMigrations: readonly PostgresMigration[] = [
+  { number: 1, what: 'installation, systems, keys', statements: registryStatements },
+];
+
+/** Case of letters does not tell application ids apart: no two differ by it alone, as on the embedded engine. */
+function registryStatements(schemaName: string): Statement[] {
+  const schema = quotedName(schemaName);
+  const text = 'text COLLATE "C"';
+  return plain(
+    `CREATE TABLE ${schema}.installation (one integer PRIMARY KEY CHECK (one = 1), salt ${text} NOT NULL)`,
+    `CREATE TABLE ${schema}.systems (
+      "appId" ${text} PRIMARY KEY, id ${text} NOT NULL UNIQUE, name ${text} NOT NULL, "createdAt" bigint NOT NULL,
+      "masterKeyHash" ${text} NOT NULL
+    )`,
+    `CREATE UNIQUE INDEX systems_folded ON ${schema}.systems (lower("appId"))`,
+    `CREATE TABLE ${schema}.keys (
+      "appId" ${text} REFERENCES ${schema}.systems ON DELETE CASCADE, name ${text}, hash ${text} NOT NULL, "createdAt" bigint NOT NULL,
+      PRIMARY KEY ("appId", name)
+    )`,
+  );
+}
+
+/** Brings the registry's tables to where this version has them, making them where there are none. @throws OperatorError */
+export function migrateRegistry(database: Database): Promise<void> {
+  return migrateSchema(database, registrySchema, registryMigrations, 'the registry');
+}
+
+/**
+ * Opens the catalogue of a system, making it where there is none: one round trip where nothing is to be done.
+ * @throws OperatorError for one of a later version of the service
+ */
+export async function openCatalog(database: Database, schemaName: string): Promise<Catalog> {
+  const load = async () => catalogFrom(await database.short(loadStatement(schemaName)));
+  const place = `the schema ${schemaName}`;
+  const found = await load().catch((error) => (isMissing(error) ? undefined : Promise.reject(error)));
+  if (found && pendingMigrations(catalogMigrations, found.migration, place).length === 0) return found;
+  await migrateSchema(database, schemaName, catalogMigrations, place);
+  return load();
+}
+
+/** 3F000: no such schema; 42P01: no such table; 42703: no such column, in a catalogue of an earlier version. */
+const missing: ReadonlySet<unknown> = new Set(['3F000', '42P01', '42703']);
+
+function isMissing(error: unknown): boolean {
+  const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
+  return missing.has(code) || missing.has(cause?.code);
+}
+
+/**
+ * Takes the tables of one PostgreSQL schema through the migrations that they have still to go through, in one transaction. Of several
+ * processes that do so at a time one does it, the others wait for its end.
+ * @param place what is migrated, for the operator
+ * @throws OperatorError where a later version has been here
+ */
+export async function migrateSchema(
+  database: Database,
+  schemaName: string,
+  migrations: readonly PostgresMigration[],
+  place: string,
+): Promise<void> {
+  const schema = quotedName(schemaName);
+  const history = `${schema}.rds_migrations`;
+  await database.transact(
+    async (session) => {
+      const lock = { text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', params: [`record-service ${schemaName}`] };
+      const [, , , found] = await Promise.all(
+        [
+          lock,
+          ...plain(
+            `CREATE SCHEMA IF NOT EXISTS ${schema}`,
+            `CREATE TABLE IF NOT EXISTS ${history} (number integer PRIMARY KEY, what text NOT NULL, at timestamptz NOT NULL DEFAULT now())`,
+            `SELECT coalesce(max(number), 0) FROM ${history}`,
+          ),
+        ].map((statement) => session.query(statement)),
+      );
+      const pending = pendingMigrations(migrations, Number(found?.rows[0]?.[0]), place);
+      const statements = pending.flatMap((migration) => [
+        ...migration.statements(schemaName),
+        {
+          text: `INSERT INTO ${history} (number, what) VALUES ($1::integer, $2)`,
+          params: [migration.number, migration.what],
+        },
+      ]);
+      await Promise.all(statements.map((statement) => session.query(statement)));
+    },
+    { timeLimit: 0 },
+  );
+}

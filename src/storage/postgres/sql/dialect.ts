@@ -1,0 +1,70 @@
+import type { Dialect, SqlOut } from '../../sql/dialect.ts';
+import { quotedName } from '../names.ts';
+import { arrayLiteral, arrayTypes } from './arrays.ts';
+import { writeAmong, writeJsonHas, writeJsonHasOrdered, writeJsonPointsInto, writeWireTexts } from './elements.ts';
+import { companion, writeSearch, writeSearchScore } from './full-text.ts';
+import { columnOf, writeJsonCompare, writeJsonExists, writeJsonMatches, writeJsonOrder } from './json.ts';
+import { writeTextMatch } from './text-match.ts';
+import { writeWireText } from './wire.ts';
+
+/**
+ * SQL as PostgreSQL has it, without functions of ours.
+ * @param schema of the system, which every table's name is written with: no setting of the connection is relied upon
+ */
+export function postgresDialect(schema: string): Dialect {
+  const prefix = `${quotedName(schema)}.`;
+  return { ...shared, table: (sqlName) => prefix + quotedName(sqlName) };
+}
+
+const shared: Omit<Dialect, 'table'> = {
+  quoted: quotedName,
+  noLimit: null,
+  companion,
+  placeholder: (n) => `$${n}`,
+  toColumn: (_storage, value) => value,
+  nulls: (descending) => (descending ? ' NULLS LAST' : ' NULLS FIRST'),
+  // The server itself ends a statement that runs for too long.
+  mayGoOn: (out) => void out.add('true'),
+
+  list: arrayLiteral,
+  isMember(out, operand, values, storage) {
+    operand();
+    out.add(' = ANY(').bind(arrayLiteral(values)).add(`::${arrayTypes[storage]})`);
+  },
+  isAmong: writeAmong,
+  listRows: (out, json) => void out.add('json_array_elements_text(').bind(json).add('::json) AS listed(value)'),
+
+  textMatches: writeTextMatch,
+  search: writeSearch,
+  score: writeSearchScore,
+
+  jsonExists: writeJsonExists,
+  jsonCompare: writeJsonCompare,
+  jsonHas: writeJsonHas,
+  jsonHasOrdered: writeJsonHasOrdered,
+  jsonPointsInto: writeJsonPointsInto,
+  jsonMatches: writeJsonMatches,
+  jsonOrder: writeJsonOrder,
+  wireText: writeWireText,
+  wireTexts: writeWireTexts,
+  aclAllows: writeAclAllows,
+  edit() {
+    throw new Error('edits are made before the statement');
+  },
+};
+
+/** Most records have no ACL, so that is looked at first. */
+function writeAclAllows(
+  out: SqlOut,
+  alias: string,
+  column: string,
+  right: 'read' | 'write',
+  identities: readonly string[],
+): void {
+  const acl = columnOf(alias, column);
+  const listed = `${out.parameter(arrayLiteral(identities))}::text[]`;
+  out.add(`(${acl} IS NULL OR CASE WHEN ${acl}::text = '{}' THEN true`);
+  out.add(
+    ` ELSE EXISTS (SELECT 1 FROM json_each(${acl}) AS e WHERE e.key = ANY(${listed}) AND e.value ->> '${right}' = 'true') END)`,
+  );
+}

@@ -1,0 +1,3 @@
+export { writeSearchScore } from './full-text/score.ts';
+export { writeSearch } from './full-text/search.ts';
+export { companion, vectorOf } from './full-text/vector.ts';

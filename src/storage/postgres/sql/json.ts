@@ -1,0 +1,131 @@
+import type { Comparison, FieldRef, JsonOperand, Regex } from '../../../query/filter.ts';
+import { comparisonSigns, type SqlOut } from '../../sql/dialect.ts';
+import { quotedName } from '../names.ts';
+import { arrayLiteral } from './arrays.ts';
+import { contains, isContainable, wholeOf } from './contains.ts';
+import { instantOf } from './instant.ts';
+import { textMatch } from './text-match.ts';
+
+/*
+ * JSON columns are of the type json, which keeps the text that was written: JSON.stringify's. So scalars are equal where their texts are.
+ * Expressions here are text that may be written again, since placeholders have numbers; nothing in them may raise, whatever a place holds.
+ */
+
+/** A number in a path is a position or a key, as the value there decides. */
+const position = /^\d+$/;
+/** What PostgreSQL takes for a position too, from the end even; to us these are keys. */
+const signed = /^\s*[+-]?\d+$/;
+
+/** A column of a table alias. */
+export const columnOf = (alias: string, column: string): string => `${alias}.${quotedName(column)}`;
+
+/** The json at a place, an SQL expression; NULL where there is none. */
+export function placeOf(out: SqlOut, alias: string, { field, path }: FieldRef): string {
+  let json = columnOf(alias, field.column);
+  let labels: string[] = [];
+  const follow = () => {
+    if (labels.length > 0) json = `(${json} #> ${out.parameter(arrayLiteral(labels))}::text[])`;
+    labels = [];
+  };
+  for (const label of path) {
+    if (signed.test(label) && !position.test(label)) {
+      follow();
+      json = `(${json} -> ${out.parameter(label)}::text)`;
+    } else labels.push(label);
+  }
+  follow();
+  return json;
+}
+
+/** The text that a json is, for comparisons; NULL where it is none. */
+export const textOf = (json: string): string =>
+  `CASE WHEN json_typeof(${json}) = 'string' THEN (${json} #>> '{}') COLLATE "C" END`;
+export const numberOf = (json: string): string => `CASE WHEN json_typeof(${json}) = 'number' THEN (${json})::text::float8 END`;
+const booleanOf = (json: string) => `CASE WHEN json_typeof(${json}) = 'boolean' THEN (${json})::text::boolean END`;
+
+/** The instant of a Date. */
+export const dateOf = (json: string): string =>
+  `CASE WHEN ${json} ->> '__type' = 'Date' THEN ${instantOf(`${json} ->> 'iso'`)} END`;
+
+/** An object or an array in a form whose equality is that of content. */
+export const contentOf = (json: string): string =>
+  `CASE WHEN json_typeof(${json}) IN ('object', 'array') THEN (${json})::jsonb END`;
+
+/** Whether there is a value other than null at a place. */
+export function writeJsonExists(out: SqlOut, alias: string, ref: FieldRef): void {
+  out.add(`json_typeof(${placeOf(out, alias, ref)}) <> 'null'`);
+}
+
+/** The value at a place, compared with one of its type. */
+export function writeJsonCompare(out: SqlOut, alias: string, ref: FieldRef, op: Comparison, operand: JsonOperand): void {
+  if (op === 'eq') out.add(equality(out, alias, ref, operand));
+  else if (hasOrder(operand)) out.add(ordered(out, placeOf(out, alias, ref), op, operand));
+  else out.add('false');
+}
+
+/** A value that is bound has to be written too, or PostgreSQL does not know its type: so a place is asked for only where it is used. */
+function equality(out: SqlOut, alias: string, ref: FieldRef, operand: JsonOperand): string {
+  const place = () => placeOf(out, alias, ref);
+  const contained = isContainable(ref, operand);
+  switch (operand.kind) {
+    case 'date':
+      return ordered(out, place(), 'eq', operand);
+    case 'json': {
+      const first = contained ? `${contains(out, alias, ref, operand.canonical)} AND ` : '';
+      return `(${first}${contentOf(place())} = ${out.parameter(operand.canonical)}::jsonb)`;
+    }
+    case 'pointer': {
+      if (contained) return contains(out, alias, ref, wholeOf(operand));
+      const json = place();
+      const name = `${json} ->> 'className' = ${out.parameter(operand.className)}::text`;
+      return `(${json} ->> 'objectId' = ${out.parameter(operand.objectId)}::text AND ${name} AND ${json} ->> '__type' = 'Pointer')`;
+    }
+    default:
+      // At the top `@>` takes an array to contain a scalar, where a column holds arrays and objects alone.
+      if (contained && ref.path.length > 0) return contains(out, alias, ref, wholeOf(operand));
+      return `(${place()})::text = ${out.parameter(wholeOf(operand))}::text`;
+  }
+}
+
+/** Values that have an order among those of their type. */
+export type Ordered = Extract<JsonOperand, { kind: 'string' | 'number' | 'boolean' | 'date' }>;
+export const hasOrder = (operand: JsonOperand): operand is Ordered =>
+  ['string', 'number', 'boolean', 'date'].includes(operand.kind);
+
+/** Whether a json stands in an order to a value of its type. */
+export function ordered(out: SqlOut, json: string, op: Comparison, operand: Ordered): string {
+  const compare = (value: string, bound: string) => `(${value}${comparisonSigns[op]}${bound})`;
+  switch (operand.kind) {
+    case 'string':
+      return compare(textOf(json), `${out.parameter(operand.value)}::text`);
+    case 'number':
+      return compare(numberOf(json), `${out.parameter(operand.value)}::float8`);
+    case 'boolean':
+      return compare(booleanOf(json), `${out.parameter(operand.value)}::boolean`);
+    case 'date':
+      return compare(dateOf(json), `${out.parameter(Date.parse(operand.iso))}::bigint`);
+  }
+}
+
+/** Whether the text at a place, or a text in the array there, matches. */
+export function writeJsonMatches(out: SqlOut, alias: string, ref: FieldRef, regex: Regex): void {
+  const json = placeOf(out, alias, ref);
+  const texts = `CASE json_typeof(${json}) WHEN 'array' THEN ${json} WHEN 'string' THEN json_build_array(${json}) END`;
+  out.add(`EXISTS (SELECT 1 FROM json_array_elements(${texts}) AS e(value) WHERE ${matches(out, 'e.value', regex)})`);
+}
+
+/** Whether a json is a text that matches. */
+export function matches(out: SqlOut, json: string, regex: Regex): string {
+  return `CASE WHEN json_typeof(${json}) = 'string' THEN ${textMatch(out, `(${json} #>> '{}') COLLATE "C"`, regex)} END`;
+}
+
+/** Numbers and booleans by value, then texts, objects and arrays by their text, all in one order as the embedded engine has it. */
+export function writeJsonOrder(out: SqlOut, alias: string, ref: FieldRef): void {
+  const json = placeOf(out, alias, ref);
+  const number = (value: string) => `ROW(0, (${value})::float8, ''::text COLLATE "C")`;
+  const text = (value: string) => `ROW(1, 0::float8, (${value}) COLLATE "C")`;
+  out.add(
+    `CASE json_typeof(${json}) WHEN 'number' THEN ${number(`(${json})::text`)} WHEN 'boolean' THEN ${number(`(${json})::text::boolean::integer`)}` +
+      ` WHEN 'string' THEN ${text(`${json} #>> '{}'`)} WHEN 'object' THEN ${text(`(${json})::text`)} WHEN 'array' THEN ${text(`(${json})::text`)} END`,
+  );
+}

@@ -1,0 +1,27 @@
+import { classRanges, escapedClass, wordCharacters } from './javascript-classes.ts';
+import { readEscape } from './javascript-escape.ts';
+import { folded } from './re2.ts';
+import type { Syntax } from './syntax.ts';
+import * as tree from './tree.ts';
+
+const member = /\[\^?(?:\\.|[^\]\\])*\]/sy;
+
+/** JavaScript's syntax with the flag `u`, for the patterns that RE2 cannot have. */
+export const javascriptSyntax: Syntax = {
+  counted: /\{(\d+)(?:(,)(\d+)?)?\}/y,
+  newlines: [0x0a, 0x0a, 0x0d, 0x0d, 0x2028, 0x2029],
+  literal: (codePoint, flags) => (flags.fold ? folded([codePoint, codePoint]) : [codePoint, codePoint]),
+  characterClass(source, at, flags) {
+    member.lastIndex = at;
+    const [text] = member.exec(source) as RegExpExecArray;
+    return { value: classRanges(text, flags.fold), end: at + text.length };
+  },
+  escape(source, at, flags, names) {
+    const { text, codePoint, name, index, end } = readEscape(source, at);
+    if (text === '\\b' || text === '\\B') return { value: tree.wordBoundary(wordCharacters(flags.fold), text === '\\B'), end };
+    if (name !== undefined) return { value: { kind: 'reference', to: names.get(name) ?? 0, fold: flags.fold }, end };
+    if (index !== undefined) return { value: { kind: 'reference', to: index, fold: flags.fold }, end };
+    const ranges = codePoint === undefined ? escapedClass(text, flags.fold) : javascriptSyntax.literal(codePoint, flags);
+    return { value: { kind: 'set', ranges }, end };
+  },
+};

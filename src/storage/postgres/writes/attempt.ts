@@ -1,0 +1,197 @@
+import { ServiceError } from '../../../errors/fail.ts';
+import type { TableSchema } from '../../../schema/model.ts';
+import type { WritePlan } from '../../port.ts';
+import type { Statement } from '../../sql/writer.ts';
+import type { Result, Session } from '../connection/database.ts';
+import { StatementFailed } from '../connection/errors.ts';
+import { storeNotice } from '../notices.ts';
+import { arrayLiteral } from '../sql/arrays.ts';
+import type { CarrierContext } from './carrier.ts';
+import { schemaCheck, withCheck } from './check.ts';
+import { type EditedColumns, hasEdits, settlePlan } from './edits.ts';
+import { compileGroup, mayMove, tablesOf, type Unit, unitOf, watchedAmong } from './group.ts';
+import type { QueuedWrite } from './queue.ts';
+
+/** Writes to be carried out in one transaction. */
+export interface Attempt extends CarrierContext {
+  readonly group: readonly QueuedWrite[];
+  /** The schema's count of changes when they were planned. */
+  readonly changes: number;
+  /** Whether several of them may be one statement. */
+  readonly merged: boolean;
+}
+
+/** A transaction of several writes was refused; nothing of it has taken effect. */
+export class GroupFailed extends Error {
+  /** The writes that come before those that failed, those, and the rest, as they were carried out. */
+  readonly before: readonly QueuedWrite[];
+  readonly failing: readonly QueuedWrite[];
+  readonly after: readonly QueuedWrite[];
+
+  constructor(cause: unknown, parts: readonly (readonly QueuedWrite[])[], at: number) {
+    super('a group of writes failed', { cause });
+    this.before = parts.slice(0, at).flat();
+    this.failing = parts[at] ?? [];
+    this.after = parts.slice(at + 1).flat();
+  }
+}
+
+/** What came of a write before its transaction was sent. */
+type Settled = { readonly plan: WritePlan } | { readonly error: ServiceError };
+
+/** Carries out a group in one transaction, and settles its writes. @throws GroupFailed, unavailable, CommitUnknown */
+export async function attemptGroup(attempt: Attempt): Promise<void> {
+  const { group, transactions } = attempt;
+  if (!group.some(({ plan }) => hasEdits(plan))) {
+    const units = unitsOf(attempt, group);
+    const locks = units.length > 1 && !isOrdered(group) ? locksOf(attempt) : [];
+    const { statements, isApart } = statementsOf(attempt, units);
+    const done = await located(group, units, locks.length, () => transactions.atomically([...locks, ...statements]));
+    const results = done.slice(locks.length);
+    // A statement that returned no row has checked nothing, and done nothing.
+    if (!isApart && results[0]?.rows.length === 0)
+      await located(group, [], 0, () => transactions.atomically([schemaCheck(attempt.schemaName, attempt.changes)]));
+    settle(attempt, group, units, results);
+    return;
+  }
+  const done = await transactions.transact(async (session) => {
+    const settled = await settleAll(session, attempt);
+    const kept = group.filter((_, at) => 'plan' in (settled[at] as Settled));
+    const plans = settled.flatMap((one) => ('plan' in one ? [one.plan] : []));
+    const units = unitsOf(attempt, kept, plans);
+    const statements = [...bodyOf(attempt, units), schemaCheck(attempt.schemaName, attempt.changes)];
+    const results = await located(kept, units, 0, () => sendAll(session, statements));
+    return { settled, kept, units, results };
+  });
+  done.settled.forEach((one, at) => {
+    if ('error' in one) group[at]?.reject(one.error);
+  });
+  settle(attempt, done.kept, done.units, done.results);
+}
+
+function unitsOf({ merged, dialect }: Attempt, group: readonly QueuedWrite[], plans = group.map(({ plan }) => plan)): Unit[] {
+  const schema = group[0]?.plannedUnder;
+  if (!schema) return [];
+  if (merged) return compileGroup(plans, schema, dialect);
+  return plans.map(({ mutations }, at) => unitOf(at, mutations, schema, dialect));
+}
+
+function bodyOf({ group, schemaName }: Attempt, units: readonly Unit[]): Statement[] {
+  const tables = watchedAmong(tablesOf(group.map(({ plan }) => plan)));
+  const statements = units.flatMap((unit) => unit.statements);
+  if (tables.length > 0) statements.push(storeNotice(schemaName, { schemaChanged: false, tables }));
+  return statements;
+}
+
+function statementsOf(attempt: Attempt, units: readonly Unit[]): { statements: Statement[]; isApart: boolean } {
+  const { schemaName, changes } = attempt;
+  const statements = bodyOf(attempt, units);
+  const [unit] = units;
+  const checked = statements.length === 1 && unit ? withCheck(unit, schemaName, changes) : null;
+  if (checked) return { statements: [checked], isApart: false };
+  return { statements: [...statements, schemaCheck(schemaName, changes)], isApart: true };
+}
+
+/** Whether the statements of a group lock its records in their order by themselves (`compileGroup`). */
+const isOrdered = (group: readonly QueuedWrite[]) =>
+  group.every(({ plan }) => plan.mutations.length === 1 && mayMove(plan.mutations[0]));
+
+/** Locks the records that a group changes, in their order, so that two processes which change the same ones do not wait for each other. */
+function locksOf({ group, dialect }: Attempt): Statement[] {
+  const records = new Map<string, { table: TableSchema; ids: Set<string> }>();
+  for (const { plan } of group)
+    for (const mutation of plan.mutations) {
+      if (mutation.kind !== 'update' && mutation.kind !== 'delete') continue;
+      const { table, objectId } = mutation;
+      const known = records.get(table.className);
+      if (known) known.ids.add(objectId);
+      else records.set(table.className, { table, ids: new Set([objectId]) });
+    }
+  return [...records]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { table, ids }]) => ({
+      text: `SELECT 1 FROM ${dialect.table(table.sqlName)} AS t WHERE "objectId" = ANY($1::text[]) ORDER BY "objectId" FOR UPDATE OF t`,
+      params: [arrayLiteral([...ids])],
+    }));
+}
+
+/** Locks the records of all edits and computes them, in one round trip. An edit that its record refuses is out of it. */
+async function settleAll(session: Session, attempt: Attempt): Promise<Settled[]> {
+  const { group, dialect } = attempt;
+  const edited: EditedColumns = new Map();
+  const locked = Promise.all(locksOf(attempt).map((statement) => session.query(statement)));
+  const settled: Settled[] = group.map(({ plan }) => ({ plan }));
+  const settling = group.map(async ({ plan, records }, at) => {
+    if (!hasEdits(plan)) return;
+    try {
+      settled[at] = { plan: await settlePlan(session, plan, dialect, edited) };
+    } catch (error) {
+      const isAlone = plan.mutations.length === 1 && !records.some((record) => edited.has(record));
+      if (!isRefusal(error) || !isAlone) throw failedAt(group, at, error);
+      settled[at] = { error };
+    }
+  });
+  const failed = (await Promise.allSettled([locked, ...settling])).find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected')
+    throw failed.reason instanceof GroupFailed ? failed.reason : failedAt(group, group.length, failed.reason);
+  return settled;
+}
+
+/** Whether the record was read and refuses the edit; the transaction goes on. */
+function isRefusal(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.key !== 'unavailable' && error.key !== 'timeout';
+}
+
+function failedAt(group: readonly QueuedWrite[], at: number, cause: unknown): GroupFailed {
+  return new GroupFailed(cause, [group.slice(0, at), group.slice(at, at + 1), group.slice(at + 1)], 1);
+}
+
+/** @throws StatementFailed, which says which one */
+async function sendAll(session: Session, statements: readonly Statement[]): Promise<Result[]> {
+  const sent = await Promise.allSettled(statements.map((statement) => session.query(statement)));
+  return sent.map((one, index) => {
+    if (one.status === 'rejected') throw new StatementFailed(index, one.reason);
+    return one.value;
+  });
+}
+
+/** Says of a failed statement which writes it was of. @param before statements before those of the units @throws GroupFailed */
+async function located(
+  group: readonly QueuedWrite[],
+  units: readonly Unit[],
+  before: number,
+  work: () => Promise<Result[]>,
+): Promise<readonly Result[]> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StatementFailed)) throw error;
+    let first = before;
+    const parts = units.map((unit) => unit.writes.map((at) => group[at] as QueuedWrite));
+    const at = units.findIndex(({ statements }) => {
+      first += statements.length;
+      return error.index < first;
+    });
+    // A lock, the notice, the check or the commit: no write of its own.
+    if (at < 0 || error.index < before) throw new GroupFailed(error.cause, [...parts, []], parts.length);
+    throw new GroupFailed(error.cause, parts, at);
+  }
+}
+
+/** Tells each write, once the transaction is durable, what came of it. */
+function settle({ written }: Attempt, group: readonly QueuedWrite[], units: readonly Unit[], results: readonly Result[]): void {
+  written(tablesOf(group.map(({ plan }) => plan)));
+  let first = 0;
+  for (const unit of units) {
+    const own = results.slice(first, first + unit.statements.length);
+    first += unit.statements.length;
+    unit.writes.forEach((at, n) => {
+      const write = group[at] as QueuedWrite;
+      try {
+        write.resolve({ returned: unit.outcome(own, n) });
+      } catch (error) {
+        write.reject(error);
+      }
+    });
+  }
+}

@@ -1,0 +1,155 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { ServiceError, serviceError } from '../../../errors/fail.ts';
+import type { Schema } from '../../../schema/model.ts';
+import type { Dialect } from '../../sql/dialect.ts';
+import { CommitUnknown, causeOf, isStale, mayRetry } from '../connection/errors.ts';
+import { storeNotice } from '../notices.ts';
+import { carryOutAlone } from './alone.ts';
+import { type Attempt, attemptGroup, GroupFailed } from './attempt.ts';
+import { isDivisionByZero, schemaCheck } from './check.ts';
+import { refusalOf } from './failure.ts';
+import { tablesOf, watchedAmong } from './group.ts';
+import { growSchema } from './growth.ts';
+import type { KnownSchema } from './known.ts';
+import type { Carrier, QueuedWrite } from './queue.ts';
+import type { Transactions } from './transactions.ts';
+
+/** How often a transaction is run that others were in the way of, and how long it waits in between at the most, in milliseconds. */
+const MOST_ATTEMPTS = 10;
+const PAUSE = 15;
+/** How often a write is planned anew since the schema has changed again. */
+const MOST_STALE = 20;
+
+/** What writes of a system are carried out with. */
+export interface CarrierContext {
+  readonly transactions: Transactions;
+  readonly schemaName: string;
+  readonly dialect: Dialect;
+  readonly known: KnownSchema;
+  /** Reads the schema anew. */
+  reload(): Promise<void>;
+  /** These tables have been written to, or may have been. */
+  written(tables: ReadonlySet<string>): void;
+}
+
+/** The schema has changed since the writes were planned. */
+class SchemaMoved extends Error {}
+
+/** Carries groups of writes out, each in one round trip where all goes well; where it does not, each write fails alone. */
+export class WriteCarrier implements Carrier {
+  readonly #context: CarrierContext;
+
+  constructor(context: CarrierContext) {
+    this.#context = context;
+  }
+
+  schema(): Schema {
+    return this.#context.known.schema;
+  }
+
+  carryOut(group: readonly QueuedWrite[]): Promise<readonly QueuedWrite[]> {
+    const { changes } = this.#context.known;
+    return this.#settled(group, () => this.#carryOut(group, changes, true));
+  }
+
+  change(write: QueuedWrite): Promise<readonly QueuedWrite[]> {
+    return this.#settled([write], () => growSchema(this.#context, write));
+  }
+
+  /** @returns the writes that the work has not settled */
+  async #settled(writes: readonly QueuedWrite[], work: () => Promise<void>): Promise<QueuedWrite[]> {
+    const open = () => writes.filter(({ isSettled }) => !isSettled);
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof SchemaMoved)) for (const write of open()) write.reject(causeOf(error));
+    }
+    for (const write of open()) {
+      write.stale++;
+      if (write.stale > MOST_STALE) write.reject(serviceError('unavailable'));
+    }
+    return open();
+  }
+
+  /** @param changes the schema's count of changes when the writes were planned */
+  async #carryOut(group: readonly QueuedWrite[], changes: number, merged: boolean): Promise<void> {
+    const [first] = group;
+    if (!first) return;
+    const attempt: Attempt = { ...this.#context, group, changes, merged };
+    let failed: GroupFailed;
+    try {
+      await this.#tried(group, () => attemptGroup(attempt));
+      return;
+    } catch (error) {
+      if (!(error instanceof GroupFailed)) throw error;
+      failed = error;
+    }
+    if (isLost(failed.cause)) throw failed.cause;
+    await this.#unlessMoved(failed.cause, changes);
+    if (group.length === 1) return this.#alone(first, changes, failed.cause);
+    const { before, failing, after } = failed;
+    // The notice or the commit: nobody's own failure.
+    if (failing.length === 0) throw failed.cause;
+    await this.#carryOut(before, changes, merged);
+    await this.#carryOut(failing, changes, false);
+    await this.#carryOut(after, changes, merged);
+  }
+
+  /** One write that failed, once more by itself and step by step, so that its own error comes out. @throws SchemaMoved */
+  async #alone(write: QueuedWrite, changes: number, failure: unknown): Promise<void> {
+    const { transactions, schemaName, dialect, written } = this.#context;
+    const { plan, plannedUnder } = write;
+    const [only, ...others] = plan.mutations;
+    const refusal = only && others.length === 0 ? refusalOf(failure, only) : undefined;
+    if (refusal instanceof ServiceError) {
+      write.reject(refusal);
+      return;
+    }
+    const tables = tablesOf([plan]);
+    const watched = watchedAmong(tables);
+    const work = () =>
+      transactions.transact(async (session) => {
+        const text = await carryOutAlone(session, plan, plannedUnder, dialect);
+        if (watched.length > 0) await session.query(storeNotice(schemaName, { schemaChanged: false, tables: watched }));
+        await session.query(schemaCheck(schemaName, changes));
+        return text;
+      });
+    try {
+      const returned = await this.#tried([write], work);
+      written(tables);
+      write.resolve({ returned });
+    } catch (error) {
+      await this.#unlessMoved(error, changes);
+      write.reject(causeOf(error));
+    }
+  }
+
+  /** @throws SchemaMoved where the error may come of another schema than was known, which is known by then */
+  async #unlessMoved(error: unknown, changes: number): Promise<void> {
+    if (!isDivisionByZero(error) && !isStale(error)) return;
+    await this.#context.reload();
+    if (this.#context.known.changes !== changes) throw new SchemaMoved();
+  }
+
+  /**
+   * Runs a transaction again where others were in its way, or where the connection was lost before it was sent.
+   * @throws unavailable where they still are
+   */
+  async #tried<T>(writes: readonly QueuedWrite[], transaction: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await transaction();
+      } catch (error) {
+        if (error instanceof CommitUnknown) this.#context.written(tablesOf(writes.map(({ plan }) => plan)));
+        const cause = error instanceof GroupFailed ? error.cause : error;
+        if (!(mayRetry(cause) || (isLost(cause) && attempt === 1))) throw error;
+        if (attempt === MOST_ATTEMPTS) throw serviceError('unavailable');
+        if (!isLost(cause)) await wait(Math.random() * PAUSE * attempt);
+      }
+  }
+}
+
+/** Whether the connection was lost, or could not be had, with nothing done. */
+function isLost(error: unknown): boolean {
+  return error instanceof ServiceError && error.key === 'unavailable' && !(error instanceof CommitUnknown);
+}

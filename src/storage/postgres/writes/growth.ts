@@ -1,0 +1,81 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { serviceError } from '../../../errors/fail.ts';
+import type { SchemaChange } from '../../../schema/change.ts';
+import type { WritePlan } from '../../port.ts';
+import type { Session } from '../connection/database.ts';
+import { CommitUnknown, isTooLarge, mayRetry } from '../connection/errors.ts';
+import { storeNotice } from '../notices.ts';
+import { catalogFrom, loadStatement, lockCatalog } from '../schema/catalog.ts';
+import { changeSchema } from '../schema/change.ts';
+import { carryOutAlone } from './alone.ts';
+import type { CarrierContext } from './carrier.ts';
+import { tablesOf, watchedAmong } from './group.ts';
+import type { Version } from './known.ts';
+import type { QueuedWrite } from './queue.ts';
+
+/**
+ * How long a schema change waits for a lock, in milliseconds: whoever comes after it waits behind it. Then it lets them by, and tries again
+ * as long as a query may take elsewhere.
+ */
+const LOCK_LIMIT = 300;
+const PAUSE = 100;
+const TRIED_FOR = 60_000;
+
+/** What a schema change did: a newer schema, and the outcome of its write; no outcome where it turned out to be an ordinary write. */
+interface Changed {
+  readonly version: Version;
+  readonly plan: WritePlan;
+  readonly returned?: string;
+}
+
+/**
+ * Carries out a write that changes the schema, under the lock of the catalogue. Where another process has changed it meanwhile it is planned
+ * anew, and left unsettled where it has nothing to change any more.
+ */
+export async function growSchema(context: CarrierContext, write: QueuedWrite): Promise<void> {
+  const { transactions, known, written } = context;
+  const until = performance.now() + TRIED_FOR;
+  for (;;)
+    try {
+      const work = (session: Session) => changeWithin(context, session, write);
+      const { version, plan, returned } = await transactions.transact(work, { timeLimit: 0, lockLimit: LOCK_LIMIT });
+      if (returned === undefined) {
+        known.adopt(version);
+        return;
+      }
+      known.adopt(version);
+      written(tablesOf([plan]));
+      write.resolve({ returned });
+      return;
+    } catch (error) {
+      if (error instanceof CommitUnknown) {
+        written(tablesOf([write.plan]));
+        await context.reload();
+      }
+      if (!mayRetry(error)) throw error;
+      if (performance.now() > until) throw serviceError('unavailable');
+      await wait(PAUSE * (0.5 + Math.random()));
+    }
+}
+
+async function changeWithin(context: CarrierContext, session: Session, write: QueuedWrite): Promise<Changed> {
+  const { schemaName, known, dialect } = context;
+  const { rows } = await session.query(lockCatalog(schemaName));
+  const isKnown = rows[0]?.[0] === known.changes;
+  const before = isKnown ? known.version : known.merged(catalogFrom((await session.query(loadStatement(schemaName))).rows));
+  const plan = write.plannedUnder === before.schema ? write.plan : write.write.plan(before.schema);
+  if (plan.changes.length === 0) return { version: before, plan };
+  const schema = await changeSchema(session, schemaName, plan.changes, before.schema).catch((error) => {
+    throw refusalOf(error, plan.changes);
+  });
+  const returned = await carryOutAlone(session, plan, schema, dialect);
+  await session.query(storeNotice(schemaName, { schemaChanged: true, tables: watchedAmong(tablesOf([plan])) }));
+  return { version: { schema, changes: before.changes + 1 }, plan, returned };
+}
+
+/** PostgreSQL counts columns that were dropped, too. */
+function refusalOf(error: unknown, changes: readonly SchemaChange[]): unknown {
+  if (!isTooLarge(error)) return error;
+  const added = changes.find(({ kind }) => kind === 'addField') as Extract<SchemaChange, { kind: 'addField' }> | undefined;
+  return added ? serviceError('fieldCannotBeAdded', added.name) : serviceError('valueTooLarge');
+}

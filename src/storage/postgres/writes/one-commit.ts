@@ -1,0 +1,62 @@
+import type { Store } from '../../port.ts';
+import type { Session } from '../connection/database.ts';
+import { catalogFrom, loadStatement } from '../schema/catalog.ts';
+import { type CarrierContext, WriteCarrier } from './carrier.ts';
+import { KnownSchema, type Version } from './known.ts';
+import { WriteQueue } from './queue.ts';
+import { savepoints } from './transactions.ts';
+
+/** Writes that share a savepoint: as many as are asked for in one turn. */
+const LARGEST_GROUP = 2_000;
+
+/** What was done in one commit. */
+export interface OneCommit<T> {
+  readonly result: T;
+  readonly version: Version;
+  /** Tables that were written to. */
+  readonly tables: ReadonlySet<string>;
+}
+
+/**
+ * Hands `work` a store that writes inside the session's transaction, a savepoint for each group of writes.
+ * @param outer the store whose it is; what it knows of the schema stays as it is until the commit
+ */
+export async function inSession<T>(
+  session: Session,
+  outer: Store,
+  context: Pick<CarrierContext, 'schemaName' | 'dialect' | 'known'>,
+  work: (store: Store) => Promise<T>,
+): Promise<OneCommit<T>> {
+  const known = new KnownSchema(context.known.version);
+  const tables = new Set<string>();
+  const carrier = new WriteCarrier({
+    ...context,
+    known,
+    transactions: savepoints(session),
+    async reload() {
+      known.adopt(known.merged(catalogFrom((await session.query(loadStatement(context.schemaName))).rows)));
+    },
+    written(written) {
+      for (const table of written) tables.add(table);
+    },
+  });
+  const queue = new WriteQueue(carrier, { largestGroup: LARGEST_GROUP, mostGroups: 1 });
+  const within: Store = {
+    reader: outer.reader,
+    contents: outer.contents,
+    schema: () => known.schema,
+    whenCurrent: () => undefined,
+    tableVersion: (className) => outer.tableVersion(className),
+    writeBehind: (write) => outer.writeBehind(write),
+    write: async (write) => queue.add(write, write.plan(known.schema), known.schema),
+    inOneCommit: (inner) => inner(within),
+    close: async () => {},
+  };
+  try {
+    const result = await work(within);
+    return { result, version: known.version, tables };
+  } finally {
+    // A transaction does not end while writes of it are under way.
+    await queue.whenIdle();
+  }
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { applyChange, emptySchema } from '../../../schema/change.ts';
+import { type Schema, tableOf } from '../../../schema/model.ts';
+import type { Mutation, WritePlan } from '../../port.ts';
+import { type QueuedWrite, WriteQueue } from './queue.ts';
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+let schema: Schema;
+/** Groups under way: what they hold, and what ends them. */
+let underWay: { names: string; end: (again?: readonly QueuedWrite[]) => Promise<void>; group: readonly QueuedWrite[] }[];
+let queue: WriteQueue;
+
+beforeEach(() => {
+  schema = applyChange(emptySchema, { kind: 'createTable', className: 'A' });
+  underWay = [];
+  const carry = (group: readonly QueuedWrite[]) =>
+    new Promise<readonly QueuedWrite[]>((resolve) => {
+      const end = async (again: readonly QueuedWrite[] = []) => {
+        underWay = underWay.filter((one) => one.group !== group);
+        for (const write of group) if (!again.includes(write)) write.resolve({ returned: '' });
+        resolve(again);
+        await turn();
+      };
+      underWay.push({ names: group.map(nameOf).join(' '), end, group });
+    });
+  queue = new WriteQueue(
+    { schema: () => schema, carryOut: carry, change: (write) => carry([write]) },
+    { largestGroup: 4, mostGroups: 2 },
+  );
+});
+
+const nameOf = ({ plan }: QueuedWrite) => {
+  const [only] = plan.mutations;
+  const id = only && 'objectId' in only ? only.objectId : '';
+  return `${plan.changes.length > 0 ? 'change:' : ''}${only?.kind === 'delete' ? 'delete:' : ''}${id}`;
+};
+const now = () => underWay.map(({ names }) => names);
+const end = (at: number, again?: readonly QueuedWrite[]) => underWay[at]?.end(again);
+
+const add = (id: string, { changes = false, deletes = false, behind = false } = {}) => {
+  const plan = (): WritePlan => {
+    const table = tableOf(schema, 'A');
+    const mutation: Mutation = deletes
+      ? { kind: 'delete', table, objectId: id, guard: null }
+      : { kind: 'update', table, objectId: id, guard: null, assignments: [], returning: [] };
+    const isNew = changes && !schema.tables.has('B');
+    return { changes: isNew ? [{ kind: 'createTable', className: 'B' }] : [], mutations: [mutation] };
+  };
+  return queue.add({ plan }, plan(), schema, behind);
+};
+
+test('writes of one turn share a group; while as many as may be are under way, further ones gather', async () => {
+  for (const id of ['1', '2']) void add(id);
+  await turn();
+  void add('3');
+  await turn();
+  void add('4');
+  await turn();
+  void add('5');
+  await turn();
+  assert.deepEqual(now(), ['1 2', '3']);
+  await end(0);
+  assert.deepEqual(now(), ['3', '4 5']);
+});
+
+test('a group has its bound; the rest of its turn comes after it', async () => {
+  for (const id of ['1', '2', '3', '4', '5', '6']) void add(id);
+  await turn();
+  assert.deepEqual(now(), ['1 2 3 4']);
+  await end(0);
+  assert.deepEqual(now(), ['5 6']);
+});
+
+test('no two groups write to one record', async () => {
+  void add('1');
+  await turn();
+  void add('2');
+  void add('1');
+  await turn();
+  assert.deepEqual(now(), ['1', '2']);
+  await end(0);
+  // Its turn is under way.
+  assert.deepEqual(now(), ['2']);
+  await end(0);
+  assert.deepEqual(now(), ['1']);
+});
+
+test('a change of the schema goes by itself, between what came before and after it in its turn', async () => {
+  void add('1');
+  void add('2', { changes: true });
+  void add('3', { changes: true });
+  await turn();
+  assert.deepEqual(now(), ['1']);
+  await end(0);
+  assert.deepEqual(now(), ['change:2']);
+  void add('4');
+  await turn();
+  // Those of the same turn wait for it, and so do those after them.
+  assert.deepEqual(now(), ['change:2']);
+  schema = applyChange(schema, { kind: 'createTable', className: 'B' });
+  await end(0);
+  assert.deepEqual(now(), ['3 4']);
+});
+
+test('a delete waits for rows that are written behind', async () => {
+  void add('1', { behind: true });
+  await turn();
+  void add('2', { deletes: true });
+  await turn();
+  assert.deepEqual(now(), ['1']);
+  await end(0);
+  assert.deepEqual(now(), ['delete:2']);
+});
+
+test('what has to be planned anew comes first', async () => {
+  void add('1');
+  void add('2');
+  await turn();
+  void add('3');
+  await turn();
+  void add('4');
+  await turn();
+  const again = underWay[0]?.group ?? [];
+  await end(0, again);
+  assert.deepEqual(now(), ['3', '1 2 4']);
+});
+
+test('a write whose plan is refused under the newer schema is rejected alone', async () => {
+  const first = add('1');
+  const second = queue.add(
+    {
+      plan() {
+        throw new Error('no longer');
+      },
+    },
+    { changes: [], mutations: [] },
+    schema,
+  );
+  schema = applyChange(schema, { kind: 'createTable', className: 'B' });
+  await assert.rejects(second, { message: 'no longer' });
+  assert.deepEqual(now(), ['1']);
+  await end(0);
+  await first;
+  await queue.whenIdle();
+});

@@ -1,0 +1,221 @@
+import type { Schema } from '../../../schema/model.ts';
+import type { PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
+import { idOf } from './bulk-insert.ts';
+import { hasEdits } from './edits.ts';
+import { recordKey } from './group.ts';
+
+/** A write that waits for its turn, or is under way. */
+export interface QueuedWrite {
+  readonly write: PreparedWrite;
+  /** The turn of the event loop that it came in: its writes are carried out in their order. */
+  readonly turn: number;
+  /** Nobody waits for it. */
+  readonly behind: boolean;
+  plan: WritePlan;
+  /** The records that it writes to, as far as its plan names them. */
+  records: readonly string[];
+  /** The schema that the plan was made under. */
+  plannedUnder: Schema;
+  /** How often it was planned under a schema that was another by then. */
+  stale: number;
+  isSettled: boolean;
+  resolve(outcome: WriteOutcome): void;
+  reject(error: unknown): void;
+}
+
+/** How a queue works. */
+export interface QueueOptions {
+  /** Writes that are carried out together. */
+  readonly largestGroup: number;
+  /** Groups under way at the same time. */
+  readonly mostGroups: number;
+}
+
+/** Characters of values in a group, beyond one write; a statement of many rows is in memory as a whole. */
+const LARGEST_TEXT = 16 * 1024 * 1024;
+
+/** Who carries writes out. */
+export interface Carrier {
+  schema(): Schema;
+  /** Carries out and settles writes that change no schema. @returns those to be planned anew, in their order; never rejects */
+  carryOut(group: readonly QueuedWrite[]): Promise<readonly QueuedWrite[]>;
+  /** Carries out and settles a write that changes the schema. @returns it, where it is to be planned anew; never rejects */
+  change(write: QueuedWrite): Promise<readonly QueuedWrite[]>;
+}
+
+/** Writes under way together. */
+interface Running {
+  readonly turns: ReadonlySet<number>;
+  /** Records that they write to. */
+  readonly records: ReadonlySet<string>;
+  readonly isChange: boolean;
+  readonly isBehind: boolean;
+}
+
+/**
+ * Gathers the writes of a turn of the event loop into groups. While as many groups are under way as may be, further writes gather, so the
+ * busier the service, the larger the groups. Writes of one turn keep their order, and no two groups write to one record: they would only
+ * wait for each other.
+ */
+export class WriteQueue {
+  readonly #carrier: Carrier;
+  readonly #options: QueueOptions;
+  readonly #running = new Set<Running>();
+  #waiting: QueuedWrite[] = [];
+  #turn = 0;
+  #scheduled = false;
+  #idle: (() => void)[] = [];
+
+  constructor(carrier: Carrier, options: QueueOptions) {
+    this.#carrier = carrier;
+    this.#options = options;
+  }
+
+  /** @returns what came of the write, once it is durable */
+  add(write: PreparedWrite, plan: WritePlan, plannedUnder: Schema, behind = false): Promise<WriteOutcome> {
+    return new Promise((resolve, reject) => {
+      const entry: QueuedWrite = {
+        write,
+        turn: this.#turn,
+        behind,
+        plan,
+        records: recordsOf(plan),
+        plannedUnder,
+        stale: 0,
+        isSettled: false,
+        resolve(outcome) {
+          entry.isSettled = true;
+          resolve(outcome);
+        },
+        reject(error) {
+          entry.isSettled = true;
+          reject(error);
+        },
+      };
+      this.#waiting.push(entry);
+      this.#schedule();
+    });
+  }
+
+  /** Resolves once nothing waits and nothing is under way. */
+  whenIdle(): Promise<void> {
+    if (this.#waiting.length === 0 && this.#running.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#turn++;
+      this.#start();
+    });
+  }
+
+  #start(): void {
+    for (let group = this.#next(); group.length > 0; group = this.#next()) void this.#run(group);
+    if (this.#waiting.length > 0 || this.#running.size > 0) return;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  async #run(group: readonly QueuedWrite[]): Promise<void> {
+    const [first] = group;
+    const isChange = first !== undefined && changes(first);
+    const running: Running = {
+      turns: new Set(group.map(({ turn }) => turn)),
+      records: new Set(group.flatMap(({ records }) => records)),
+      isChange,
+      isBehind: group.some(({ behind }) => behind),
+    };
+    this.#running.add(running);
+    const again = await (isChange ? this.#carrier.change(first) : this.#carrier.carryOut(group));
+    this.#running.delete(running);
+    this.#waiting.unshift(...again);
+    this.#start();
+  }
+
+  /** The writes to carry out next, in their order; none where they have to wait. */
+  #next(): QueuedWrite[] {
+    const group: QueuedWrite[] = [];
+    if (this.#waiting.length === 0 || this.#isFull()) return group;
+    const written = new Set<string>();
+    let taken = 0;
+    let text = 0;
+    for (const entry of this.#waiting) {
+      if (group.length === this.#options.largestGroup || text > LARGEST_TEXT) break;
+      if (!this.#isPlanned(entry)) {
+        taken++;
+        continue;
+      }
+      if (this.#mustWait(entry) || (group.length > 0 && (changes(entry) || !mayJoin(entry, written)))) break;
+      if (!onlyEdits(entry)) for (const record of entry.records) written.add(record);
+      group.push(entry);
+      text += textOf(entry.plan);
+      taken++;
+      if (changes(entry)) break;
+    }
+    this.#waiting.splice(0, taken);
+    return group;
+  }
+
+  #isFull(): boolean {
+    let groups = 0;
+    for (const { isChange } of this.#running) if (!isChange || this.#options.mostGroups === 1) groups++;
+    return groups >= this.#options.mostGroups;
+  }
+
+  /** Plans a write anew where the schema has changed since. @returns false where that rejected it */
+  #isPlanned(entry: QueuedWrite): boolean {
+    const schema = this.#carrier.schema();
+    if (entry.plannedUnder === schema) return true;
+    try {
+      entry.plan = entry.write.plan(schema);
+      entry.records = recordsOf(entry.plan);
+      entry.plannedUnder = schema;
+      return true;
+    } catch (error) {
+      entry.reject(error);
+      return false;
+    }
+  }
+
+  #mustWait(entry: QueuedWrite): boolean {
+    const isChange = changes(entry);
+    const deletes = entry.plan.mutations.some(({ kind }) => kind === 'delete');
+    for (const running of this.#running) {
+      if (running.turns.has(entry.turn)) return true;
+      if (isChange && running.isChange) return true;
+      // A row that is about to be written may point at what a delete takes.
+      if (deletes && running.isBehind) return true;
+      if (entry.records.some((record) => running.records.has(record))) return true;
+    }
+    return false;
+  }
+}
+
+const changes = ({ plan }: QueuedWrite) => plan.changes.length > 0;
+
+/** Edits are computed before anything of the group is carried out, so they see no other writes to their record than edits. */
+function mayJoin({ plan, records }: QueuedWrite, written: ReadonlySet<string>): boolean {
+  return !hasEdits(plan) || !records.some((record) => written.has(record));
+}
+
+const onlyEdits = ({ plan }: QueuedWrite) => plan.mutations.length === 1 && hasEdits(plan);
+
+function textOf({ mutations }: WritePlan): number {
+  let text = 0;
+  for (const mutation of mutations)
+    if (mutation.kind === 'insert') for (const [, value] of mutation.values) text += typeof value === 'string' ? value.length : 0;
+  return text;
+}
+
+/** The records that a write changes, as far as its plan names them. */
+function recordsOf({ mutations }: WritePlan): string[] {
+  return mutations.flatMap((mutation) => {
+    const { kind, table } = mutation;
+    if (kind === 'require' || kind === 'deleteAll') return [];
+    if (kind === 'insert') return [recordKey(table.className, idOf(mutation))];
+    return [recordKey(table.className, kind === 'update' || kind === 'delete' ? mutation.objectId : mutation.ownerId)];
+  });
+}

@@ -1,0 +1,155 @@
+import { fail } from '../../../errors/fail.ts';
+import type { Reference, Schema } from '../../../schema/model.ts';
+import { rowWriter } from '../../../values/encode.ts';
+import type { Mutation } from '../../port.ts';
+import type { Dialect } from '../../sql/dialect.ts';
+import { writeFilter } from '../../sql/filter.ts';
+import { writeGuard } from '../../sql/guard.ts';
+import { compileInsert } from '../../sql/insert.ts';
+import {
+  compileDeleteAll,
+  compileExists,
+  compileLink,
+  compileRequire,
+  compileUnlinkAll,
+  compileUpdate,
+} from '../../sql/mutation.ts';
+import { isActorField } from '../../sql/predicate.ts';
+import { columnShape } from '../../sql/shape.ts';
+import { SqlWriter, type Statement } from '../../sql/writer.ts';
+import type { Result } from '../connection/database.ts';
+
+type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
+
+/** A step of a write in SQL. Its statements depend on nothing that is read before them. */
+export interface Step {
+  readonly statements: readonly Statement[];
+  /** What has to be written between the only statement and one more value that it returns; null where it cannot. */
+  readonly tail: string | null;
+  /** Members of a JSON object, each after a comma. @throws objectNotFound, pointedAt */
+  outcome(results: readonly Result[]): string;
+}
+
+const nothing = () => '';
+
+/**
+ * A step in SQL. Field edits have to be made plain assignments first (edits.ts).
+ * @param strict whether its statement itself is to fail where the step does, for the sake of the others of its write
+ */
+export function compileStep(mutation: Mutation, schema: Schema, dialect: Dialect, strict: boolean): Step {
+  switch (mutation.kind) {
+    case 'insert':
+      return { statements: [compileInsert(mutation, dialect)], tail: ' RETURNING ', outcome: nothing };
+    case 'update':
+      return update(mutation, dialect, strict);
+    case 'delete':
+      return remove(mutation, schema, dialect, strict);
+    case 'require': {
+      const { text, params } = compileRequire(mutation, dialect);
+      const statement = { text: `${text} FOR SHARE OF t`, params };
+      return { statements: [strict ? failing(statement) : statement], tail: null, outcome: unlessMissing };
+    }
+    case 'deleteAll':
+      return { statements: [compileDeleteAll(mutation, dialect)], tail: null, outcome: nothing };
+    case 'unlinkAll':
+      return {
+        statements: [compileUnlinkAll(mutation.relation, 'owner', mutation.ownerId, dialect)],
+        tail: null,
+        outcome: nothing,
+      };
+    default:
+      return { statements: [compileLink(mutation, dialect)], tail: null, outcome: nothing };
+  }
+}
+
+function unlessMissing([found]: readonly Result[]): string {
+  return found?.rows.length === 0 ? fail('objectNotFound') : '';
+}
+
+/** The same statement, its columns after one more, failing (22012) where it returns no row. */
+function failing({ text, params }: Statement): Statement {
+  return {
+    text: `WITH u AS (${text}) SELECT 1 / (SELECT count(*) FROM u), u.* FROM (SELECT) AS one LEFT JOIN u ON true`,
+    params,
+  };
+}
+
+function update(mutation: Of<'update'>, dialect: Dialect, strict: boolean): Step {
+  const { table, objectId, returning, returningGuard = null } = mutation;
+  const plain = compileUpdate(mutation, dialect);
+  const statements = [strict ? failing(plain) : plain];
+  const guarded = returning.length > 0 && returningGuard !== null;
+  // Of the record as it is then.
+  if (guarded) statements.push(compileExists(table, objectId, returningGuard, dialect));
+  const before = strict ? 2 : 1;
+  return {
+    statements,
+    tail: strict || guarded ? null : ', ',
+    outcome([updated, shown]) {
+      const row = updated?.rows[0];
+      if (!row) return fail('objectNotFound');
+      if (returning.length === 0 || (guarded && shown?.rows.length === 0)) return '';
+      const json = rowWriter({ columns: returning.map((field) => columnShape(field)) })(row.slice(before));
+      return json === '{}' ? '' : `,${json.slice(1, -1)}`;
+    },
+  };
+}
+
+/**
+ * SPEC "Errors" 119: a record that others point at, from system tables too, stays. One statement: the record is locked, each Pointer column
+ * that may point at it is asked by its index until one does, then it and its join rows go.
+ */
+function remove({ table, objectId, guard }: Of<'delete'>, schema: Schema, dialect: Dialect, strict: boolean): Step {
+  const references = schema.referencesTo.get(table.className) ?? [];
+  const pointers = references.filter(({ field }) => field.type === 'Pointer');
+  const out = new SqlWriter(dialect);
+  const id = `${out.parameter(objectId)}::text`;
+  out.add('WITH found AS MATERIALIZED (SELECT t."objectId" FROM ').table(table.sqlName).add(` AS t WHERE t."objectId" = ${id}`);
+  if (guard) writeGuard(out.add(' AND '), guard, table, 't');
+  out.add(' FOR UPDATE OF t), pointing AS MATERIALIZED (SELECT CASE');
+  pointers.forEach((pointer, at) => {
+    writePointedAt(out.add(' WHEN EXISTS (SELECT 1 FROM '), pointer, table.className, id);
+    out.add(`) THEN ${at}`);
+  });
+  if (pointers.length === 0) out.add(' WHEN false THEN 0');
+  out.add(' END AS at FROM found), gone AS (DELETE FROM ').table(table.sqlName);
+  out.add(' WHERE "objectId" = (SELECT f."objectId" FROM found AS f, pointing AS p WHERE p.at IS NULL) RETURNING "objectId")');
+  const joins: (readonly [string, string])[] = [
+    ...[...table.fields.values()].filter(({ type }) => type === 'Relation').map(({ column }) => [column, 'owner'] as const),
+    ...references.filter(({ field }) => field.type === 'Relation').map(({ field }) => [field.column, 'member'] as const),
+  ];
+  joins.forEach(([join, side], at) => {
+    out.add(`, j${at} AS (DELETE FROM `).table(join).add(` WHERE ${side} = ${id} AND EXISTS (SELECT 1 FROM gone))`);
+  });
+  out.add(' SELECT (SELECT at FROM pointing), (SELECT count(*) FROM gone)');
+  if (strict) out.add(', 1 / (SELECT count(*) FROM gone)');
+  return {
+    statements: [out.statement()],
+    tail: ', ',
+    outcome([deleted]) {
+      const [at, count] = (deleted?.rows[0] ?? []) as [number | null, number];
+      const pointer = at === null ? undefined : pointers[at];
+      if (pointer) return fail('pointedAt', objectId, pointer.table.className, pointer.field.name);
+      return count === 0 ? fail('objectNotFound') : '';
+    },
+  };
+}
+
+function writePointedAt(out: SqlWriter, { table, field }: Reference, className: string, id: string): void {
+  out.table(table.sqlName).add(' AS p WHERE ').column('p', field.column).add(` = ${id}`);
+  if (isActorField(field)) out.add(' AND ').column('p', field.column).add(" <> 'master'");
+  if (table.className === className) out.add(` AND p."objectId" <> ${id}`);
+}
+
+/** The columns of a record that an update edits, the record locked until the transaction's end; no row where the update finds none. */
+export function compileLocked(mutation: Of<'update'>, columns: readonly string[], dialect: Dialect): Statement {
+  const { table, objectId, guard, condition } = mutation;
+  const out = new SqlWriter(dialect).add('SELECT ');
+  columns.forEach((column, at) => {
+    out.add(at > 0 ? ', ' : '').column('t', column);
+  });
+  out.add(' FROM ').table(table.sqlName).add(' AS t WHERE t."objectId" = ').bind(objectId);
+  if (guard) writeGuard(out.add(' AND '), guard, table, 't');
+  if (condition) writeFilter(out.add(' AND '), condition, 't');
+  return out.add(' FOR UPDATE OF t').statement();
+}

@@ -1,0 +1,39 @@
+import { balanced, bound, type Fragment, joined, sql } from './fragment.ts';
+import type { ExpressionContext } from './kinds.ts';
+
+type Member = readonly [name: string, json: Fragment];
+
+/** Databases bound the arguments of a function. */
+const MOST_ARGUMENTS = 50;
+
+/** JSON text of an object of JSON texts; what is NULL is null there. */
+export function object(context: ExpressionContext, members: readonly Member[]): Fragment {
+  if (members.length === 0) return ["'{}'"];
+  const parts = members.map(([name, json], at) => sql`${key(context, name, at > 0)} || coalesce(${json}, 'null')`);
+  return sql`('{' || ${balanced(parts, ' || ')} || '}')`;
+}
+
+/** The same without the members that are NULL; NULL where none is left. */
+export function compactObject(context: ExpressionContext, members: readonly Member[]): Fragment {
+  const parts = members.map(([name, json]) => sql`${key(context, name, false)} || ${json}`);
+  return sql`nullif('{' || ${listed(parts)} || '}', '{}')`;
+}
+
+/** JSON text of an array of JSON texts. */
+export function array(items: readonly Fragment[]): Fragment {
+  if (items.length === 0) return ["'[]'"];
+  const parts = items.map((item, at) => sql`${at > 0 ? "',' || " : ''}coalesce(${item}, 'null')`);
+  return sql`('[' || ${balanced(parts, ' || ')} || ']')`;
+}
+
+function key({ dialect }: ExpressionContext, name: string, follows: boolean): Fragment {
+  return dialect.typed('text', bound(`${follows ? ',' : ''}${JSON.stringify(name)}:`));
+}
+
+/** The parts that are not NULL, with commas between them; an empty text where there are none. */
+function listed(parts: readonly Fragment[]): Fragment {
+  if (parts.length <= MOST_ARGUMENTS) return sql`concat_ws(',', ${joined(parts, ', ')})`;
+  const size = MOST_ARGUMENTS ** Math.ceil(Math.log(parts.length) / Math.log(MOST_ARGUMENTS) - 1);
+  const groups = Array.from({ length: Math.ceil(parts.length / size) }, (_, at) => parts.slice(at * size, (at + 1) * size));
+  return listed(groups.map((group) => sql`nullif(${listed(group)}, '')`));
+}

@@ -1,0 +1,86 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { type Migration, pendingMigrations } from '../../migrations.ts';
+
+/** A step of our own tables inside a SQLite file. */
+export interface SqliteMigration extends Migration {
+  apply(db: DatabaseSync): void;
+}
+
+/** Of the catalogue in each system's file. */
+export const catalogMigrations: readonly SqliteMigration[] = [
+  { number: 1, what: 'tables of the catalogue', apply: createCatalog },
+  {
+    number: 2,
+    what: 'version of the template',
+    apply: (db) => db.exec('ALTER TABLE rds_catalog ADD COLUMN templateVersion INTEGER NOT NULL DEFAULT 0'),
+  },
+];
+
+/** Files from before migrations were numbered have the tables already; the first of them counted the changes in another way, or not at all. */
+function createCatalog(db: DatabaseSync): void {
+  db.exec(`
+    CREATE TABLE IF NOT EXISTS rds_tables (
+      position INTEGER PRIMARY KEY, className TEXT NOT NULL UNIQUE, sqlName TEXT NOT NULL,
+      permissions TEXT NOT NULL, timeline TEXT, indexes TEXT NOT NULL, textIndex TEXT NOT NULL
+    );
+    CREATE TABLE IF NOT EXISTS rds_fields (
+      className TEXT NOT NULL, position INTEGER NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL, targetClass TEXT, columnName TEXT NOT NULL,
+      PRIMARY KEY (className, name)
+    ) WITHOUT ROWID;
+    DROP TABLE IF EXISTS rds_removals;
+  `);
+  if (db.prepare("SELECT 1 FROM pragma_table_info('rds_catalog') WHERE name = 'changes'").get()) return;
+  db.exec(`
+    DROP TABLE IF EXISTS rds_catalog;
+    CREATE TABLE rds_catalog (changes INTEGER NOT NULL, removals INTEGER NOT NULL);
+    INSERT INTO rds_catalog VALUES (0, 0);
+  `);
+}
+
+/** Of the registry. */
+export const registryMigrations: readonly SqliteMigration[] = [
+  { number: 1, what: 'installation, systems, keys', apply: createRegistry },
+];
+
+/**
+ * Files from before migrations were numbered have the tables already. Case of letters does not tell application ids apart where they name
+ * directories, so none may differ by it alone.
+ */
+function createRegistry(db: DatabaseSync): void {
+  db.exec(`
+    CREATE TABLE IF NOT EXISTS installation (salt TEXT NOT NULL);
+    CREATE TABLE IF NOT EXISTS systems (
+      id TEXT NOT NULL UNIQUE, appId TEXT NOT NULL PRIMARY KEY COLLATE NOCASE, name TEXT NOT NULL,
+      createdAt INTEGER NOT NULL, masterKeyHash TEXT NOT NULL
+    );
+    CREATE TABLE IF NOT EXISTS keys (
+      appId TEXT NOT NULL REFERENCES systems (appId) ON DELETE CASCADE, name TEXT NOT NULL, hash TEXT NOT NULL, createdAt INTEGER NOT NULL,
+      PRIMARY KEY (appId, name)
+    );
+  `);
+}
+
+/**
+ * Takes our own tables in a file through the migrations that they have still to go through, in one transaction. The file keeps the number
+ * (`PRAGMA user_version`). Of several processes that do so at a time one does it, the others wait for its end.
+ * @param place what is migrated, for the operator
+ * @throws OperatorError where a later version has been here
+ */
+export function migrate(db: DatabaseSync, migrations: readonly SqliteMigration[], place: string): void {
+  if (pendingMigrations(migrations, reached(db), place).length === 0) return;
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    for (const migration of pendingMigrations(migrations, reached(db), place)) {
+      migration.apply(db);
+      db.exec(`PRAGMA user_version = ${migration.number}`);
+    }
+    db.exec('COMMIT');
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function reached(db: DatabaseSync): number {
+  return Number(db.prepare('PRAGMA user_version').get()?.user_version);
+}

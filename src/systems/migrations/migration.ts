@@ -1,0 +1,44 @@
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Query } from '../../query/selection.ts';
+import type { Schema } from '../../schema/model.ts';
+import type { Migration } from '../../storage/migrations.ts';
+import { type Store, type WritePlan, wholeText } from '../../storage/port.ts';
+
+/** A step of what every system has: the service's own tables and what stands in them. One commit, carried out once. */
+export interface SystemMigration extends Migration {
+  /**
+   * Reads what the step depends on.
+   * @returns what to do under a schema. Pure
+   */
+  prepare(store: Store): Promise<(schema: Schema) => WritePlan>;
+}
+
+/** A write that does nothing. */
+export const nothing: WritePlan = { changes: [], mutations: [] };
+
+/**
+ * Records of a table in the order of their creation, in wire form; none where there is no such table.
+ * @param names fields; those that the table has not are passed over
+ * @param atMost how many records
+ */
+export async function readRecords(
+  store: Store,
+  className: string,
+  names: readonly string[],
+  atMost = Number.POSITIVE_INFINITY,
+): Promise<JsonObject[]> {
+  const table = store.schema().tables.get(className);
+  if (!table) return [];
+  const query: Query = {
+    table,
+    fields: names.flatMap((name) => table.fields.get(name) ?? []),
+    filter: { kind: 'always' },
+    includes: [],
+    order: [],
+    skip: 0,
+    limit: atMost,
+    count: false,
+    withScore: false,
+  };
+  return JSON.parse(await wholeText((await store.reader.find(query)).results));
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { SchemaChange } from '../../schema/change.ts';
+import { tableOf } from '../../schema/model.ts';
+import { columnsOf } from '../../storage/columns.ts';
+import type { Engine, Store } from '../../storage/port.ts';
+import { PostgresEngine } from '../../storage/postgres/index.ts';
+import { testDatabase } from '../../storage/postgres/testing/server.ts';
+import { SqliteEngine } from '../../storage/sqlite/engine.ts';
+import { provision } from '../provision.ts';
+import { migrate, newestVersion, openStore } from './index.ts';
+import { readRecords } from './migration.ts';
+
+interface Place {
+  /** Engines of two processes. */
+  readonly engines: readonly [Engine, Engine];
+  close(): Promise<void>;
+}
+
+async function embedded(): Promise<Place> {
+  const directory = mkdtempSync(join(tmpdir(), 'rds-migrate-'));
+  const open = () => new SqliteEngine(directory, 10_000, assert.fail);
+  return placeOf([open(), open()], () => rmSync(directory, { recursive: true }));
+}
+
+async function postgres(): Promise<Place> {
+  const database = await testDatabase();
+  const open = () => PostgresEngine.connect(database.url, { timeLimit: 10_000, connections: 6, report: assert.fail });
+  return placeOf([await open(), await open()], () => database.drop());
+}
+
+const placeOf = (engines: [Engine, Engine], remove: () => void | Promise<void>): Place => ({
+  engines,
+  async close() {
+    for (const engine of engines) await engine.close();
+    await remove();
+  },
+});
+
+/** What a system had before there were users. */
+const old: SchemaChange[] = [
+  {
+    kind: 'createTable',
+    className: '_User',
+    fields: [
+      { name: 'username', type: 'String' },
+      { name: 'email', type: 'String' },
+    ],
+  },
+  { kind: 'createTable', className: '_Role', fields: [{ name: 'name', type: 'String' }] },
+  { kind: 'createTable', className: '_Session', fields: [{ name: 'sessionToken', type: 'Number' }] },
+  { kind: 'createTable', className: '_RequestLog', fields: [{ name: 'duration', type: 'String' }] },
+  { kind: 'setIndex', className: '_RequestLog', index: { name: 'slowest', keys: [['duration', -1]] } },
+  { kind: 'setTextIndex', className: '_RequestLog', fields: ['duration'] },
+];
+
+for (const [name, make] of [
+  ['the embedded engine', embedded],
+  ['PostgreSQL', postgres],
+] as const)
+  describe(`migrations of a system on ${name}`, () => {
+    let place: Place;
+    before(async () => {
+      place = await make();
+    });
+    after(() => place.close());
+
+    /** Makes a system as it was before there were users. */
+    async function oldSystem(appId: string): Promise<Store> {
+      const store = await place.engines[0].open(appId);
+      await store.write({ plan: () => ({ changes: old, mutations: [] }) });
+      const insert = (className: string, values: Record<string, string>) =>
+        store.write({
+          plan(schema) {
+            const table = tableOf(schema, className);
+            const own = { createdAt: 1, updatedAt: 1, createdBy: 'master', updatedBy: 'master', ...values };
+            return { changes: [], mutations: [{ kind: 'insert', table, values: columnsOf(table, own) }] };
+          },
+        });
+      await insert('_User', { objectId: 'one', username: 'Dana', email: 'not an address' });
+      await insert('_User', { objectId: 'two', username: 'dana', email: 'Dana@Example.com' });
+      await insert('_Role', { objectId: 'admin', name: 'Admin' });
+      await insert('_RequestLog', { objectId: 'log', duration: 'long' });
+      return store;
+    }
+
+    it('of two processes at a time, one does it', async () => {
+      const first = await oldSystem('two');
+      const second = await place.engines[1].open('two');
+      await Promise.all([migrate(first, 'it'), migrate(second, 'it')]);
+      await second.close();
+      await first.close();
+      const store = await openStore(place.engines[1], 'two');
+      assert.equal(store.schema().templateVersion, newestVersion);
+      assert.equal(store.schema().tables.size, 111);
+      const users = await readRecords(store, '_User', ['objectId', '_username_key', '_email_key']);
+      assert.deepEqual(users, [
+        { objectId: 'one', _username_key: 'dana' },
+        { objectId: 'two', _email_key: 'dana@example.com' },
+      ]);
+      const roles = (await readRecords(store, '_Role', ['name'])).map((role) => role.name);
+      assert.equal(roles[0], 'Admin');
+      assert.equal(new Set(roles).size, roles.length);
+      await store.close();
+    });
+
+    it('what was put aside keeps its values, its index and its text', async () => {
+      const store = await oldSystem('aside');
+      await migrate(store, 'it');
+      await store.close();
+      const again = await place.engines[1].open('aside');
+      const table = tableOf(again.schema(), '_RequestLog');
+      assert.deepEqual([table.fields.get('duration')?.type, table.fields.get('duration_before')?.type], ['Number', 'String']);
+      assert.deepEqual([...table.indexes.values()], [{ name: 'slowest', keys: [['duration_before', -1]] }]);
+      assert.deepEqual(table.textIndex, ['duration_before']);
+      const rows = await readRecords(again, '_RequestLog', ['duration', 'duration_before']);
+      assert.deepEqual(rows, [{ duration_before: 'long' }]);
+      assert.equal(tableOf(again.schema(), '_Session').fields.get('sessionToken')?.type, 'String');
+      await again.close();
+    });
+
+    it('a new system has nothing to go through', async () => {
+      const store = await place.engines[0].open('new');
+      await provision(store);
+      const { version } = store.schema();
+      await migrate(store, 'it');
+      assert.deepEqual([store.schema().version, store.schema().templateVersion], [version, newestVersion]);
+      await store.close();
+    });
+  });

@@ -1,0 +1,83 @@
+import type { Field, TableSchema } from '../../schema/model.ts';
+import type { Contents, Store, StoredMember, StoredRow } from '../../storage/port.ts';
+
+/** Characters of a piece, some: as many rows are read and written at once as come near it. */
+const PIECE = 4_000_000;
+const MOST_ROWS = 5_000;
+/** Of members, which are short. */
+const MEMBERS = 5_000;
+
+/** A table or a Relation of a store. */
+export type Part =
+  | { readonly kind: 'table'; readonly table: TableSchema }
+  | { readonly kind: 'relation'; readonly table: TableSchema; readonly field: Field };
+
+/** Everything that a store holds, part by part, in the order of its schema. */
+export function partsOf(store: Store): Part[] {
+  return [...store.schema().tables.values()].flatMap((table): Part[] => [
+    { kind: 'table', table },
+    ...[...table.fields.values()]
+      .filter(({ type }) => type === 'Relation')
+      .map((field): Part => ({ kind: 'relation', table, field })),
+  ]);
+}
+
+/** The same part of another store. @throws Error where it has none */
+export function partIn(store: Store, { kind, ...part }: Part): Part {
+  const table = store.schema().tables.get(part.table.className);
+  const field = 'field' in part && table?.fields.get(part.field.name);
+  if (table && kind === 'table') return { kind, table };
+  if (table && field) return { kind: 'relation', table, field };
+  throw new Error(`the target has no ${part.table.className}`);
+}
+
+/** Pieces of a table after a place, in the order of creation. They hold about as much text, however long the records are. */
+export async function* pieces(contents: Contents, table: TableSchema, after: number): AsyncGenerator<readonly StoredRow[]> {
+  let place = after;
+  let size = 50;
+  for (;;) {
+    const rows = await contents.rows(table, place, size);
+    const last = rows.at(-1);
+    if (!last) return;
+    yield rows;
+    place = last[0];
+    const perRow = rows.reduce((sum, row) => sum + lengthOf(row), 0) / rows.length;
+    size = Math.max(1, Math.min(MOST_ROWS, size * 4, Math.round(PIECE / perRow)));
+  }
+}
+
+const lengthOf = (row: StoredRow) => row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
+
+/** The same of a Relation. */
+export async function* memberPieces(
+  contents: Contents,
+  relation: Field,
+  after: StoredMember | null,
+): AsyncGenerator<readonly StoredMember[]> {
+  let last = after;
+  for (;;) {
+    const members = await contents.members(relation, last, MEMBERS);
+    if (members.length === 0) return;
+    yield members;
+    last = members.at(-1) ?? null;
+  }
+}
+
+/**
+ * Copies what a part of one store has beyond the end of the same part of another, which is as far as an earlier copy came.
+ * @param copied told of so many rows after each piece, which is durable then; and first of those that are there
+ */
+export async function copyPart(from: Store, to: Store, part: Part, copied: (rows: number) => void): Promise<void> {
+  const target = partIn(to, part);
+  if (part.kind === 'table') {
+    const after = await to.contents.lastPlace(target.table);
+    if (after > 0) copied(await to.contents.count(target.table));
+    for await (const rows of pieces(from.contents, part.table, after)) {
+      await to.contents.addRows(target.table, rows);
+      copied(rows.length);
+    }
+  } else if (target.kind === 'relation') {
+    for await (const members of memberPieces(from.contents, part.field, await to.contents.lastMember(target.field)))
+      await to.contents.addMembers(target.field, members);
+  }
+}
