@@ -12,7 +12,7 @@ import type { Engine, Store } from './storage/port.ts';
 import type { Registry } from './storage/registry.ts';
 import { ProcessLock, SqliteEngine, SqliteRegistry } from './storage/sqlite/index.ts';
 import { Administration, openStore, Systems } from './systems/index.ts';
-import { type MoveEvents, type MoveResult, moveAll } from './transfer/index.ts';
+import { type Company, type MoveEvents, type MoveResult, moveAll } from './transfer/index.ts';
 import { PasswordResets, Users, userTableRules } from './users/index.ts';
 
 /** How long requests in flight may take after the service was told to end, in milliseconds. */
@@ -42,8 +42,8 @@ export interface Workshop {
   readonly contextOf: typeof contextOf;
   /** Opens a system's records, as its master, for the time of some work. @throws OperatorError where there is no such system */
   withRecords<T>(appId: string, work: (context: RecordContext) => Promise<T>): Promise<T>;
-  /** Whether a service that waits for every commit of this process works on the same store. */
-  isServed(): boolean;
+  /** Who else works on the same store now. */
+  company(): Company;
   close(): Promise<void>;
 }
 
@@ -124,7 +124,10 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
         await store.close();
       }
     },
-    isServed: () => databaseUrl === undefined && ProcessLock.isHeld(lockOf(config)),
+    company() {
+      if (databaseUrl !== undefined) return 'working';
+      return ProcessLock.isHeld(lockOf(config)) ? 'waiting' : 'none';
+    },
     close,
   };
 }

@@ -22,7 +22,7 @@ const actions: Actions = {
   withAdministration: (work, mayMake = false) =>
     inWorkshop(mayMake, ({ administration, contextOf }) => work(administration, contextOf)),
   withRecords: (appId, work) =>
-    inWorkshop(false, (workshop) => workshop.withRecords(appId, (context) => work(context, () => workshop.isServed()))),
+    inWorkshop(false, (workshop) => workshop.withRecords(appId, (context) => work(context, () => workshop.company()))),
 };
 
 const printAddress = (address: string) => print(`Record Data Service listening on ${address}`);

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import type { RecordContext } from '../records/index.ts';
 import type { Administration } from '../systems/index.ts';
-import type { MoveEvents, MoveResult } from '../transfer/index.ts';
+import type { Company, MoveEvents, MoveResult } from '../transfer/index.ts';
 import type { ContextOf } from './administrator.ts';
 import { addImportCommand } from './commands/import.ts';
 import { addKeyCommands } from './commands/key.ts';
@@ -20,10 +20,10 @@ export interface Actions {
     mayMake?: boolean,
   ): Promise<T>;
   /**
-   * Opens a system's records, as its master, for the time of some work, which may ask whether a service serves them at the same time.
+   * Opens a system's records, as its master, for the time of some work, which may ask who else works on them at the same time.
    * @throws OperatorError where there is no such system
    */
-  withRecords<T>(appId: string, work: (context: RecordContext, isServed: () => boolean) => Promise<T>): Promise<T>;
+  withRecords<T>(appId: string, work: (context: RecordContext, company: () => Company) => Promise<T>): Promise<T>;
   /** Copies all systems between the embedded store and PostgreSQL. @throws OperatorError */
   move(to: 'postgres' | 'embedded', events: MoveEvents): Promise<MoveResult>;
 }

@@ -6,12 +6,16 @@ import { checkClassName } from '../schema/naming.ts';
 import { parseRequestJson } from '../values/index.ts';
 import type { Line } from './lines.ts';
 
+/** Who else works on the store: nobody; a service whose writes wait while a commit is under way; others, who go on meanwhile. */
+export type Company = 'none' | 'waiting' | 'working';
+
 /**
  * Lines that share a commit; memory holds no more than one such group. Many, since pages of indexes are written once for each commit;
- * few beside a service, whose own writes wait meanwhile.
+ * few where others wait; and not too many where they work, since a new column keeps them from the table until the commit.
  */
-const GROUP = 50_000;
-const GROUP_BESIDE_SERVICE = 500;
+const groupSizes: Readonly<Record<Company, number>> = { none: 50_000, waiting: 500, working: 5_000 };
+/** Lines that are given to the store at once, which carries them out in their order: where it is far, one round trip is shared. */
+const SLICE = 1_000;
 /** Characters of a group's lines, where lines are long. */
 const GROUP_TEXT = 32 * 1024 * 1024;
 
@@ -45,20 +49,20 @@ interface NumberedLine {
  * Creates a record for each line of newline-delimited JSON, in order. Empty lines are passed over; a line that is refused is reported
  * and the others go on, as in a batch.
  * @param blocks lines of one JSON object each, as a POST would carry it; an `objectId` in it is kept
- * @param isServed whether a service works on the store at the same time
+ * @param company asked before each group
  * @throws invalidClassName (103); faults, which end the import: groups before stay imported
  */
 export async function importRecords(
   context: RecordContext,
   className: string,
   blocks: AsyncIterable<readonly Line[]>,
-  isServed: () => boolean,
+  company: () => Company,
   events: ImportEvents,
 ): Promise<ImportResult> {
   if (!context.store.schema().tables.has(className)) checkClassName(className);
   let imported = 0;
   let rejected = 0;
-  for await (const lines of groupsOf(blocks, () => (isServed() ? GROUP_BESIDE_SERVICE : GROUP))) {
+  for await (const lines of groupsOf(blocks, () => groupSizes[company()])) {
     const begun = performance.now();
     const refused = await context.store.inOneCommit((store) => importGroup({ ...context, store }, className, lines));
     imported += lines.length - refused.length;
@@ -66,7 +70,7 @@ export async function importRecords(
     for (const line of refused) events.rejected(line);
     events.progressed(imported);
     // The service's writes have their turn for as long as they have waited.
-    if (lines.length <= GROUP_BESIDE_SERVICE && isServed()) await pause(performance.now() - begun);
+    if (lines.length <= groupSizes.waiting && company() === 'waiting') await pause(performance.now() - begun);
   }
   return { imported, rejected };
 }
@@ -101,13 +105,15 @@ async function importGroup(
   lines: readonly NumberedLine[],
 ): Promise<readonly RejectedLine[]> {
   const rejected: RejectedLine[] = [];
-  for (const { number, text } of lines)
-    try {
-      await importLine(context, className, text);
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      rejected.push({ line: number, error });
-    }
+  for (let from = 0; from < lines.length; from += SLICE) {
+    const slice = lines.slice(from, from + SLICE);
+    const done = await Promise.allSettled(slice.map(({ text }) => importLine(context, className, text)));
+    done.forEach((line, at) => {
+      if (line.status === 'fulfilled') return;
+      if (!(line.reason instanceof ServiceError)) throw line.reason;
+      rejected.push({ line: slice[at]?.number ?? 0, error: line.reason });
+    });
+  }
   return rejected;
 }
 

@@ -1,3 +1,3 @@
-export { importRecords, type RejectedLine } from './import.ts';
+export { type Company, importRecords, type RejectedLine } from './import.ts';
 export { readLines } from './lines.ts';
 export { type MoveEvents, type MoveResult, moveAll } from './move/move.ts';

@@ -27,10 +27,10 @@ export function addImportCommand(program: Command, { withRecords }: Actions, pri
     .requiredOption('--file <path>', 'one JSON object a line; - for the standard input')
     .action(async ({ system, table, file }: ImportOptions) => {
       const bytes = await openBytes(file);
-      const rejected = await withRecords(system, async (context, isServed) => {
+      const rejected = await withRecords(system, async (context, company) => {
         const progress = new Progress(table);
         try {
-          const result = await importRecords(context, table, readLines(bytes), isServed, progress);
+          const result = await importRecords(context, table, readLines(bytes), company, progress);
           progress.clear();
           print(`imported ${result.imported} records into ${table}, ${result.rejected} lines rejected`);
           return result.rejected;

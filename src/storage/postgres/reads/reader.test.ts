@@ -36,6 +36,8 @@ describe('PostgreSQL reader', () => {
   let database: Database;
   let reader: PostgresReader;
   let reloads = 0;
+  let version = 0;
+  let changesWithReload = 1;
   const run = (text: string) => database.alone((session) => session.query({ text, params: [] }));
   const readerOf = (through: Database) =>
     new PostgresReader({
@@ -43,9 +45,10 @@ describe('PostgreSQL reader', () => {
       dialect,
       aggregate: null as never,
       schemaName,
-      schemaVersion: () => reloads,
+      schemaVersion: () => version,
       stale: async () => {
         reloads += 1;
+        version += changesWithReload;
       },
     });
 
@@ -133,11 +136,11 @@ describe('PostgreSQL reader', () => {
     const doomed = query('Doomed', { order: 'a' });
     await reader.find(doomed);
     await run(`ALTER TABLE ${dialect.table('t_Doomed')} DROP COLUMN a`);
-    for (let attempt = 1; attempt <= 5; attempt++) {
-      await assert.rejects(reader.find(doomed), SchemaChanged);
-      assert.equal(reloads, attempt);
-    }
+    await assert.rejects(reader.find(doomed), SchemaChanged);
+    assert.equal(reloads, 1);
+    changesWithReload = 0;
     await assert.rejects(reader.find(doomed), { code: '42703' });
+    changesWithReload = 1;
     await run(`DROP TABLE ${dialect.table('t_Doomed')}`);
     await assert.rejects(reader.find(query('Doomed', { limit: '0', count: '1' })), SchemaChanged);
   });

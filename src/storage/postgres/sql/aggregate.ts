@@ -4,7 +4,7 @@ import { type Fragment, joined, sql } from '../../sql/aggregate/fragment.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import { datePart, instantOfText, isoText } from './aggregate/dates.ts';
 import { canonical, edited, isArray, isNumber, listOf, place, sortKey, textOf } from './aggregate/json.ts';
-import { arithmetic, remainder, round, toInstant, total } from './aggregate/numbers.ts';
+import { arithmetic, jsonOfNumber, remainder, round, toInstant, total } from './aggregate/numbers.ts';
 
 const types: Readonly<Record<ValueKind['kind'], string>> = {
   text: 'text COLLATE "C"',
@@ -42,8 +42,7 @@ const aggregate: AggregateDialect = {
   someElement: (json, condition) =>
     sql`EXISTS (SELECT 1 FROM json_array_elements(CASE WHEN ${isArray(json)} THEN ${json}::json END) AS e(value), LATERAL (SELECT ${element} AS text OFFSET 0) AS f WHERE ${condition(['f.text'])})`,
   jsonOfText: (text) => sql`(to_json(${text})::text)`,
-  jsonOfNumber: (number) =>
-    sql`CASE WHEN abs(${number}) < 1e15 AND ${number} = trunc(${number}) THEN ${number}::bigint::text WHEN abs(${number}) < 'Infinity' THEN ${number}::text END`,
+  jsonOfNumber,
   jsonOfInstant: (instant) => sql`('{"__type":"Date","iso":"' || ${isoText(instant)} || '"}')`,
 
   collected: (json, order) => sql`('[' || coalesce(string_agg(${json}, ',' ORDER BY ${order}), '') || ']')`,

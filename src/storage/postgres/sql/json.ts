@@ -38,9 +38,8 @@ export function placeOf(out: SqlOut, alias: string, { field, path }: FieldRef): 
 }
 
 /** The text that a json is, for comparisons; NULL where it is none. */
-export const textOf = (json: string): string =>
-  `CASE WHEN json_typeof(${json}) = 'string' THEN (${json} #>> '{}') COLLATE "C" END`;
-export const numberOf = (json: string): string => `CASE WHEN json_typeof(${json}) = 'number' THEN (${json})::text::float8 END`;
+const textOf = (json: string): string => `CASE WHEN json_typeof(${json}) = 'string' THEN (${json} #>> '{}') COLLATE "C" END`;
+const numberOf = (json: string): string => `CASE WHEN json_typeof(${json}) = 'number' THEN (${json})::text::float8 END`;
 const booleanOf = (json: string) => `CASE WHEN json_typeof(${json}) = 'boolean' THEN (${json})::text::boolean END`;
 
 /** The instant of a Date. */
@@ -88,7 +87,7 @@ function equality(out: SqlOut, alias: string, ref: FieldRef, operand: JsonOperan
 }
 
 /** Values that have an order among those of their type. */
-export type Ordered = Extract<JsonOperand, { kind: 'string' | 'number' | 'boolean' | 'date' }>;
+type Ordered = Extract<JsonOperand, { kind: 'string' | 'number' | 'boolean' | 'date' }>;
 export const hasOrder = (operand: JsonOperand): operand is Ordered =>
   ['string', 'number', 'boolean', 'date'].includes(operand.kind);
 

@@ -10,7 +10,7 @@ const tables = await PostgresTables.create();
 after(() => tables.close());
 await tables.make('Team', { name: 'String', members: 'Relation:T' });
 await tables.make('T', { text: 'String', num: 'Number', day: 'Date', team: 'Pointer:Team', arr: 'Array', obj: 'Object' });
-for (const name of ['text', 'num', 'day', 'createdAt'])
+for (const name of ['text', 'num', 'day'])
   await tables.change({ kind: 'setIndex', className: 'T', index: { name, keys: [[name, 1]] } });
 
 const RECORDS = 20_000;
@@ -22,7 +22,7 @@ for (const text of [
     ` SELECT 'r' || n, n, n, 'x' || n, n % 5000, n, 't' || n % 2000, CASE WHEN n % 9 = 0 THEN 'u' || n % 500 ELSE 'master' END,` +
     ` json_build_array(n % 1000, 'tag' || n % 500, ${pointer}), json_build_object('n', n % 3000, 'list', json_build_array('p' || n % 2500), 'to', ${pointer})` +
     ` FROM generate_series(1, ${RECORDS}) AS n`,
-  'ANALYZE',
+  'VACUUM ANALYZE',
 ])
   await tables.run({ text, params: [] });
 
@@ -95,8 +95,8 @@ const sorted: [name: string, order: OrderKey[], index: string][] = [
   ['creation', [], 'q~t_T'],
   ['a field', [by('num'), by('objectId')], 'i~t_T~num'],
   ['a field, descending', [by('num', true), by('objectId')], 'i~t_T~num'],
-  ['createdAt', [by('createdAt'), by('objectId')], 'i~t_T~createdAt'],
-  ['createdAt, descending', [by('createdAt', true), by('objectId')], 'i~t_T~createdAt'],
+  ['createdAt', [by('createdAt'), by('objectId')], 'f~t_T~createdAt'],
+  ['createdAt, descending', [by('createdAt', true), by('objectId')], 'f~t_T~createdAt'],
   ['objectId', [by('objectId')], 'u~t_T'],
   ['objectId, descending', [by('objectId', true)], 'u~t_T'],
 ];

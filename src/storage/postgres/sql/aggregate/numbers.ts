@@ -87,6 +87,10 @@ export function round(number: Fragment, places: number): Fragment {
 export const toInstant = (number: Fragment): Fragment =>
   sql`CASE WHEN abs(${number}) <= 8.64e15 THEN (sign(${number}) * floor(abs(${number}) + 0.5))::bigint END`;
 
+/** JSON text of a simple operand as JSON.stringify writes it; NULL where it is infinite. */
+export const jsonOfNumber = (number: Fragment): Fragment =>
+  sql`CASE WHEN abs(${number}) < 1e15 AND ${number} = trunc(${number}) THEN ${number}::bigint::text WHEN abs(${number}) >= 1e-4 AND abs(${number}) < 1e15 THEN ${number}::text WHEN abs(${number}) >= 1e-6 AND abs(${number}) < 1e21 THEN ${number}::text::numeric::text WHEN abs(${number}) < 'Infinity' THEN replace(${number}::text, 'e-0', 'e-') END`;
+
 /**
  * See `AggregateDialect.total`. The sum is that of the very values, rounded once; the embedded engine comes as close by compensation.
  * Whole numbers of 64 bits are summed without loss, and cost little.
