@@ -116,7 +116,7 @@ export default {
     {
       name: 'no-development-packages',
       severity,
-      from: { path: '^src/', pathNot: [UNIT_TEST, '^src/storage/contract/'] },
+      from: { path: '^src/', pathNot: [UNIT_TEST, FIXTURE] },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     },
     { name: 'no-unresolvable', severity, from: {}, to: { couldNotResolve: true } },

@@ -7,18 +7,22 @@ import type { BenchContext } from './support/context.ts';
 import { Scratch } from './support/scratch.ts';
 import { access } from './workloads/access.ts';
 import { crud } from './workloads/crud.ts';
+import { driver } from './workloads/driver.ts';
 import { hostile } from './workloads/hostile.ts';
 import { importRecords } from './workloads/import.ts';
+import { parse } from './workloads/parse.ts';
 import { stream } from './workloads/stream.ts';
 import { systems } from './workloads/systems.ts';
 
 const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['crud', crud],
+  ['parse', parse],
   ['access', access],
   ['stream', stream],
   ['hostile', hostile],
   ['import', importRecords],
   ['systems', systems],
+  ['driver', driver],
 ]);
 const minutesEach = 15;
 

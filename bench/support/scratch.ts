@@ -8,6 +8,7 @@ import { type Service, startService } from '../../test/support/service.ts';
 export class Scratch {
   private readonly children: ChildProcess[] = [];
   private readonly directories: string[] = [];
+  private readonly closing: { close(): Promise<void> }[] = [];
 
   async directory(): Promise<string> {
     const path = await mkdtemp(join(tmpdir(), 'rds-bench-'));
@@ -21,15 +22,22 @@ export class Scratch {
     return child;
   }
 
-  /** Starts the service on a directory of this scratch. */
-  async service(dataDir: string): Promise<Service> {
-    const service = await startService({ dataDir });
+  /** Keeps hold of what is to be closed at the end. */
+  keep(closing: { close(): Promise<void> }): void {
+    this.closing.push(closing);
+  }
+
+  /** Starts the service on a directory of this scratch. @param database of PostgreSQL, where it is to be used */
+  async service(dataDir: string, database?: { url: string }): Promise<Service> {
+    const engine = database ? 'postgres' : 'sqlite';
+    const service = await startService({ dataDir, engine, ...(database && { database }) });
     this.watch(service.process);
     return service;
   }
 
   async dispose(): Promise<void> {
     await Promise.all(this.children.splice(0).map(ended));
+    await Promise.all(this.closing.splice(0).map((each) => each.close()));
     await Promise.all(this.directories.splice(0).map((path) => rm(path, { recursive: true, force: true })));
   }
 }

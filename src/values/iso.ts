@@ -1,5 +1,6 @@
 /** Date alone, or date and time with optional seconds, fraction and zone; years outside 0000-9999 signed, of six digits. */
-const isoDate = /^(?:\d{4}|\+\d{6}|-(?!000000)\d{6})-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
+const isoDate =
+  /^(?:\d{4}|\+\d{6}|-(?!000000)\d{6})-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
 
 const MINUS = 45;
 

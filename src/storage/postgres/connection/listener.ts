@@ -124,9 +124,10 @@ export class Listener {
       if (payload === token) heard.resolve();
       else if (!payload.startsWith(TEST)) this.#settings.onNotice(payload);
     });
-    const [, process] = await Promise.all([link.command(`LISTEN ${quoted(channel)}`), link.command('SELECT pg_backend_pid()')]);
-    // Poolers make up the numbers of processes, and may have another one listen than the one that answers.
-    if (process.rows[0]?.[0] !== link.processId) throw new Deaf();
+    // Poolers make up the numbers of processes. One must not listen: whoever gets its session next would be sent the notices.
+    const { rows } = await link.command('SELECT pg_backend_pid()');
+    if (rows[0]?.[0] !== link.processId) throw new Deaf();
+    await link.command(`LISTEN ${quoted(channel)}`);
     await this.#database.short({ text: 'SELECT pg_notify($1, $2)', params: [channel, token] });
     const timer = setTimeout(() => heard.reject(link.lost ?? new Deaf()), TEST_LIMIT);
     await heard.promise.finally(() => clearTimeout(timer));

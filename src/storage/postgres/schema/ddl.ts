@@ -10,6 +10,12 @@ import type { Session } from '../connection/database.ts';
 import { quotedName as quote } from '../names.ts';
 import { fillTextColumns } from './text-columns.ts';
 
+/**
+ * KB of new entries that a GIN index keeps unsorted. With more of them, as after a bulk load, the planner goes through the whole table
+ * instead.
+ */
+const pendingList = 'WITH (gin_pending_list_limit = 128)';
+
 const columnTypes: Record<Storage, string> = {
   text: 'text COLLATE "C"',
   number: 'double precision',
@@ -189,7 +195,9 @@ function fieldIndexes(schemaName: string, table: TableSchema, field: Field): str
     return [`CREATE INDEX ${name} ON ${on} (${value}) WHERE ${condition}`];
   }
   if (field.type === 'Array' || field.type === 'Object')
-    return [`CREATE INDEX ${name} ON ${on} USING gin ((${value}::jsonb) jsonb_path_ops) WHERE ${value} IS NOT NULL`];
+    return [
+      `CREATE INDEX ${name} ON ${on} USING gin ((${value}::jsonb) jsonb_path_ops) ${pendingList} WHERE ${value} IS NOT NULL`,
+    ];
   return [];
 }
 
@@ -213,6 +221,6 @@ const addedText = (before: TableSchema, after: TableSchema): Field[] =>
   after.textIndex.filter((name) => !before.textIndex.includes(name)).map((name) => fieldOf(after, name));
 
 function textIndex(schemaName: string, table: TableSchema, field: Field): Statement {
-  const text = `CREATE INDEX ${quote(`v~${table.sqlName}~${field.column}`)} ON ${qualified(schemaName, table.sqlName)} USING gin (${quote(textColumn(field))})`;
+  const text = `CREATE INDEX ${quote(`v~${table.sqlName}~${field.column}`)} ON ${qualified(schemaName, table.sqlName)} USING gin (${quote(textColumn(field))}) ${pendingList}`;
   return { text, params: [] };
 }

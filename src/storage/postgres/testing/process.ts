@@ -26,6 +26,9 @@ const settings = {
   dynamic_shared_memory_type: 'mmap',
 };
 
+/** Parameters of a server, by name. */
+export type ServerSettings = Readonly<Record<string, string | number>>;
+
 /**
  * Runs the server each time it is told to, and ends it and removes the directory when its own standard input ends: that is, when whoever
  * started it has ended, in whatever way.
@@ -46,27 +49,29 @@ export class ServerProcess {
   readonly #directory: string;
   readonly #programs: string;
   readonly #port: number;
+  readonly #settings: ServerSettings;
   readonly #guard: ChildProcess;
   /** Who was ended last: after a crash the file still names him. */
   #ended: string | undefined;
 
-  private constructor(owner: Owner, directory: string, place: string, port: number) {
+  private constructor(owner: Owner, directory: string, place: string, port: number, ownSettings: ServerSettings) {
     this.#owner = owner;
     this.#directory = directory;
     this.#programs = place;
     this.#port = port;
+    this.#settings = { ...settings, ...ownSettings };
     this.#guard = this.#makeGuard();
   }
 
-  /** Makes an empty cluster and starts it. */
-  static async create(): Promise<ServerProcess> {
+  /** Makes an empty cluster and starts it. @param ownSettings beside ours, and before them */
+  static async create(ownSettings: ServerSettings = {}): Promise<ServerProcess> {
     const owner = await unprivilegedUser();
     for (let attempt = 1; ; attempt++) {
       const directory = await directoryOf(owner);
       try {
         const place = await programs(owner, directory);
         initialise(owner, directory, place);
-        const made = new ServerProcess(owner, directory, place, await freePort());
+        const made = new ServerProcess(owner, directory, place, await freePort(), ownSettings);
         await made.start();
         return made;
       } catch (error) {
@@ -120,7 +125,7 @@ export class ServerProcess {
   }
 
   #makeGuard(): ChildProcess {
-    const values = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const values = Object.entries(this.#settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const command = [join(this.#programs, 'bin', 'postgres'), '-D', join(this.#directory, 'data'), '-p', `${this.#port}`];
     const child = spawn('sh', ['-c', guard, 'guard', this.#directory, ...command, ...values], {
       ...this.#owner,

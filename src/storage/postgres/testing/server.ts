@@ -1,7 +1,7 @@
 /** PostgreSQL for tests: databases of their own on a server that the whole run shares, and servers that a suite may stop. */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { ServerProcess } from './process.ts';
+import { ServerProcess, type ServerSettings } from './process.ts';
 
 /** Names the server that a run shares; `npm test` starts one. Where it is missing, each test file starts its own. */
 export const SERVER_VARIABLE = 'TEST_POSTGRES_URL';
@@ -50,9 +50,9 @@ export async function testDatabase(template = 'template0'): Promise<TestDatabase
   return makeDatabase(url, template);
 }
 
-/** A server that a suite may stop, kill and start again. It ends with the process at the latest. */
-export async function testServer(): Promise<TestServer> {
-  const server = await ServerProcess.create();
+/** A server that a suite may stop, kill and start again. It ends with the process at the latest. @param settings of its own */
+export async function testServer(settings: ServerSettings = {}): Promise<TestServer> {
+  const server = await ServerProcess.create(settings);
   return {
     database: () => makeDatabase(server.url(), 'template0'),
     query: (sql, database) => query(database?.url ?? server.url(), sql),

@@ -32,7 +32,7 @@ export interface AggregateDialect {
   length(json: Fragment): Fragment;
   /** Whether the array, a simple operand, has an element of which the condition, over JSON text, is true. */
   someElement(json: Fragment, condition: (element: Fragment) => Fragment): Fragment;
-  /** JSON text of a text, of a finite number (simple), of an instant. */
+  /** JSON text of a text, of a finite number, of an instant; simple operands, but for the text. */
   jsonOfText(text: Fragment): Fragment;
   jsonOfNumber(number: Fragment): Fragment;
   jsonOfInstant(instant: Fragment): Fragment;

@@ -61,7 +61,7 @@ function asJson(context: ExpressionContext, value: Typed): Fragment {
     case 'boolean':
       return sql`CASE ${value.sql} WHEN true THEN 'true' WHEN false THEN 'false' END`;
     case 'date':
-      return dialect.jsonOfInstant(value.sql);
+      return using(context, [value], (instant) => dialect.jsonOfInstant(instant));
     case 'pointer':
       return sql`('{"__type":"Pointer","className":' || ${dialect.jsonOfText(dialect.typed('text', bound(value.targetClass ?? '')))} || ',"objectId":' || ${dialect.jsonOfText(value.sql)} || '}')`;
     default:

@@ -14,6 +14,10 @@ const partFormats: Readonly<Record<DatePart, string>> = {
   dayOfWeek: '%w',
 };
 
+/** The years 0 to 9999, which SQLite writes as ISO 8601 does. */
+const FIRST_INSTANT = Date.parse('0000-01-01T00:00:00.000Z');
+const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
+
 const pathOf = (labels: readonly string[]) => bound(jsonPath(labels));
 
 const elementText: Fragment = [
@@ -58,7 +62,7 @@ export const sqliteAggregate: AggregateDialect = {
   jsonOfNumber: (number) =>
     sql`CASE WHEN abs(${number}) < 1e15 AND ${number} = CAST(${number} AS INTEGER) THEN CAST(CAST(${number} AS INTEGER) AS TEXT) WHEN abs(${number}) <= 1.7976931348623157e308 THEN json_quote(${number}) END`,
   jsonOfInstant: (instant) =>
-    sql`('{"__type":"Date","iso":"' || strftime('%Y-%m-%dT%H:%M:%fZ', ${instant} / 1000.0, 'unixepoch') || '"}')`,
+    sql`CASE WHEN ${instant} BETWEEN ${String(FIRST_INSTANT)} AND ${String(LAST_INSTANT)} THEN '{"__type":"Date","iso":"' || strftime('%Y-%m-%dT%H:%M:%fZ', ${instant} / 1000.0, 'unixepoch') || '"}' ELSE rds_wire('date', ${instant}, '') END`,
 
   collected: (json, order) => sql`('[' || coalesce(group_concat(${json}, ',' ORDER BY ${order}), '') || ']')`,
   collectedSet(json, mixed) {

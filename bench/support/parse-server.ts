@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { fields, indexes, table } from './records.ts';
+import { note } from './report.ts';
+import type { Scratch } from './scratch.ts';
+import { send, type Target } from './target.ts';
+
+const peer = fileURLToPath(new URL('../peers/parse-server/', import.meta.url));
+
+/** Installs Parse Server into a directory of the scratch, starts it on an empty database and declares the table. */
+export async function startParseServer(scratch: Scratch, databaseUrl: string): Promise<Target> {
+  const directory = await scratch.directory();
+  await cp(peer, directory, { recursive: true });
+  note('installing Parse Server');
+  await ended(
+    scratch.watch(spawn('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: directory, stdio: 'ignore' })),
+  );
+  const child = scratch.watch(
+    spawn(process.execPath, [join(directory, 'server.mjs'), databaseUrl], {
+      cwd: directory,
+      env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }),
+  );
+  const url = await new Promise<string>((resolve, reject) => {
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      const found = /listening on (http:\/\/\S+)/.exec(output)?.[1];
+      if (found) resolve(found);
+    });
+    child.once('exit', (code) => reject(new Error(`Parse Server ended with ${code}`)));
+  });
+  const [id, key] = [{ 'X-Parse-Application-Id': 'bench' }, { 'X-Parse-REST-API-Key': 'bench-rest' }];
+  const target = { name: 'Parse Server', url, headers: { ...id, ...key } };
+  const definition = { className: table, fields, indexes };
+  const master = { ...target, headers: { ...id, 'X-Parse-Master-Key': 'bench-master' } };
+  await send(master, { method: 'POST', path: `/platform/schemas/${table}`, body: definition });
+  return target;
+}
+
+function ended(child: ReturnType<typeof spawn>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`npm ci ended with ${code}`))));
+  });
+}
