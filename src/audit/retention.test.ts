@@ -103,6 +103,7 @@ test('a system is looked at soon after it was opened, then every hour, and is he
   mock.method(performance, 'now', () => clock);
   const log: string[] = [];
   const quiet = {
+    claim: async () => true,
     schema() {
       log.push('look');
       return { tables: new Map() };

@@ -62,7 +62,9 @@ export class Retention {
       this.#due.set(system, now + HOUR);
       system.hold();
       try {
-        await deleteOld(system.store, this.#days, Date.now(), () => this.#closed);
+        // A little less than an hour: clocks of processes do not beat together.
+        if (await system.store.claim('retention', HOUR - MINUTE))
+          await deleteOld(system.store, this.#days, Date.now(), () => this.#closed);
       } catch (error) {
         this.#reportFault(error);
       } finally {

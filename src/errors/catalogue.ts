@@ -66,7 +66,7 @@ export const catalogue = {
   invalidFieldType: { code: 111, status: 400, text: (type: string) => `invalid field type: ${type}` },
   notAType: { code: 111, status: 400, text: (type: string) => `This is not a valid ${type}` },
   tooLarge: { code: 116, status: 413, text: () => 'Request body is too large.' },
-  valueTooLarge: { code: 116, status: 413, text: () => 'A value is too large for an index.' },
+  valueTooLarge: { code: 116, status: 413, text: () => 'The record is too large for its table or an index.' },
   captcha: { code: 119, status: 400, text: () => 'This action is not allowed without a valid CAPTCHA' },
   permissionDenied: {
     code: 119,

@@ -152,6 +152,11 @@ export interface Store {
    */
   writeBehind(write: PreparedWrite): void;
   /**
+   * Whether a job that is to be done now and then falls to this process: to one of all that serve the system, once in so long.
+   * @param every milliseconds
+   */
+  claim(job: string, every: number): Promise<boolean>;
+  /**
    * Many writes in one commit, for commands that have the store to themselves. The store that `work` is handed answers each write when it
    * is carried out; each fails alone. All are durable when this resolves, and undone where `work` throws. Meanwhile other writes wait, and
    * reads see what is not durable yet.

@@ -1,6 +1,7 @@
 import { serviceError } from '../../errors/fail.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
+import { claim } from './claims.ts';
 import type { Database } from './connection/database.ts';
 import { isStale } from './connection/errors.ts';
 import { PostgresContents } from './contents.ts';
@@ -103,6 +104,10 @@ export class PostgresStore implements Store, Watcher {
 
   writeBehind(write: PreparedWrite): void {
     if (!this.#closed) this.#behind.add(write);
+  }
+
+  claim(job: string, every: number): Promise<boolean> {
+    return claim(this.#database, this.#schemaName, job, every);
   }
 
   /** One transaction, each group of writes in a savepoint. Writes of others go on meanwhile; what it changes is theirs after the commit. */

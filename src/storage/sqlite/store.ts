@@ -105,6 +105,11 @@ export class SqliteStore implements Store {
     return this.#upheavals + (this.#writesTo.get(className) ?? 0);
   }
 
+  /** No other process serves the system. */
+  async claim(): Promise<boolean> {
+    return true;
+  }
+
   async inOneCommit<T>(work: (store: Store) => Promise<T>): Promise<T> {
     this.#connection.keepPages(LOADING_CACHE);
     let writes = 0;
@@ -121,6 +126,7 @@ export class SqliteStore implements Store {
         writes++;
         return this.#carryOut(write.plan(this.#schema));
       },
+      claim: () => this.claim(),
       inOneCommit: (inner) => inner(within),
       close: async () => {},
     };

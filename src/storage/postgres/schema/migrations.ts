@@ -1,5 +1,6 @@
 import { type Migration, pendingMigrations } from '../../migrations.ts';
 import type { Statement } from '../../sql/writer.ts';
+import { claimStatements } from '../claims.ts';
 import type { Database } from '../connection/database.ts';
 import { quotedName, registrySchema } from '../names.ts';
 import { type Catalog, catalogFrom, catalogStatements, loadStatement } from './catalog.ts';
@@ -14,6 +15,7 @@ const plain = (...texts: string[]): Statement[] => texts.map((text) => ({ text, 
 /** Of the catalogue of each system. */
 const catalogMigrations: readonly PostgresMigration[] = [
   { number: 1, what: 'tables of the catalogue', statements: catalogStatements },
+  { number: 2, what: 'claims of periodic jobs', statements: claimStatements },
 ];
 
 /** Of the registry. */

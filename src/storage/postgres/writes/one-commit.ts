@@ -49,6 +49,7 @@ export async function inSession<T>(
     tableVersion: (className) => outer.tableVersion(className),
     writeBehind: (write) => outer.writeBehind(write),
     write: async (write) => queue.add(write, write.plan(known.schema), known.schema),
+    claim: (job, every) => outer.claim(job, every),
     inOneCommit: (inner) => inner(within),
     close: async () => {},
   };
