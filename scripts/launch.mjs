@@ -36,6 +36,7 @@ function testArguments(args) {
     '--test',
     QUIET,
     '--test-reporter=spec',
+    '--test-global-setup=test/support/run.ts',
     '--test-concurrency=2',
     '--test-timeout=300000',
     ...options,

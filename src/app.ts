@@ -133,7 +133,7 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
 }
 
 /**
- * Copies all systems between the embedded store and PostgreSQL. No service may serve DATA_DIR meanwhile.
+ * Copies all systems between the embedded store and PostgreSQL. No service may serve either meanwhile.
  * @throws OperatorError where that cannot be, or what was copied is not the same
  */
 export async function moveStores(
@@ -150,7 +150,7 @@ export async function moveStores(
   const lock = new ProcessLock(lockOf(config));
   const embedded = openEmbedded(config, log);
   try {
-    const postgres = await openPostgres(config, databaseUrl, log);
+    const postgres = await openPostgres(config, databaseUrl, log, true);
     try {
       return await (to === 'postgres' ? moveAll(embedded, postgres, events) : moveAll(postgres, embedded, events));
     } finally {
@@ -168,12 +168,13 @@ async function openStores(config: Config, databaseUrl: string | undefined, log: 
   return databaseUrl === undefined ? openEmbedded(config, log) : openPostgres(config, databaseUrl, log);
 }
 
-async function openPostgres(config: Config, url: string, log: Logger): Promise<Stores> {
+async function openPostgres(config: Config, url: string, log: Logger, alone = false): Promise<Stores> {
   // Loaded where it is used: the embedded store starts without it.
   const { PostgresEngine } = await import('./storage/postgres/index.ts');
   const engine = await PostgresEngine.connect(url, {
     timeLimit: config.queryTimeout,
     connections: config.databaseConnections,
+    alone,
     report: (fault) => log.error({ fault }, 'PostgreSQL'),
   });
   return { registry: engine.registry, engine, close: () => engine.close() };

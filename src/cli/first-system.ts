@@ -37,7 +37,7 @@ export async function addFirstSystem(
   const isComplete = ![appId, masterKey, apiKey, adminEmail, adminPassword].includes(undefined);
   const file = join(dataDir, 'credentials.json');
   let made: Made = {};
-  await administration.addSystem(
+  const isMade = await administration.addFirstSystem(
     { appId, masterKey, apiKey },
     {
       fill: (store) => addAdministrator(contextOf(store), administrator),
@@ -47,7 +47,7 @@ export async function addFirstSystem(
       },
     },
   );
-  if (isComplete) return;
+  if (!isMade || isComplete) return;
   print(`The first system was made. Its credentials are shown once and kept in ${file}`);
   for (const [name, value] of Object.entries(made)) print(`${labels[name as keyof Made]}: ${value}`);
 }

@@ -40,9 +40,10 @@ export interface Registry {
   /**
    * Adds a system with its keys, unless its application id is taken in whatever case of letters.
    * @param prepare makes the system's store; where it fails, or the process ends within, nothing is added
+   * @param onlyFirst adds it only where there is no system yet
    * @returns whether it was added
    */
-  addSystem(system: SystemEntry, keys: readonly KeyEntry[], prepare: () => Promise<void>): Promise<boolean>;
+  addSystem(system: SystemEntry, keys: readonly KeyEntry[], prepare: () => Promise<void>, onlyFirst?: boolean): Promise<boolean>;
   /** @returns whether there was one */
   removeSystem(appId: string): Promise<boolean>;
   /** @returns whether the name was free and the system is there */

@@ -54,6 +54,15 @@ export class Administration {
    * @throws AdministrationError where a value is not fit or the application id is taken
    */
   async addSystem(wanted: NewSystem, steps: AdditionSteps = {}): Promise<SystemCredentials> {
+    return (await this.#add(wanted, steps, false)) ?? refuse(`the application id ${wanted.appId ?? ''} is taken`);
+  }
+
+  /** Adds a system where there is none yet, as `addSystem` does. @returns whether it did: another process may have been first */
+  async addFirstSystem(wanted: NewSystem, steps: AdditionSteps = {}): Promise<boolean> {
+    return (await this.#add(wanted, steps, true)) !== null;
+  }
+
+  async #add(wanted: NewSystem, steps: AdditionSteps, onlyFirst: boolean): Promise<SystemCredentials | null> {
     const appId = wanted.appId ?? newObjectId();
     if (!appIdPattern.test(appId)) refuse('an application id has 1 to 64 letters, digits, - or _');
     const name = checkName(wanted.name ?? appId);
@@ -71,7 +80,7 @@ export class Administration {
       masterKeyHash: this.#hash(appId, 'master', credentials.masterKey),
     };
     const key = { appId, name: firstKeyName, hash: this.#hash(appId, 'apiKey', credentials.apiKey), createdAt: at };
-    const added = await this.#registry.addSystem(entry, [key], async () => {
+    const prepare = async () => {
       // Of an addition that was cut off.
       await this.#engine.remove(appId);
       const store = await this.#engine.open(appId);
@@ -82,9 +91,8 @@ export class Administration {
         await store.close();
       }
       await steps.beforeCommit?.(credentials);
-    });
-    if (!added) refuse(`the application id ${appId} is taken`);
-    return credentials;
+    };
+    return (await this.#registry.addSystem(entry, [key], prepare, onlyFirst)) ? credentials : null;
   }
 
   /** Removes a system and all its data. @throws AdministrationError where there is none */

@@ -1,12 +1,10 @@
 /** docs/decisions.md "Request log": what rows hold of the way a request came, what they never hold, and how long they last. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { filesBelow } from '../edge/process.ts';
+import { makeData, type OwnData } from '../support/data.ts';
 import { path, unique } from '../support/records.ts';
 import { engines, type Service, type StartOptions, startService } from '../support/service.ts';
+import { storedIn } from '../support/stored.ts';
 import { password, signUp } from '../support/users.ts';
 import { logOf, Marked } from './log.ts';
 
@@ -40,14 +38,14 @@ for (const engine of engines)
         }));
 
     let service: Service;
-    let dataDir: string;
+    let data: OwnData;
     before(async () => {
-      dataDir = await mkdtemp(join(tmpdir(), 'rds-audit-'));
-      service = await startService({ engine, dataDir });
+      data = await makeData(engine);
+      service = await startService(data);
     });
     after(async () => {
       await service.stop();
-      await rm(dataDir, { recursive: true, force: true });
+      await data.remove();
     });
 
     test('long texts are cut: path 1,000, referer 1,000, userAgent 500 characters', async () => {
@@ -90,7 +88,7 @@ for (const engine of engines)
       // One of them says that it is another client.
       assert.equal(rows.length, 15);
       const text = JSON.stringify(await logOf(service));
-      const files = await filesBelow(service.dataDir);
+      const files = await storedIn(service);
       for (const secret of [...secrets, service.masterKey, service.apiKey, user.token, password]) {
         assert.ok(!text.includes(secret), `a row holds ${secret}`);
         for (const { path: file, bytes } of files) assert.ok(!bytes.includes(secret), `${file} holds ${secret}`);
@@ -103,7 +101,7 @@ for (const engine of engines)
       const client = new Marked(service);
       await Promise.all(Array.from({ length: 30 }, (_, n) => client.asMaster({ path: path('T'), body: { n } })));
       assert.equal(await service.stop(), 0);
-      service = await startService({ engine, dataDir });
+      service = await startService(data);
       assert.equal((await logOf(service, { userAgent: client.mark, path: path('T') })).length, 30);
     });
   });

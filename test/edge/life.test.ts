@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { dataForTest } from '../support/data.ts';
 import { create, createMany, find } from '../support/query.ts';
-import { startService } from '../support/service.ts';
+import { engines, startService } from '../support/service.ts';
 import { runToEnd, startBare, temporary } from './process.ts';
 
 /** Begins a POST and holds its body back, so that the request is in flight until finish(). */
@@ -30,136 +31,139 @@ function slowPost(url: string, path: string, headers: Record<string, string>, bo
   };
 }
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const)
-  test(`Running: ${signal} finishes the requests in flight, flushes, and exits 0`, async () => {
-    const dataDir = await temporary();
-    const first = await startService({ dataDir });
-    await create(first, 'Kept', { n: 1 });
-    const headers = {
-      'X-Platform-Application-Id': first.appId,
-      'X-Platform-Master-Key': first.masterKey,
-      'Content-Type': 'application/json',
-    };
-    const finish = slowPost(first.url, '/platform/classes/Kept', headers, '{"n":2}');
-    await wait(300);
-    const exited = once(first.process, 'exit');
-    first.process.kill(signal);
-    await wait(300);
-    assert.equal(first.process.exitCode, null, 'it waits for the request');
-    assert.equal(await finish(), 201);
-    const [code] = (await exited) as [number | null];
-    assert.equal(code, 0);
-    const second = await startService({ dataDir });
-    assert.deepEqual(
-      (await find(second, 'Kept')).map((row) => row.n),
-      [1, 2],
-    );
-    assert.equal(await second.stop(), 0);
+for (const engine of engines)
+  describe(engine, () => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const)
+      test(`Running: ${signal} finishes the requests in flight, flushes, and exits 0`, async () => {
+        const data = await dataForTest(engine);
+        const first = await startService(data);
+        await create(first, 'Kept', { n: 1 });
+        const headers = {
+          'X-Platform-Application-Id': first.appId,
+          'X-Platform-Master-Key': first.masterKey,
+          'Content-Type': 'application/json',
+        };
+        const finish = slowPost(first.url, '/platform/classes/Kept', headers, '{"n":2}');
+        await wait(300);
+        const exited = once(first.process, 'exit');
+        first.process.kill(signal);
+        await wait(300);
+        assert.equal(first.process.exitCode, null, 'it waits for the request');
+        assert.equal(await finish(), 201);
+        const [code] = (await exited) as [number | null];
+        assert.equal(code, 0);
+        const second = await startService(data);
+        assert.deepEqual(
+          (await find(second, 'Kept')).map((row) => row.n),
+          [1, 2],
+        );
+        assert.equal(await second.stop(), 0);
+      });
+
+    test('Running: an idle connection that is kept alive does not hold the exit', async () => {
+      const service = await startService({ engine });
+      const agent = new Agent({ keepAlive: true });
+      const { hostname, port } = new URL(service.url);
+      const [answer] = await once(request({ hostname, port, path: '/health/live', agent }).end(), 'response');
+      answer.resume();
+      await once(answer, 'end');
+      const started = Date.now();
+      assert.equal(await service.stop(), 0);
+      assert.ok(Date.now() - started < 5000, `${Date.now() - started} ms`);
+      agent.destroy();
+    });
+
+    test('Running: requests sent before SIGTERM are answered, also where the service has not come to read them', async () => {
+      const service = await startService({ engine });
+      const write = () => service.call('POST', '/platform/classes/Kept', { body: { n: 1 } });
+      await write();
+      const requests = Array.from({ length: 5_000 }, () => ({ method: 'POST', path: '/platform/classes/Kept', body: { n: 2 } }));
+      const busy = service.call('POST', '/platform/batch', { body: { requests } });
+      await wait(50);
+      const sent = Array.from({ length: 20 }, write);
+      await wait(20);
+      const stopping = service.stop();
+      assert.deepEqual(new Set((await Promise.all(sent)).map((answer) => answer.status)), new Set([201]));
+      assert.equal((await busy).body.length, 5_000);
+      assert.equal(await stopping, 0);
+    });
+
+    test('Running: an answer under way at SIGTERM comes whole, and its connection is not kept alive after', async () => {
+      const service = await startService({ engine });
+      for (let part = 0; part < 20; part++)
+        await createMany(
+          service,
+          'Long',
+          Array.from({ length: 1_000 }, () => ({ s: 'x'.repeat(1_000) })),
+        );
+      const { hostname, port } = new URL(service.url);
+      const headers = { 'X-Platform-Application-Id': service.appId, 'X-Platform-Master-Key': service.masterKey };
+      // The client would keep the connection for longer than the test may take.
+      const agent = new Agent({ keepAlive: true, timeout: 60_000 });
+      const path = '/platform/classes/Long?limit=20000';
+      const [answer] = await once(request({ hostname, port, path, headers, agent }).end(), 'response');
+      await wait(300);
+      const stopping = service.stop();
+      await wait(300);
+      let text = '';
+      for await (const chunk of answer) text += chunk;
+      const read = Date.now();
+      assert.equal(JSON.parse(text).results.length, 20_000);
+      assert.equal(await stopping, 0);
+      assert.ok(Date.now() - read < 3_000, `${Date.now() - read} ms`);
+      agent.destroy();
+    });
+
+    test('Running: a batch in flight is finished whole', async () => {
+      const data = await dataForTest(engine);
+      const first = await startService(data);
+      const writing = createMany(
+        first,
+        'Kept',
+        Array.from({ length: 1000 }, (_, n) => ({ n })),
+      );
+      await wait(20);
+      const stopping = first.stop();
+      const ids = await writing.catch((error: unknown) => error);
+      assert.equal(await stopping, 0);
+      const second = await startService(data);
+      const rows = await find(second, 'Kept', { limit: 5000 });
+      assert.ok(Array.isArray(ids) ? rows.length === 1000 : rows.length === 0, `${rows.length} rows after ${ids}`);
+      await second.stop();
+    });
+
+    test('Running: a second start on the same DATA_DIR keeps data, schema and keys; other keys in the environment are not used', async () => {
+      const data = await dataForTest(engine);
+      const first = await startService(data);
+      await create(first, 'Kept', { s: 'text', n: 1 });
+      const schema = (await first.call('GET', '/platform/schemas/Kept')).body;
+      assert.equal(await first.stop(), 0);
+      const second = await startService({ ...data, env: { MASTER_KEY: 'another-master-key', API_KEY: 'another-api-key' } });
+      assert.deepEqual(
+        (await find(second, 'Kept')).map((row) => row.s),
+        ['text'],
+      );
+      assert.deepEqual((await second.call('GET', '/platform/schemas/Kept')).body, schema);
+      assert.equal((await second.call('GET', '/platform/schemas', { as: 'apiKey' })).status, 200);
+      const headers = { 'X-Platform-Master-Key': 'another-master-key' };
+      assert.equal((await second.call('GET', '/platform/classes/Kept', { as: 'anonymous', headers })).status, 400);
+      await second.stop();
+    });
+
+    test('Running: committed writes survive a crash', async () => {
+      const data = await dataForTest(engine);
+      const first = await startService(data);
+      await createMany(
+        first,
+        'Kept',
+        Array.from({ length: 100 }, (_, n) => ({ n })),
+      );
+      await first.kill();
+      const second = await startService(data);
+      assert.equal((await find(second, 'Kept', { limit: 1000 })).length, 100);
+      await second.stop();
+    });
   });
-
-test('Running: an idle connection that is kept alive does not hold the exit', async () => {
-  const service = await startService();
-  const agent = new Agent({ keepAlive: true });
-  const { hostname, port } = new URL(service.url);
-  const [answer] = await once(request({ hostname, port, path: '/health/live', agent }).end(), 'response');
-  answer.resume();
-  await once(answer, 'end');
-  const started = Date.now();
-  assert.equal(await service.stop(), 0);
-  assert.ok(Date.now() - started < 5000, `${Date.now() - started} ms`);
-  agent.destroy();
-});
-
-test('Running: requests sent before SIGTERM are answered, also where the service has not come to read them', async () => {
-  const service = await startService();
-  const write = () => service.call('POST', '/platform/classes/Kept', { body: { n: 1 } });
-  await write();
-  const requests = Array.from({ length: 5_000 }, () => ({ method: 'POST', path: '/platform/classes/Kept', body: { n: 2 } }));
-  const busy = service.call('POST', '/platform/batch', { body: { requests } });
-  await wait(50);
-  const sent = Array.from({ length: 20 }, write);
-  await wait(20);
-  const stopping = service.stop();
-  assert.deepEqual(new Set((await Promise.all(sent)).map((answer) => answer.status)), new Set([201]));
-  assert.equal((await busy).body.length, 5_000);
-  assert.equal(await stopping, 0);
-});
-
-test('Running: an answer under way at SIGTERM comes whole, and its connection is not kept alive after', async () => {
-  const service = await startService();
-  for (let part = 0; part < 20; part++)
-    await createMany(
-      service,
-      'Long',
-      Array.from({ length: 1_000 }, () => ({ s: 'x'.repeat(1_000) })),
-    );
-  const { hostname, port } = new URL(service.url);
-  const headers = { 'X-Platform-Application-Id': service.appId, 'X-Platform-Master-Key': service.masterKey };
-  // The client would keep the connection for longer than the test may take.
-  const agent = new Agent({ keepAlive: true, timeout: 60_000 });
-  const path = '/platform/classes/Long?limit=20000';
-  const [answer] = await once(request({ hostname, port, path, headers, agent }).end(), 'response');
-  await wait(300);
-  const stopping = service.stop();
-  await wait(300);
-  let text = '';
-  for await (const chunk of answer) text += chunk;
-  const read = Date.now();
-  assert.equal(JSON.parse(text).results.length, 20_000);
-  assert.equal(await stopping, 0);
-  assert.ok(Date.now() - read < 3_000, `${Date.now() - read} ms`);
-  agent.destroy();
-});
-
-test('Running: a batch in flight is finished whole', async () => {
-  const dataDir = await temporary();
-  const first = await startService({ dataDir });
-  const writing = createMany(
-    first,
-    'Kept',
-    Array.from({ length: 1000 }, (_, n) => ({ n })),
-  );
-  await wait(20);
-  const stopping = first.stop();
-  const ids = await writing.catch((error: unknown) => error);
-  assert.equal(await stopping, 0);
-  const second = await startService({ dataDir });
-  const rows = await find(second, 'Kept', { limit: 5000 });
-  assert.ok(Array.isArray(ids) ? rows.length === 1000 : rows.length === 0, `${rows.length} rows after ${ids}`);
-  await second.stop();
-});
-
-test('Running: a second start on the same DATA_DIR keeps data, schema and keys; other keys in the environment are not used', async () => {
-  const dataDir = await temporary();
-  const first = await startService({ dataDir });
-  await create(first, 'Kept', { s: 'text', n: 1 });
-  const schema = (await first.call('GET', '/platform/schemas/Kept')).body;
-  assert.equal(await first.stop(), 0);
-  const second = await startService({ dataDir, env: { MASTER_KEY: 'another-master-key', API_KEY: 'another-api-key' } });
-  assert.deepEqual(
-    (await find(second, 'Kept')).map((row) => row.s),
-    ['text'],
-  );
-  assert.deepEqual((await second.call('GET', '/platform/schemas/Kept')).body, schema);
-  assert.equal((await second.call('GET', '/platform/schemas', { as: 'apiKey' })).status, 200);
-  const headers = { 'X-Platform-Master-Key': 'another-master-key' };
-  assert.equal((await second.call('GET', '/platform/classes/Kept', { as: 'anonymous', headers })).status, 400);
-  await second.stop();
-});
-
-test('Running: committed writes survive a crash', async () => {
-  const dataDir = await temporary();
-  const first = await startService({ dataDir });
-  await createMany(
-    first,
-    'Kept',
-    Array.from({ length: 100 }, (_, n) => ({ n })),
-  );
-  await first.kill();
-  const second = await startService({ dataDir });
-  assert.equal((await find(second, 'Kept', { limit: 1000 })).length, 100);
-  await second.stop();
-});
 
 const wrong: [string, Record<string, string>][] = [
   ['PORT', { PORT: 'abc' }],
@@ -237,36 +241,39 @@ test('Running: an unknown command ends non-zero, help ends with 0', async () => 
   for (const name of ['start', 'system', 'key']) assert.match(help.stdout, new RegExp(name));
 });
 
-test('Running: generated credentials are printed once and kept in DATA_DIR/credentials.json (0600)', async () => {
-  const cwd = await temporary();
-  const first = await startBare({}, cwd);
-  const file = join(cwd, 'credentials.json');
-  assert.equal((await stat(file)).mode & 0o777, 0o600);
-  const kept = JSON.parse(await readFile(file, 'utf8')) as Record<string, string>;
-  const value = (pattern: RegExp) => Object.entries(kept).find(([name]) => pattern.test(name))?.[1] ?? '';
-  const [appId, masterKey, apiKey] = [value(/^app/i), value(/master/i), value(/api/i)];
-  for (const secret of [appId, masterKey, apiKey]) {
-    assert.ok(secret.length >= 8, JSON.stringify(Object.keys(kept)));
-    assert.ok(first.output().includes(secret), 'printed at the first start');
-  }
-  assert.ok(masterKey.length >= 24 && apiKey.length >= 24 && masterKey !== apiKey);
-  for (const key of [{ 'X-Platform-Master-Key': masterKey }, { 'X-Platform-API-Key': apiKey }] as Record<string, string>[])
-    assert.equal(
-      (await fetch(`${first.url}/platform/schemas`, { headers: { 'X-Platform-Application-Id': appId, ...key } })).status,
-      200,
-    );
-  assert.equal(await first.stop(), 0);
-  const second = await startBare({}, cwd);
-  for (const secret of [masterKey, apiKey]) assert.ok(!second.output().includes(secret), 'printed once only');
-  const headers = { 'X-Platform-Application-Id': appId, 'X-Platform-Master-Key': masterKey };
-  assert.equal((await fetch(`${second.url}/platform/schemas`, { headers })).status, 200);
-  assert.equal(await second.stop(), 0);
-});
-test('Running: two fresh starts generate different credentials', async () => {
-  const read = async () => {
-    const cwd = await temporary();
-    await (await startBare({}, cwd)).stop();
-    return readFile(join(cwd, 'credentials.json'), 'utf8');
-  };
-  assert.notEqual(await read(), await read());
-});
+for (const engine of engines)
+  describe(`credentials (${engine})`, () => {
+    test('Running: generated credentials are printed once and kept in DATA_DIR/credentials.json (0600)', async () => {
+      const { dataDir: cwd, settings } = await dataForTest(engine, false);
+      const first = await startBare(settings, cwd);
+      const file = join(cwd, 'credentials.json');
+      assert.equal((await stat(file)).mode & 0o777, 0o600);
+      const kept = JSON.parse(await readFile(file, 'utf8')) as Record<string, string>;
+      const value = (pattern: RegExp) => Object.entries(kept).find(([name]) => pattern.test(name))?.[1] ?? '';
+      const [appId, masterKey, apiKey] = [value(/^app/i), value(/master/i), value(/api/i)];
+      for (const secret of [appId, masterKey, apiKey]) {
+        assert.ok(secret.length >= 8, JSON.stringify(Object.keys(kept)));
+        assert.ok(first.output().includes(secret), 'printed at the first start');
+      }
+      assert.ok(masterKey.length >= 24 && apiKey.length >= 24 && masterKey !== apiKey);
+      for (const key of [{ 'X-Platform-Master-Key': masterKey }, { 'X-Platform-API-Key': apiKey }] as Record<string, string>[])
+        assert.equal(
+          (await fetch(`${first.url}/platform/schemas`, { headers: { 'X-Platform-Application-Id': appId, ...key } })).status,
+          200,
+        );
+      assert.equal(await first.stop(), 0);
+      const second = await startBare(settings, cwd);
+      for (const secret of [masterKey, apiKey]) assert.ok(!second.output().includes(secret), 'printed once only');
+      const headers = { 'X-Platform-Application-Id': appId, 'X-Platform-Master-Key': masterKey };
+      assert.equal((await fetch(`${second.url}/platform/schemas`, { headers })).status, 200);
+      assert.equal(await second.stop(), 0);
+    });
+    test('Running: two fresh starts generate different credentials', async () => {
+      const read = async () => {
+        const { dataDir: cwd, settings } = await dataForTest(engine, false);
+        await (await startBare(settings, cwd)).stop();
+        return readFile(join(cwd, 'credentials.json'), 'utf8');
+      };
+      assert.notEqual(await read(), await read());
+    });
+  });

@@ -1,12 +1,13 @@
 /** Runs the program as an operator does: as a process of its own, with only the environment that is given. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { compileCache } from '../support/service.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -26,7 +27,7 @@ export async function temporary(): Promise<string> {
 function launch(args: readonly string[], env: Record<string, string>, cwd: string): { child: ChildProcess; run: Run } {
   const child = spawn(process.execPath, [main, ...args], {
     cwd,
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: { PATH: process.env.PATH ?? '', ...compileCache, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const run: Run = { code: null, stdout: '', stderr: '' };
@@ -72,11 +73,4 @@ export async function startBare(env: Record<string, string>, cwd: string) {
       return code;
     },
   };
-}
-
-/** Every file below a directory, with its bytes. */
-export async function filesBelow(directory: string): Promise<{ path: string; bytes: Buffer }[]> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return Promise.all(paths.map(async (path) => ({ path, bytes: await readFile(path) })));
 }

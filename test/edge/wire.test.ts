@@ -35,7 +35,7 @@ function parse(text: string): Raw {
   return { status: Number(line.split(' ')[1]), headers: new Headers(headers), body: text.slice(end + 4) };
 }
 
-onEachEngine((get) => {
+onEachEngine((get, engine) => {
   const table = tableName('Wire');
   const path = `/platform/classes/${table}`;
   const origin = 'https://forms.example';
@@ -111,7 +111,7 @@ onEachEngine((get) => {
   });
 
   test('Running: clients that left in the middle of an answer do not hold the exit', async () => {
-    const service = await startService();
+    const service = await startService({ engine });
     const long = tableName('Long');
     for (let part = 0; part < 20; part++)
       await createMany(

@@ -8,8 +8,8 @@ import { createAll } from './world.ts';
 const table = 'Endless';
 const list = `/platform/classes/${table}`;
 const aggregate = `/platform/classes-aggregate/${table}`;
-// Without the lookahead the pattern would run in linear time.
-const where = { title: { $regex: '^(?=a)(a+)+$' } };
+// Back references keep the pattern from linear time, on either engine: an odd number of letters is no double.
+const where = { title: { $regex: `^${'(a+)'.repeat(8)}${'12345678'.replace(/./g, '\\$&')}!$` } };
 const copied = [{ $addFields: { copy: '$title' } }, { $match: { copy: where.title } }, { $count: 'all' }];
 
 const questions: [path: string, query: Record<string, unknown>][] = [
@@ -34,7 +34,7 @@ for (const engine of engines)
       const ACL = { [other.id]: { read: true } };
       await createAll(service, table, [
         { objectId: 'seen', title: 'aa', n: 1 },
-        { objectId: 'hidden', title: `${'a'.repeat(40)}!`, n: 1, ACL },
+        { objectId: 'hidden', title: `${'a'.repeat(41)}!`, n: 1, ACL },
       ]);
     });
     after(async () => {

@@ -184,21 +184,25 @@ for (const engine of engines)
         assert.equal((await store.remove(table, id)).status, 200);
       });
 
-    test('Records: 1,000 fields in a table: written, read, changed, listed and found', async () => {
+    // PostgreSQL holds 8 KB of numbers and short texts in a record (docs/decisions.md).
+    const wide = engine === 'sqlite' ? 1000 : 600;
+    test(`Records: ${wide} fields in a table: written, read, changed, listed and found`, async () => {
       const table = unique('Wide');
       const name = (n: number) => `Field_${n}`;
-      const sent = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [name(n), n % 2 ? n : `text ${n}`]));
+      const sent = Object.fromEntries(Array.from({ length: wide }, (_, n) => [name(n), n % 2 ? n : `text ${n}`]));
       const id = await store.create(table, sent);
       await store.update(
         table,
         id,
-        Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [name(n), n % 2 ? n + 1 : `new ${n}`])),
+        Object.fromEntries(Array.from({ length: wide }, (_, n) => [name(n), n % 2 ? n + 1 : `new ${n}`])),
       );
       const record = await store.read(table, id);
-      for (let n = 0; n < 1000; n++) assert.equal(record[name(n)], n % 2 ? n + 1 : `new ${n}`);
+      for (let n = 0; n < wide; n++) assert.equal(record[name(n)], n % 2 ? n + 1 : `new ${n}`);
       assert.deepEqual(await store.all(table), [record]);
-      const { body } = await store.call('GET', `/platform/classes/${table}`, { query: { where: { Field_999: 1000 }, count: 1 } });
+      const { body } = await store.call('GET', `/platform/classes/${table}`, {
+        query: { where: { [name(wide - 1)]: wide }, count: 1 },
+      });
       assert.deepEqual([body.results.length, body.count], [1, 1]);
-      await store.create(table, { Field_1000: 'one more' });
+      await store.create(table, { [name(wide)]: 'one more' });
     });
   });

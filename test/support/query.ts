@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { type Answer, engines, type Service, type StartOptions, startService } from './service.ts';
+import { type Answer, type EngineName, engines, type Service, type StartOptions, startService } from './service.ts';
 
 export type Get = () => Service;
 export type Row = Record<string, unknown>;
 
 /** Runs the body once for each engine, inside a describe of its own with one service from before() to after(). */
-export function onEachEngine(body: (get: Get) => void, env: Record<string, string> = {}): void {
+export function onEachEngine(body: (get: Get, engine: EngineName) => void, env: Record<string, string> = {}): void {
   for (const engine of engines)
     describe(engine, () => {
       let service: Service | undefined;
@@ -22,7 +22,7 @@ export function onEachEngine(body: (get: Get) => void, env: Record<string, strin
       body(() => {
         assert.ok(service, 'the service did not start');
         return service;
-      });
+      }, engine);
     });
 }
 

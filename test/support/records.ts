@@ -97,10 +97,14 @@ export function useStore(engine: EngineName): Store {
   after(async () => {
     await running?.stop();
   });
-  const service = (): Service => {
+  return storeOf(() => {
     assert.ok(running, 'the service runs');
     return running;
-  };
+  });
+}
+
+/** What the suites do with records, by way of a service. */
+export function storeOf(service: () => Service): Store {
   const call: Store['call'] = (method, at, options) => service().call(method, at, options);
   const post: Store['post'] = (table, body, options) => call('POST', path(table), { ...options, body });
   const put: Store['put'] = (table, id, body, options) => call('PUT', path(table, id), { ...options, body });

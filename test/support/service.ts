@@ -3,16 +3,12 @@
  * Every black-box suite goes through here, so that no test knows the inside of the program.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Data, type EngineName, makeDatabase, makeDirectory, removeDirectory, settingsOf } from './data.ts';
+
+export { type EngineName, engines } from './data.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-
-/** The engines every record and query suite runs on. */
-export const engines = ['sqlite'] as const;
-export type EngineName = (typeof engines)[number];
 
 export type As = 'master' | 'apiKey' | 'anonymous';
 
@@ -34,46 +30,60 @@ export interface CallOptions {
   query?: Record<string, unknown>;
 }
 
-export interface Service {
+export interface Service extends Data {
   url: string;
   appId: string;
   masterKey: string;
   apiKey: string;
-  dataDir: string;
+  /** The settings that lead another process to the same data. */
+  settings: Record<string, string>;
   process: ChildProcess;
   output(): string;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** SIGTERM, then waits for the exit; answers the exit code. */
   stop(): Promise<number | null>;
-  /** SIGKILL: the crash tests' power cut. Keeps the data directory. */
+  /** SIGKILL: the crash tests' power cut. Keeps the data. */
   kill(): Promise<void>;
 }
 
-export interface StartOptions {
+export interface StartOptions extends Partial<Data> {
   engine?: EngineName;
   env?: Record<string, string>;
-  /** Starts on an existing directory and keeps it afterwards. */
-  dataDir?: string;
 }
 
-/** Starts a service on a free port and resolves once it says that it listens. */
+/** What Node makes of the sources is kept for the next start, where the run says so. */
+export const compileCache: Record<string, string> =
+  process.env.NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
+
+/** Of the service's first system. */
+const credentials = { appId: 'testapp', masterKey: 'test-master-key', apiKey: 'test-api-key' };
+
+/**
+ * Starts a service on a free port and resolves once it says that it listens. On data that is given it is one of many that may be started
+ * on it, and leaves it there; else it has its own and removes it when it is stopped.
+ */
 export async function startService(options: StartOptions = {}): Promise<Service> {
-  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'rds-test-')));
-  const appId = 'testapp';
-  const masterKey = 'test-master-key';
-  const apiKey = 'test-api-key';
+  const { engine = 'sqlite', env = {} } = options;
+  // A first start with other credentials makes another system.
+  const isUsual = !['APP_ID', 'MASTER_KEY', 'API_KEY'].some((name) => name in env);
+  const dataDir = options.dataDir ?? (await makeDirectory(engine, isUsual));
+  const own = engine === 'postgres' && !options.database ? await makeDatabase(isUsual) : undefined;
+  const database = options.database ?? own;
+  const settings = settingsOf({ dataDir, ...(database && { database }) });
+  const { appId, masterKey, apiKey } = credentials;
   const child = spawn(process.execPath, [main, 'start'], {
     cwd: dataDir,
     env: {
       PATH: process.env.PATH ?? '',
       HOST: '127.0.0.1',
       PORT: '0',
-      DATA_DIR: dataDir,
       LOG_LEVEL: 'warn',
       APP_ID: appId,
       MASTER_KEY: masterKey,
       API_KEY: apiKey,
-      ...options.env,
+      ...compileCache,
+      ...settings,
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -89,20 +99,22 @@ export async function startService(options: StartOptions = {}): Promise<Service>
     child.stderr.on('data', read);
     exited.then((code) => reject(new Error(`the service ended with ${code} before it listened:\n${output}`)));
   });
-  const keep = options.dataDir !== undefined;
   return {
     url,
     appId,
     masterKey,
     apiKey,
     dataDir,
+    ...(database && { database }),
+    settings,
     process: child,
     output: () => output,
     call: (method, path, callOptions = {}) => call({ url, appId, masterKey, apiKey }, method, path, callOptions),
     async stop() {
       child.kill('SIGTERM');
       const code = await exited;
-      if (!keep) await rm(dataDir, { recursive: true, force: true });
+      await own?.drop();
+      if (options.dataDir === undefined) await removeDirectory(dataDir);
       return code;
     },
     async kill() {

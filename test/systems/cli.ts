@@ -8,9 +8,8 @@ export interface System {
   apiKey: string;
 }
 
-/** Runs a sub-command on the service's data directory. */
-export const command = (service: Service, ...args: string[]): Promise<Run> =>
-  runToEnd(args, { DATA_DIR: service.dataDir }, service.dataDir);
+/** Runs a sub-command on the service's data. */
+export const command = (service: Service, ...args: string[]): Promise<Run> => runToEnd(args, service.settings, service.dataDir);
 
 /** Runs a sub-command that has to succeed and answers what it printed. */
 export async function succeed(service: Service, ...args: string[]): Promise<string> {

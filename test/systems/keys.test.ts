@@ -1,15 +1,20 @@
 /** API keys: added with a name, listed without their value, revoked one by one while the service runs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { filesBelow } from '../edge/process.ts';
 import { assertError, create, onEachEngine, tableName } from '../support/query.ts';
+import { afterCommand } from '../support/soon.ts';
+import { storedIn } from '../support/stored.ts';
 import { command, printed, succeed } from './cli.ts';
 
 onEachEngine((get) => {
   const table = tableName('Keys');
   const path = `/platform/classes/${table}`;
-  const add = async (name: string) =>
-    printed(await succeed(get(), 'key', 'add', '--system', get().appId, '--name', name), /key/i);
+  /** A key that is in force. */
+  const add = async (name: string) => {
+    const key = printed(await succeed(get(), 'key', 'add', '--system', get().appId, '--name', name), /key/i);
+    await afterCommand(get(), async () => assert.equal((await using(key, 'GET', '/platform/schemas')).status, 200));
+    return key;
+  };
   const revoke = (name: string) => succeed(get(), 'key', 'revoke', '--system', get().appId, '--name', name);
   const using = (key: string, method = 'GET', to = path, body?: unknown) =>
     get().call(method, to, { as: 'anonymous', headers: { 'X-Platform-API-Key': key }, body });
@@ -40,7 +45,9 @@ onEachEngine((get) => {
     const [gone, kept] = [await add('gone'), await add('kept')];
     assert.equal((await using(gone)).status, 200);
     await revoke('gone');
-    assertError(await using(gone), 400, 119, new RegExp(`^Permission denied for action find on class ${table}`));
+    await afterCommand(get(), async () =>
+      assertError(await using(gone), 400, 119, new RegExp(`^Permission denied for action find on class ${table}`)),
+    );
     assertError(await using(gone, 'POST', path, { n: 1 }), 400, 119);
     assert.equal((await using(gone, 'GET', '/platform/schemas')).status, 403);
     assert.equal((await using(kept)).status, 200);
@@ -80,7 +87,7 @@ onEachEngine((get) => {
   test('Credentials: an added key is not stored in clear text in DATA_DIR, nor logged', async () => {
     const key = await add('grep');
     await using(key, 'POST', path, { n: 1 });
-    for (const file of await filesBelow(get().dataDir)) assert.ok(!file.bytes.includes(key), file.path);
+    for (const file of await storedIn(get())) assert.ok(!file.bytes.includes(key), file.path);
     assert.ok(!get().output().includes(key));
   });
 });

@@ -1,8 +1,9 @@
 /** Systems: one process serves many, each with its own tables, records and keys. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { filesBelow } from '../edge/process.ts';
 import { assertError, create, find, onEachEngine, pointer, type Row, tableName } from '../support/query.ts';
+import { afterCommand } from '../support/soon.ts';
+import { storedIn } from '../support/stored.ts';
 import { addSystem, callSystem, command, type System, succeed } from './cli.ts';
 
 onEachEngine((get) => {
@@ -16,13 +17,15 @@ onEachEngine((get) => {
   test('Systems: an added system is usable at once, under both of its keys', async () => {
     assert.equal(other.appId, 'second-app');
     for (const as of ['master', 'apiKey'] as const)
-      assert.equal((await callSystem(get(), other, 'GET', '/platform/schemas', { as })).status, 200, as);
+      await afterCommand(get(), async () =>
+        assert.equal((await callSystem(get(), other, 'GET', '/platform/schemas', { as })).status, 200, as),
+      );
   });
   test('Systems: an added system gets its own application id and keys when none are given', async () => {
     const fresh = await addSystem(get());
     assert.notEqual(fresh.appId, get().appId);
     assert.ok(fresh.masterKey.length >= 24 && fresh.apiKey.length >= 24 && fresh.masterKey !== fresh.apiKey);
-    assert.equal((await callSystem(get(), fresh, 'GET', '/platform/schemas')).status, 200);
+    await afterCommand(get(), async () => assert.equal((await callSystem(get(), fresh, 'GET', '/platform/schemas')).status, 200));
   });
   test('Systems: an application id that is taken is refused, and nothing changes', async () => {
     const { code, stdout, stderr } = await command(get(), 'system', 'add', '--app-id', 'second-app');
@@ -122,12 +125,15 @@ onEachEngine((get) => {
   });
   test('Systems: a removed system answers 403 {error: unauthorized} at once, others go on', async () => {
     const doomed = await addSystem(get(), '--name', 'Doomed');
-    assert.equal((await callSystem(get(), doomed, 'POST', '/platform/classes/T', { body: { n: 1 } })).status, 201);
+    await afterCommand(get(), async () =>
+      assert.equal((await callSystem(get(), doomed, 'POST', '/platform/classes/T', { body: { n: 1 } })).status, 201),
+    );
     await succeed(get(), 'system', 'remove', doomed.appId);
-    for (const path of ['/platform/classes/T', '/platform/schemas']) {
-      const answer = await callSystem(get(), doomed, 'GET', path);
-      assert.deepEqual([answer.status, answer.body], [403, { error: 'unauthorized' }], path);
-    }
+    for (const path of ['/platform/classes/T', '/platform/schemas'])
+      await afterCommand(get(), async () => {
+        const answer = await callSystem(get(), doomed, 'GET', path);
+        assert.deepEqual([answer.status, answer.body], [403, { error: 'unauthorized' }], path);
+      });
     assert.ok(!(await succeed(get(), 'system', 'list')).includes(doomed.appId));
     assert.equal((await call('GET', '/platform/schemas')).status, 200);
     assert.equal((await get().call('GET', '/platform/schemas')).status, 200);
@@ -145,8 +151,10 @@ onEachEngine((get) => {
     });
   test('Systems: keys are not stored in clear text in DATA_DIR', async () => {
     const fresh = await addSystem(get(), '--name', 'Grep');
-    await callSystem(get(), fresh, 'POST', '/platform/classes/T', { body: { n: 1 } });
-    for (const { path, bytes } of await filesBelow(get().dataDir))
+    await afterCommand(get(), async () =>
+      assert.equal((await callSystem(get(), fresh, 'POST', '/platform/classes/T', { body: { n: 1 } })).status, 201),
+    );
+    for (const { path, bytes } of await storedIn(get()))
       for (const key of [fresh.masterKey, fresh.apiKey]) assert.ok(!bytes.includes(key), path);
   });
 });

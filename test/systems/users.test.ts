@@ -5,13 +5,15 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { runToEnd, startBare, temporary } from '../edge/process.ts';
+import { runToEnd, startBare } from '../edge/process.ts';
+import { dataForTest } from '../support/data.ts';
 import { onEachEngine, pointer } from '../support/query.ts';
 import type { Json } from '../support/records.ts';
-import type { Service } from '../support/service.ts';
+import { engines, type Service } from '../support/service.ts';
+import { afterCommand } from '../support/soon.ts';
 import { addSystem, callSystem, command, printed, succeed } from './cli.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -86,7 +88,9 @@ onEachEngine((get) => {
       if (given[1]) assert.ok(!output.includes(given[1]));
       const system = { appId, masterKey: printed(output, /master/i), apiKey: printed(output, /api/i) };
       const body = { username: 'boss@crm.example', password };
-      assert.equal((await callSystem(get(), system, 'POST', '/platform/login', { as: 'anonymous', body })).status, 200);
+      await afterCommand(get(), async () =>
+        assert.equal((await callSystem(get(), system, 'POST', '/platform/login', { as: 'anonymous', body })).status, 200),
+      );
     }
   });
   test('system add: a weak password of the administrator, or one without an address, adds nothing', async () => {
@@ -103,8 +107,10 @@ onEachEngine((get) => {
   });
   test('system add: without an administrator a system has no users', async () => {
     const system = await addSystem(get());
-    const { body } = await callSystem(get(), system, 'GET', '/platform/users');
-    assert.deepEqual(body.results, []);
+    await afterCommand(get(), async () => {
+      const { body } = await callSystem(get(), system, 'GET', '/platform/users');
+      assert.deepEqual(body.results, []);
+    });
   });
 });
 
@@ -117,76 +123,82 @@ async function ask(url: string, { appId, masterKey }: Partial<Kept>, path: strin
   return { status: response.status, ...((await response.json()) as Json) };
 }
 
-test('first start: the administrator has a generated password, printed once and kept, and the role Admin', async () => {
-  const cwd = await temporary();
-  const first = await startBare({}, cwd);
-  const { appId, masterKey, adminEmail, adminPassword } = await kept(cwd);
-  assert.equal(adminEmail, 'admin@example.com');
-  assert.match(adminPassword, policy);
-  assert.ok(first.output().includes(adminEmail) && first.output().includes(adminPassword));
-  const user = await ask(first.url, { appId }, '/login', { username: adminEmail, password: adminPassword });
-  assert.deepEqual([user.status, user.username, user.email], [200, adminEmail, adminEmail]);
-  const where = encodeURIComponent(JSON.stringify({ users: pointer('_User', user.objectId) }));
-  const roles = await ask(first.url, { appId, masterKey }, `/roles?where=${where}`);
-  assert.deepEqual(
-    roles.results.map(({ name }: Json) => name),
-    ['Admin'],
-  );
-  assert.equal(await first.stop(), 0);
-  const second = await startBare({ ADMIN_PASSWORD: 'Other1Pass' }, cwd);
-  assert.ok(!second.output().includes(adminPassword));
-  const again = { username: adminEmail, password: adminPassword };
-  assert.equal((await ask(second.url, { appId }, '/login', again)).status, 200, 'used only when the store is empty');
-  await second.stop();
-});
+for (const engine of engines)
+  describe(`first start (${engine})`, () => {
+    test('the administrator has a generated password, printed once and kept, and the role Admin', async () => {
+      const { dataDir: cwd, settings } = await dataForTest(engine, false);
+      const first = await startBare(settings, cwd);
+      const { appId, masterKey, adminEmail, adminPassword } = await kept(cwd);
+      assert.equal(adminEmail, 'admin@example.com');
+      assert.match(adminPassword, policy);
+      assert.ok(first.output().includes(adminEmail) && first.output().includes(adminPassword));
+      const user = await ask(first.url, { appId }, '/login', { username: adminEmail, password: adminPassword });
+      assert.deepEqual([user.status, user.username, user.email], [200, adminEmail, adminEmail]);
+      const where = encodeURIComponent(JSON.stringify({ users: pointer('_User', user.objectId) }));
+      const roles = await ask(first.url, { appId, masterKey }, `/roles?where=${where}`);
+      assert.deepEqual(
+        roles.results.map(({ name }: Json) => name),
+        ['Admin'],
+      );
+      assert.equal(await first.stop(), 0);
+      const second = await startBare({ ...settings, ADMIN_PASSWORD: 'Other1Pass' }, cwd);
+      assert.ok(!second.output().includes(adminPassword));
+      const again = { username: adminEmail, password: adminPassword };
+      assert.equal((await ask(second.url, { appId }, '/login', again)).status, 200, 'used only when the store is empty');
+      await second.stop();
+    });
 
-test('first start: one that is cut off leaves no system without its administrator', async () => {
-  const cwd = await temporary();
-  const env = { PATH: process.env.PATH ?? '', HOST: '127.0.0.1', PORT: '0', DATA_DIR: cwd };
-  for (const after of [250, 400, 550, 700]) {
-    const child = spawn(process.execPath, [main, 'start'], { cwd, env, stdio: 'ignore' });
-    await wait(after);
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  }
-  const service = await startBare({}, cwd);
-  const { appId, adminEmail, adminPassword } = await kept(cwd);
-  const body = { username: adminEmail, password: adminPassword };
-  assert.equal((await ask(service.url, { appId }, '/login', body)).status, 200);
-  await service.stop();
-});
+    test('one that is cut off leaves no system without its administrator', async () => {
+      const { dataDir: cwd, settings } = await dataForTest(engine, false);
+      const env = { PATH: process.env.PATH ?? '', HOST: '127.0.0.1', PORT: '0', ...settings };
+      for (const after of [250, 400, 550, 700]) {
+        const child = spawn(process.execPath, [main, 'start'], { cwd, env, stdio: 'ignore' });
+        await wait(after);
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      }
+      const service = await startBare(settings, cwd);
+      const { appId, adminEmail, adminPassword } = await kept(cwd);
+      const body = { username: adminEmail, password: adminPassword };
+      assert.equal((await ask(service.url, { appId }, '/login', body)).status, 200);
+      await service.stop();
+    });
 
-test('first start: a given password stays where it was given', async () => {
-  const cwd = await temporary();
-  const given = { ADMIN_EMAIL: 'boss@crm.example', ADMIN_PASSWORD: 'Given1Pass' };
-  const service = await startBare(given, cwd);
-  const { appId, ...rest } = await kept(cwd);
-  assert.ok(!Object.hasOwn(rest, 'adminPassword') && !service.output().includes('Given1Pass'));
-  const body = { username: 'boss@crm.example', password: 'Given1Pass' };
-  assert.equal((await ask(service.url, { appId }, '/login', body)).status, 200);
-  await service.stop();
-});
+    test('a given password stays where it was given', async () => {
+      const { dataDir: cwd, settings } = await dataForTest(engine, false);
+      const given = { ADMIN_EMAIL: 'boss@crm.example', ADMIN_PASSWORD: 'Given1Pass' };
+      const service = await startBare({ ...settings, ...given }, cwd);
+      const { appId, ...rest } = await kept(cwd);
+      assert.ok(!Object.hasOwn(rest, 'adminPassword') && !service.output().includes('Given1Pass'));
+      const body = { username: 'boss@crm.example', password: 'Given1Pass' };
+      assert.equal((await ask(service.url, { appId }, '/login', body)).status, 200);
+      await service.stop();
+    });
 
-test('first start: where all is given, nothing is printed and nothing kept', async () => {
-  const cwd = await temporary();
-  const keys = { APP_ID: 'app', MASTER_KEY: 'master-key', API_KEY: 'api-key' };
-  const service = await startBare({ ...keys, ADMIN_EMAIL: 'boss@crm.example', ADMIN_PASSWORD: 'Given1Pass' }, cwd);
-  assert.equal(lines(service.output()).length, 1, service.output());
-  assert.ok(!existsSync(join(cwd, 'credentials.json')));
-  await service.stop();
-});
+    test('where all is given, nothing is printed and nothing kept', async () => {
+      const { dataDir: cwd, settings } = await dataForTest(engine, false);
+      const keys = { APP_ID: 'app', MASTER_KEY: 'master-key', API_KEY: 'api-key' };
+      const service = await startBare(
+        { ...settings, ...keys, ADMIN_EMAIL: 'boss@crm.example', ADMIN_PASSWORD: 'Given1Pass' },
+        cwd,
+      );
+      assert.equal(lines(service.output()).length, 1, service.output());
+      assert.ok(!existsSync(join(cwd, 'credentials.json')));
+      await service.stop();
+    });
 
-for (const password of ['Short1A', 'NoDigitsHere'])
-  test(`first start: ADMIN_PASSWORD that the policy refuses stops it, and makes nothing: ${password}`, async () => {
-    const cwd = await temporary();
-    const env = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: cwd };
-    const { code, stdout, stderr } = await runToEnd(['start'], { ...env, ADMIN_PASSWORD: password }, cwd);
-    assert.equal(code, 1);
-    assert.equal(stdout, '');
-    assert.equal(lines(stderr).length, 1, stderr);
-    assert.match(stderr, /ADMIN_PASSWORD: /);
-    assert.ok(!stderr.includes(password));
-    const list = await runToEnd(['system', 'list'], { DATA_DIR: cwd }, cwd);
-    assert.equal(list.stdout, '');
-    assert.ok(!existsSync(join(cwd, 'credentials.json')));
+    for (const password of ['Short1A', 'NoDigitsHere'])
+      test(`ADMIN_PASSWORD that the policy refuses stops it, and makes nothing: ${password}`, async () => {
+        const { dataDir: cwd, settings } = await dataForTest(engine, false);
+        const env = { HOST: '127.0.0.1', PORT: '0', ...settings };
+        const { code, stdout, stderr } = await runToEnd(['start'], { ...env, ADMIN_PASSWORD: password }, cwd);
+        assert.equal(code, 1);
+        assert.equal(stdout, '');
+        assert.equal(lines(stderr).length, 1, stderr);
+        assert.match(stderr, /ADMIN_PASSWORD: /);
+        assert.ok(!stderr.includes(password));
+        const list = await runToEnd(['system', 'list'], settings, cwd);
+        assert.equal(list.stdout, '');
+        assert.ok(!existsSync(join(cwd, 'credentials.json')));
+      });
   });

@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { temporary } from '../edge/process.ts';
+import { dataForTest } from '../support/data.ts';
 import { defineTable, find, onEachEngine, pointer, type Row, tableName } from '../support/query.ts';
-import { type Service, startService } from '../support/service.ts';
+import { engines, type Service, startService } from '../support/service.ts';
 import { command } from '../systems/cli.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -107,7 +108,7 @@ onEachEngine((get) => {
     const args = [main, 'import', '--system', get().appId, '--table', table, '--file', '-'];
     const child = spawn(process.execPath, args, {
       cwd: get().dataDir,
-      env: { PATH: process.env.PATH ?? '', DATA_DIR: get().dataDir },
+      env: { PATH: process.env.PATH ?? '', ...get().settings },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     let output = '';
@@ -167,20 +168,21 @@ onEachEngine((get) => {
   });
 });
 
-test('Import: without a service, many lines, some of them refused', async () => {
-  const service = await startService();
-  after(() => rm(service.dataDir, { recursive: true, force: true }));
-  await service.kill();
-  const count = 60_000;
-  const rows = Array.from({ length: count }, (_, n) => (n % 1000 === 999 ? { objectId: '' } : { n, s: `row ${n}` }));
-  const { code, stdout, stderr } = await importText(service, 'Many', linesOf(rows));
-  assert.deepEqual([code, stdout], [1, `imported ${count - 60} records into Many, 60 lines rejected\n`], stderr);
-  const again = await startService({ dataDir: service.dataDir });
-  try {
-    const query = { count: 1, limit: 1, order: '-n' };
-    const { body } = await again.call('GET', '/platform/classes/Many', { query });
-    assert.deepEqual([body.count, body.results[0].n], [count - 60, count - 2]);
-  } finally {
-    await again.stop();
-  }
-});
+for (const engine of engines)
+  test(`Import: without a service, many lines, some of them refused (${engine})`, async () => {
+    const data = await dataForTest(engine);
+    const service = await startService(data);
+    await service.kill();
+    const count = 60_000;
+    const rows = Array.from({ length: count }, (_, n) => (n % 1000 === 999 ? { objectId: '' } : { n, s: `row ${n}` }));
+    const { code, stdout, stderr } = await importText(service, 'Many', linesOf(rows));
+    assert.deepEqual([code, stdout], [1, `imported ${count - 60} records into Many, 60 lines rejected\n`], stderr);
+    const again = await startService(data);
+    try {
+      const query = { count: 1, limit: 1, order: '-n' };
+      const { body } = await again.call('GET', '/platform/classes/Many', { query });
+      assert.deepEqual([body.count, body.results[0].n], [count - 60, count - 2]);
+    } finally {
+      await again.stop();
+    }
+  });

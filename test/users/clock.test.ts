@@ -1,9 +1,7 @@
 /** What half an hour, an hour and a year change. The service is started again with its clock ahead of ours. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { makeData, type OwnData } from '../support/data.ts';
 import { assertRefused } from '../support/records.ts';
 import { engines, type Service } from '../support/service.ts';
 import {
@@ -29,7 +27,7 @@ const DAY = 86_400_000;
 
 for (const engine of engines)
   describe(engine, () => {
-    let dataDir: string;
+    let data: OwnData;
     let sink: Sink;
     let service: Service;
     const resets = resetsOf(
@@ -44,7 +42,7 @@ for (const engine of engines)
     const attempt = (user: User, secret: string) => login(service, { username: user.username, password: secret });
     const restart = async (ahead: number, env: Record<string, string> = {}) => {
       await service.stop();
-      service = await startMailing(sink, { dataDir, env: { ...clockAhead(ahead), ...env } });
+      service = await startMailing(sink, { ...data, env: { ...clockAhead(ahead), ...env } });
     };
     /** The link, at the address of the service as it runs now. */
     const here = (link: URL) => new URL(link.pathname + link.search, service.url);
@@ -55,9 +53,9 @@ for (const engine of engines)
     let keepsPassword: User;
     let asked: [URL, URL];
     before(async () => {
-      dataDir = await mkdtemp(join(tmpdir(), 'rds-clock-'));
+      data = await makeData(engine);
       sink = await startSink();
-      service = await startMailing(sink, { dataDir });
+      service = await startMailing(sink, data);
       [right, wrongAgain] = [await lockedUser(), await lockedUser()];
       const [one, two] = [await resets.user(), await resets.user()];
       asked = [await resets.link(one.email), await resets.link(two.email)];
@@ -66,7 +64,7 @@ for (const engine of engines)
     after(async () => {
       await service.stop();
       await sink.close();
-      await rm(dataDir, { recursive: true, force: true });
+      await data.remove();
     });
 
     test('States/locked: 28 minutes later still', async () => {

@@ -1,63 +1,63 @@
 /** docs/decisions.md: mail without SMTP_URL, or that could not be sent, is kept in DATA_DIR/mail. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
-import { type Service, startService } from '../support/service.ts';
+import { stat } from 'node:fs/promises';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { makeData, type OwnData } from '../support/data.ts';
+import { engines, type Service, startService } from '../support/service.ts';
 import { login, newName, otherPassword, signUp } from '../support/users.ts';
 import { boxOf, eventually, linkIn, startSink } from './mail.ts';
 import { fillIn } from './reset.ts';
 
-let dataDir: string;
-let service: Service | undefined;
-before(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'rds-mailbox-'));
-});
-afterEach(() => service?.stop());
-after(async () => {
-  await rm(dataDir, { recursive: true, force: true });
-});
+for (const engine of engines)
+  describe(engine, () => {
+    let data: OwnData;
+    let service: Service | undefined;
+    before(async () => {
+      data = await makeData(engine);
+    });
+    afterEach(() => service?.stop());
+    after(() => data.remove());
 
-const start = async (env: Record<string, string> = {}): Promise<Service> => {
-  service = await startService({ dataDir, env });
-  return service;
-};
-const ask = ({ call }: Service, email: string) =>
-  call('POST', '/platform/requestPasswordReset', { as: 'anonymous', body: { email } });
+    const start = async (env: Record<string, string> = {}): Promise<Service> => {
+      service = await startService({ ...data, env });
+      return service;
+    };
+    const ask = ({ call }: Service, email: string) =>
+      call('POST', '/platform/requestPasswordReset', { as: 'anonymous', body: { email } });
 
-test('Mail without SMTP_URL: one .eml file each, for the service alone; its link works', async () => {
-  const service = await start();
-  const email = `${newName()}@example.com`;
-  const user = await signUp(service, { email });
-  await ask(service, `${newName()}@example.com`);
-  await ask(service, email);
-  const [mail] = await eventually(async () => {
-    const box = await boxOf(dataDir);
-    return box.length > 0 ? box : undefined;
+    test('Mail without SMTP_URL: one .eml file each, for the service alone; its link works', async () => {
+      const service = await start();
+      const email = `${newName()}@example.com`;
+      const user = await signUp(service, { email });
+      await ask(service, `${newName()}@example.com`);
+      await ask(service, email);
+      const [mail] = await eventually(async () => {
+        const box = await boxOf(data.dataDir);
+        return box.length > 0 ? box : undefined;
+      });
+      assert.ok(mail);
+      assert.deepEqual(mail.to, [email]);
+      assert.equal((await stat(mail.path)).mode & 0o777, 0o600);
+      const link = linkIn(mail, service);
+      assert.equal((await fillIn(link, otherPassword)).status, 200);
+      assert.equal((await login(service, { username: user.username, password: otherPassword })).status, 200);
+      assert.ok(!service.output().includes(link.searchParams.get('token') as string));
+      assert.equal(await service.stop(), 0);
+      assert.equal((await boxOf(data.dataDir)).length, 1, 'nobody else got one');
+    });
+
+    test('Mail that could not be sent is there after the service stopped', async () => {
+      const sink = await startSink();
+      await sink.close();
+      const service = await start({ SMTP_URL: sink.url, MAIL_FROM: 'crm@example.com' });
+      const email = `${newName()}@example.com`;
+      await signUp(service, { email });
+      const { status, body } = await ask(service, email);
+      assert.equal(status, 200);
+      assert.equal(typeof body.message, 'string');
+      assert.equal(await service.stop(), 0);
+      const kept = (await boxOf(data.dataDir)).filter(({ to }) => to.includes(email));
+      assert.equal(kept.length, 1);
+      assert.match(kept[0]?.source ?? '', /^From: .*crm@example\.com/im);
+    });
   });
-  assert.ok(mail);
-  assert.deepEqual(mail.to, [email]);
-  assert.equal((await stat(mail.path)).mode & 0o777, 0o600);
-  const link = linkIn(mail, service);
-  assert.equal((await fillIn(link, otherPassword)).status, 200);
-  assert.equal((await login(service, { username: user.username, password: otherPassword })).status, 200);
-  assert.ok(!service.output().includes(link.searchParams.get('token') as string));
-  assert.equal(await service.stop(), 0);
-  assert.equal((await boxOf(dataDir)).length, 1, 'nobody else got one');
-});
-
-test('Mail that could not be sent is there after the service stopped', async () => {
-  const sink = await startSink();
-  await sink.close();
-  const service = await start({ SMTP_URL: sink.url, MAIL_FROM: 'crm@example.com' });
-  const email = `${newName()}@example.com`;
-  await signUp(service, { email });
-  const { status, body } = await ask(service, email);
-  assert.equal(status, 200);
-  assert.equal(typeof body.message, 'string');
-  assert.equal(await service.stop(), 0);
-  const kept = (await boxOf(dataDir)).filter(({ to }) => to.includes(email));
-  assert.equal(kept.length, 1);
-  assert.match(kept[0]?.source ?? '', /^From: .*crm@example\.com/im);
-});

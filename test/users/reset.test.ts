@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { filesBelow } from '../edge/process.ts';
 import { assertRefused } from '../support/records.ts';
 import { type Answer, engines, type Service } from '../support/service.ts';
+import { storedIn } from '../support/stored.ts';
 import {
   badLogin,
   changeUser,
@@ -31,7 +31,7 @@ for (const engine of engines)
       (running) => {
         ({ sink, service } = running);
       },
-      { LOG_LEVEL: 'debug' },
+      { engine, env: { LOG_LEVEL: 'debug' } },
     );
     const enters = async (username: string, secret: string) =>
       (await login(service, { username, password: secret })).status === 200;
@@ -200,7 +200,7 @@ for (const engine of engines)
       assert.ok(await enters(user.username, otherPassword));
     });
 
-    test('the token of the link is not in the data directory, the log or `_RequestLog`', async () => {
+    test('the token of the link is not in what is stored, the log or `_RequestLog`', async () => {
       const user = await resets.user();
       const link = await resets.link(user.email);
       const token = link.searchParams.get('token') as string;
@@ -209,7 +209,7 @@ for (const engine of engines)
       await service.call('POST', '/platform/logout', { as: 'anonymous', headers });
       assert.equal((await fillIn(link, secret)).status, 200);
       await wait(400);
-      for (const { path, bytes } of await filesBelow(service.dataDir))
+      for (const { path, bytes } of await storedIn(service))
         for (const value of [token, secret]) assert.ok(!bytes.includes(value), path);
       for (const value of [token, secret]) assert.ok(!service.output().includes(value), 'the log');
     });

@@ -1,7 +1,7 @@
 /** What the suites about password reset share: asking for a link, waiting for it, and filling in the form behind it. */
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import { type Answer, type CallOptions, type Service, startService } from '../support/service.ts';
+import { type Answer, type CallOptions, type Service, type StartOptions, startService } from '../support/service.ts';
 import { newName, signUp, type User } from '../support/users.ts';
 import { eventually, linkIn, type Sink, startSink } from './mail.ts';
 
@@ -14,19 +14,16 @@ export interface Resets {
 }
 
 /** Starts a service that mails to the sink. */
-export const startMailing = (sink: Sink, options: { env?: Record<string, string>; dataDir?: string } = {}): Promise<Service> =>
+export const startMailing = (sink: Sink, options: StartOptions = {}): Promise<Service> =>
   startService({ ...options, env: { SMTP_URL: sink.url, MAIL_FROM: 'CRM <crm@example.com>', ...options.env } });
 
 /** Starts a sink and a service that mails to it for the surrounding `describe`, and stops them after its last test. */
-export function useMailing(
-  started: (running: { sink: Sink; service: Service }) => void,
-  env: Record<string, string> = {},
-): Resets {
+export function useMailing(started: (running: { sink: Sink; service: Service }) => void, options: StartOptions = {}): Resets {
   let sink: Sink;
   let service: Service;
   before(async () => {
     sink = await startSink();
-    service = await startMailing(sink, { env });
+    service = await startMailing(sink, options);
     started({ sink, service });
   });
   after(async () => {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { filesBelow } from '../edge/process.ts';
 import { unique } from '../support/records.ts';
 import { type Answer, engines, type Service, startService } from '../support/service.ts';
+import { storedIn } from '../support/stored.ts';
 import { changeUser, isAlive, login, newName, newRole, newSession, signUp, updateUser, userPointer } from '../support/users.ts';
 
 const secret = () => `Aa1${unique('Secret')}`;
@@ -131,9 +131,13 @@ for (const engine of engines)
       assertHidden('_RequestLog', text);
     });
 
-    test('the data directory holds none as plain text, while it runs', async () => {
-      const files = await filesBelow(service.dataDir);
-      assert.ok(files.some(({ path }) => path.endsWith('.sqlite')) && files.some(({ path }) => path.endsWith('-wal')));
+    test('what is stored holds none as plain text, while it runs', async () => {
+      const files = await storedIn(service);
+      for (const part of engine === 'sqlite' ? ['.sqlite', '.sqlite-wal'] : ['"t__User"', '"t__Session"'])
+        assert.ok(
+          files.some(({ path }) => path.endsWith(part)),
+          part,
+        );
       for (const { path, bytes } of files) assertHidden(path, bytes);
     });
 

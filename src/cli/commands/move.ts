@@ -1,5 +1,8 @@
 import { type Command, Option } from 'commander';
+import { ServiceError } from '../../errors/fail.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
 import type { MoveEvents } from '../../transfer/index.ts';
+import { forOperator } from '../one-line.ts';
 import type { Actions, Print } from '../program.ts';
 
 /** Milliseconds between two signs of progress where nobody watches; a person sees every piece. */
@@ -17,11 +20,18 @@ export function addMoveCommand(program: Command, { move }: Actions, print: Print
     )
     .action(async ({ to }: { to: 'postgres' | 'embedded' }) => {
       const progress = new Progress(print);
-      const { systems, records } = await move(to, progress);
+      const { systems, records } = await move(to, progress).catch((error) => {
+        progress.clear();
+        throw isUnavailable(error) ? new OperatorError(lost) : forOperator(error);
+      });
       progress.clear();
       print(`moved ${counted(systems, 'system')} and ${counted(records, 'record')}; counts and checksums are the same`);
     });
 }
+
+const lost = 'PostgreSQL cannot be reached any more; what was copied stays there, and the same command goes on from it';
+
+const isUnavailable = (error: unknown) => error instanceof ServiceError && error.key === 'unavailable';
 
 const counted = (count: number, what: string) => `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
 
@@ -36,7 +46,14 @@ class Progress implements MoveEvents {
   }
 
   copied(system: string, className: string, records: number): void {
-    const line = `${system}: ${className}: ${counted(records, 'record')}`;
+    this.#show(`${system}: ${className}: ${counted(records, 'record')}`);
+  }
+
+  comparing(system: string, className: string): void {
+    this.#show(`${system}: ${className}: comparing`);
+  }
+
+  #show(line: string): void {
     if (process.stderr.isTTY) {
       process.stderr.write(`\r\x1b[K${line}`);
       this.#onScreen = true;
@@ -53,7 +70,12 @@ class Progress implements MoveEvents {
 
   skipped(system: string): void {
     this.clear();
-    this.#print(`${system}: there already`);
+    this.#print(`${system}: there already, and compared`);
+  }
+
+  restarted(system: string): void {
+    this.clear();
+    this.#print(`${system}: the source was written to since the earlier move; copying from the beginning`);
   }
 
   /** Takes the count off the terminal. */

@@ -1,3 +1,4 @@
+import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { type StoredValue, storageOf } from '../../values/index.ts';
 import { columnFields } from '../columns.ts';
@@ -5,6 +6,7 @@ import type { Contents, StoredMember, StoredRow } from '../port.ts';
 import type { Dialect } from '../sql/dialect.ts';
 import type { Statement } from '../sql/writer.ts';
 import type { Database, Row } from './connection/database.ts';
+import { causeOf, isTooLarge } from './connection/errors.ts';
 import { arrayLiteral } from './sql/arrays.ts';
 import { columnArrays } from './writes/column-arrays.ts';
 
@@ -46,7 +48,20 @@ export class PostgresContents implements Contents {
     return (row as StoredMember | undefined) ?? null;
   }
 
+  /** @throws OperatorError for a record that PostgreSQL cannot take; those before it are added */
   async addRows(table: TableSchema, rows: readonly StoredRow[]): Promise<void> {
+    try {
+      await this.#addRows(table, rows);
+    } catch (error) {
+      if (!isTooLarge(error)) throw error;
+      if (rows.length === 1) throw tooLarge(table, rows[0] as StoredRow, error);
+      const half = Math.ceil(rows.length / 2);
+      await this.addRows(table, rows.slice(0, half));
+      await this.addRows(table, rows.slice(half));
+    }
+  }
+
+  async #addRows(table: TableSchema, rows: readonly StoredRow[]): Promise<void> {
     const places = { name: '_seq', type: 'bigint[]', literal: arrayLiteral(rows.map(([place]) => place)) };
     const fields = columnFields(table);
     const valuesOf = (at: number) => {
@@ -84,4 +99,12 @@ export class PostgresContents implements Contents {
   #ask(text: string, ...params: Statement['params']): Promise<Row[]> {
     return this.#database.transact(async (session) => (await session.query({ text, params })).rows, { timeLimit: 0 });
   }
+}
+
+function tooLarge(table: TableSchema, row: StoredRow, error: unknown): OperatorError {
+  const objectId = row[1 + columnFields(table).findIndex(({ name }) => name === 'objectId')];
+  const why = (causeOf(error) as Error).message;
+  return new OperatorError(
+    `PostgreSQL cannot take the record ${JSON.stringify(objectId).slice(0, 100)} of ${table.className}: ${why}`,
+  );
 }

@@ -1,10 +1,12 @@
 import type { Engine, Store } from '../port.ts';
+import { newAloneName, refuseCompany } from './company.ts';
 import type { Database } from './connection/database.ts';
 import { connectDatabase } from './connection/index.ts';
 import { Listener } from './connection/listener.ts';
-import { quotedName, schemaName } from './names.ts';
+import { schemaName } from './names.ts';
 import { channel, Notices } from './notices.ts';
 import { PostgresRegistry } from './registry.ts';
+import { dropSchema } from './schema/drop.ts';
 import { PostgresStore } from './store.ts';
 
 /** What the engine is told of the world. */
@@ -13,6 +15,8 @@ export interface PostgresSettings {
   readonly timeLimit: number;
   /** Connections that this process may have (DATABASE_CONNECTIONS). */
   readonly connections: number;
+  /** Whether this process must have the database to itself; no other can begin to use it then. */
+  readonly alone?: boolean;
   /** Told of faults that no client sees. */
   readonly report: (fault: string) => void;
 }
@@ -39,18 +43,22 @@ export class PostgresEngine implements Engine {
     this.#report = report;
   }
 
-  /** Connects. @throws OperatorError where that cannot be, in one line that holds no secret */
-  static async connect(url: string, { timeLimit, connections, report }: PostgresSettings): Promise<PostgresEngine> {
-    const database = await connectDatabase(url, { timeLimit, connections, report });
+  /** Connects. @throws OperatorError where that cannot be or must not be, in one line that holds no secret */
+  static async connect(url: string, settings: PostgresSettings): Promise<PostgresEngine> {
+    const { report, alone = false } = settings;
+    const name = alone ? newAloneName() : undefined;
+    const database = await connectDatabase(url, { ...settings, name });
     const notices = new Notices();
     const listener = new Listener(url, database, {
       channel,
+      name,
       report,
       onNotice: (text) => notices.take(text),
       onSound: () => notices.distrust(),
     });
     try {
       listener.start();
+      await refuseCompany(database, name);
       notices.connect(listener);
       const registry = await PostgresRegistry.open(database, notices);
       return new PostgresEngine(database, listener, notices, registry, report);
@@ -74,8 +82,7 @@ export class PostgresEngine implements Engine {
   }
 
   async remove(appId: string): Promise<void> {
-    const text = `DROP SCHEMA IF EXISTS ${quotedName(schemaName(appId))} CASCADE`;
-    await this.#database.transact((session) => session.query({ text, params: [] }), { timeLimit: 0 });
+    await dropSchema(this.#database, schemaName(appId));
   }
 
   async close(): Promise<void> {

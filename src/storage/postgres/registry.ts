@@ -77,8 +77,19 @@ export class PostgresRegistry implements Registry {
     return this.#content;
   }
 
-  addSystem(system: SystemEntry, withKeys: readonly KeyEntry[], prepare: () => Promise<void>): Promise<boolean> {
+  addSystem(
+    system: SystemEntry,
+    withKeys: readonly KeyEntry[],
+    prepare: () => Promise<void>,
+    onlyFirst = false,
+  ): Promise<boolean> {
     return this.#change(async (session) => {
+      if (onlyFirst) {
+        // Of processes that start at the same time one makes it; the others wait for that.
+        await session.query({ text: `SELECT 1 FROM ${installation} FOR UPDATE`, params: [] });
+        const { affected } = await session.query({ text: `SELECT 1 FROM ${systems} LIMIT 1`, params: [] });
+        if (affected > 0) return false;
+      }
       const { id, appId, name, createdAt, masterKeyHash } = system;
       const { affected } = await session.query({
         text: `INSERT INTO ${systems} (id, "appId", name, "createdAt", "masterKeyHash") VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,

@@ -172,20 +172,23 @@ export class PostgresStore implements Store, Watcher {
     if (row?.[0] !== this.#known.changes) await this.#reload();
   }
 
-  /** Reads the schema as it is from now on. */
+  /** Reads the schema as it is from now on: one that is being read may be what was before. */
   #reload(): Promise<void> {
-    if (!this.#loading) {
-      this.#loading = this.#load().finally(() => {
-        this.#loading = undefined;
-      });
-      return this.#loading;
-    }
-    // The one under way may have read what was before.
-    const next = () => this.#reload();
-    this.#loadingNext ??= this.#loading.then(next, next).finally(() => {
+    if (!this.#loading) return this.#beginLoad();
+    const next = () => {
       this.#loadingNext = undefined;
-    });
+      return this.#beginLoad();
+    };
+    this.#loadingNext ??= this.#loading.then(next, next);
     return this.#loadingNext;
+  }
+
+  #beginLoad(): Promise<void> {
+    const loading = this.#load().finally(() => {
+      if (this.#loading === loading) this.#loading = undefined;
+    });
+    this.#loading = loading;
+    return loading;
   }
 
   async #load(): Promise<void> {

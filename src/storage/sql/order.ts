@@ -24,7 +24,7 @@ function writeKey(out: SqlWriter, key: OrderKey, filter: Filter, alias: string):
   if (key.kind === 'score') {
     // `order=$score` asks for the most relevant first, as in Parse.
     writeScore(out, filter, alias);
-    out.add(key.descending ? '' : ' DESC');
+    out.add(key.descending ? '' : ' DESC').add(out.dialect.nulls(!key.descending));
     return;
   }
   if (storageOf(key.ref.field) === 'json') out.dialect.jsonOrder(out, alias, key.ref);

@@ -56,8 +56,9 @@ export class SqliteRegistry implements Registry {
     };
   }
 
-  addSystem(system: SystemEntry, keys: readonly KeyEntry[], prepare: () => Promise<void>): Promise<boolean> {
+  addSystem(system: SystemEntry, keys: readonly KeyEntry[], prepare: () => Promise<void>, onlyFirst = false): Promise<boolean> {
     return this.#transact(async () => {
+      if (onlyFirst && this.#writer.prepare('SELECT 1 FROM systems').get()) return false;
       const { id, appId, name, createdAt, masterKeyHash } = system;
       const added = this.#change(
         'INSERT OR IGNORE INTO systems (id, appId, name, createdAt, masterKeyHash) VALUES (?, ?, ?, ?, ?)',

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { serviceError } from '../../../errors/fail.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Row } from './database.ts';
-import { limitsSql, type SessionLimits } from './dial.ts';
+import { limitsSql, type TransactionLimits } from './dial.ts';
 import type { Group, Lease } from './group.ts';
 import type { Answer, Link } from './link.ts';
 
@@ -19,7 +19,7 @@ export interface CursorSettings {
   /** Milliseconds of work that all pages may take together. */
   readonly timeLimit: number;
   /** Said within the transaction; none where the session has them. */
-  readonly limits: Partial<SessionLimits>;
+  readonly limits: TransactionLimits;
   /** Ends what the server process is at. */
   cancel(link: Link): Promise<unknown>;
 }

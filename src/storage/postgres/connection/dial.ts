@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { clientConfig } from './client-config.ts';
 import { unavailable } from './errors.ts';
 import { Link } from './link.ts';
 import type { Texts } from './prepared.ts';
@@ -9,14 +10,23 @@ const CONNECT_LIMIT = 5000;
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 500;
 /** A transaction whose process has stopped must not hold its locks for ever. */
-const IDLE_LIMIT = 60_000;
+export const IDLE_LIMIT = 60_000;
 /** How much longer than its time limit a statement may be without an answer until the connection counts as lost. */
 const GRACE = 3000;
+
+/** What sessions are called in pg_stat_activity where the address gives no other name. */
+export const sessionName = 'record-service';
 
 /** What sessions are bound by, in milliseconds; 0: not at all. */
 export interface SessionLimits {
   readonly statement: number;
   readonly lock: number;
+}
+
+/** What a transaction says of itself; what is left out is the session's. */
+export interface TransactionLimits extends Partial<SessionLimits> {
+  /** Between two statements. */
+  readonly idle?: number;
 }
 
 /** How to connect. */
@@ -27,14 +37,17 @@ export interface Address {
    * again. Limits go with each transaction, and nothing is prepared.
    */
   readonly pooled: boolean;
+  /** What the sessions are called in pg_stat_activity, whatever the address says. */
+  readonly name?: string | undefined;
 }
 
-/** A client that is not connected yet. @throws Error where the address cannot be read */
-export function newClient({ url, pooled }: Address, limits: SessionLimits): pg.Client {
+/** A client that is not connected yet. @throws OperatorError where the address cannot be read */
+export function newClient({ url, pooled, name }: Address, limits: SessionLimits): pg.Client {
   return new pg.Client({
-    connectionString: url,
+    application_name: sessionName,
+    ...clientConfig(url),
+    ...(name === undefined ? {} : { application_name: name }),
     pipeline: true,
-    application_name: 'record-service',
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: CONNECT_LIMIT,
@@ -49,10 +62,11 @@ export function newClient({ url, pooled }: Address, limits: SessionLimits): pg.C
 }
 
 /** SQL that bounds one transaction where sessions cannot be bound; empty where nothing is to be said. */
-export function limitsSql({ statement, lock }: Partial<SessionLimits>, scope: 'LOCAL' | 'SESSION' = 'LOCAL'): string {
+export function limitsSql({ statement, lock, idle }: TransactionLimits, scope: 'LOCAL' | 'SESSION' = 'LOCAL'): string {
   let sql = '';
   if (statement !== undefined) sql += `; SET ${scope} statement_timeout = ${Math.ceil(statement)}`;
   if (lock !== undefined) sql += `; SET ${scope} lock_timeout = ${Math.ceil(lock)}`;
+  if (idle !== undefined) sql += `; SET ${scope} idle_in_transaction_session_timeout = ${Math.ceil(idle)}`;
   return sql;
 }
 
@@ -83,18 +97,20 @@ export class Dialer {
   async dial(limits: SessionLimits): Promise<Link> {
     if (this.#closed) throw unavailable();
     if (performance.now() < this.#notBefore) throw unavailable(this.#failure);
-    const client = newClient(this.address, limits);
-    // Until a link takes over; without a listener an error would end the process.
-    client.on('error', () => {});
-    this.#connecting.add(client);
+    let client: pg.Client | undefined;
     try {
+      // A file of certificates may be gone by now.
+      client = newClient(this.address, limits);
+      // Until a link takes over; without a listener an error would end the process.
+      client.on('error', () => {});
+      this.#connecting.add(client);
       await client.connect();
     } catch (error) {
-      client.connection.stream.destroy();
+      client?.connection.stream.destroy();
       this.#away(error);
       throw unavailable(error);
     } finally {
-      this.#connecting.delete(client);
+      if (client) this.#connecting.delete(client);
     }
     this.#pause = 0;
     this.#notBefore = 0;

@@ -38,6 +38,7 @@ const table: readonly (readonly [Error, ...(keyof typeof kinds)[]])[] = [
   [error('57P03'), 'lost'],
   [error('53300'), 'lost'],
   [error('25P03'), 'lost'],
+  [error('25006'), 'lost'],
   [error('ECONNREFUSED'), 'lost'],
   [error('ECONNRESET'), 'lost'],
   [error('EPIPE'), 'lost'],

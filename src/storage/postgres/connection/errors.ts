@@ -48,8 +48,11 @@ function isFatal(error: unknown): boolean {
   return severity === 'FATAL' || severity === 'PANIC';
 }
 
-/** Ends of a session: 57P01 to 57P05 shutdown, crash, starting, database dropped, idle; 25P03 and 25P04 too long in a transaction. */
-const SESSION_ENDED = new Set(['57P01', '57P02', '57P03', '57P04', '57P05', '25P03', '25P04', '53300']);
+/**
+ * Ends of a session: 57P01 to 57P05 shutdown, crash, starting, database dropped, idle; 25P03 and 25P04 too long in a transaction. 25006: it
+ * takes no writes, as a primary that has become a standby; another connection may lead to the new one.
+ */
+const SESSION_ENDED = new Set(['57P01', '57P02', '57P03', '57P04', '57P05', '25P03', '25P04', '53300', '25006']);
 /** 08P01 is also what a statement gets that is bound to the wrong number of values. */
 const CONNECTION_FAILED = new Set(['08000', '08001', '08003', '08004', '08006', '08007']);
 const SOCKET_FAILED =

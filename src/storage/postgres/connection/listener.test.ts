@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { TransactionOptions } from './database.ts';
 import { isTimeout } from './errors.ts';
 import { Listener } from './listener.ts';
 import { type Opened, sql, withDatabase } from './testing/open.ts';
@@ -92,7 +93,7 @@ test('a listener that gets no answer is not sound after half a second', () =>
     }
   }));
 
-test('behind a pooler a listener is never sound, and says so once', () =>
+test('behind a pooler a listener is never sound, says so once, and leaves no session that listens', () =>
   withDatabase(async (opened) => {
     const pooler = await Pooler.before(opened.url);
     try {
@@ -103,6 +104,7 @@ test('behind a pooler a listener is never sound, and says so once', () =>
           await delay(300);
           assert.equal(listener.isSound(), false);
           assert.deepEqual(told, ['report']);
+          assert.doesNotMatch(pooler.sent, /LISTEN/);
         },
         pooler.url,
       );
@@ -111,7 +113,7 @@ test('behind a pooler a listener is never sound, and says so once', () =>
     }
   }));
 
-test('behind a pooler reads and transactions keep their time limits', () => {
+test('behind a pooler reads and transactions keep their limits', () => {
   let pooler: Pooler | undefined;
   const via = async (url: string) => {
     pooler = await Pooler.before(url);
@@ -132,6 +134,10 @@ test('behind a pooler reads and transactions keep their time limits', () => {
         assert.deepEqual(await database.short(sql('SELECT $1::int', 1)), [[1]]);
         assert.deepEqual(await database.long(sql('SELECT $1::int', 1), 's'), [[1]]);
       }
+      const idleLimit = async (options?: TransactionOptions) =>
+        (await database.transact((session) => session.query(sql(`SHOW idle_in_transaction_session_timeout`)), options))
+          .rows[0]?.[0];
+      assert.deepEqual([await idleLimit(), await idleLimit({ idleLimit: 0 })], ['1min', '0']);
       const pages = [];
       for await (const page of database.pages(sql('SELECT i FROM generate_series(1, 5) i'), 's', 2)) pages.push(page.length);
       assert.deepEqual(pages, [2, 2, 1]);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { quoted } from '../../sql/writer.ts';
 import type { Database } from './database.ts';
-import { newClient } from './dial.ts';
+import { newClient, sessionName } from './dial.ts';
 import { Link } from './link.ts';
 
 /** Between two questions whether the connection is alive, and the longest wait for an answer, in milliseconds. */
@@ -25,6 +25,8 @@ class Deaf extends Error {}
 /** What a listener is told. */
 export interface ListenerSettings {
   readonly channel: string;
+  /** What its session is called in pg_stat_activity. */
+  readonly name?: string | undefined;
   /** Told once where notices do not come. */
   report(fault: string): void;
   onNotice(payload: string): void;
@@ -88,7 +90,10 @@ export class Listener {
 
   /** Listens until the connection is lost or the listener is closed. @throws always */
   async #listen(): Promise<never> {
-    const client = newClient({ url: this.#url, pooled: true }, { statement: 0, lock: 0 });
+    const client = newClient(
+      { url: this.#url, pooled: true, name: this.#settings.name ?? sessionName },
+      { statement: 0, lock: 0 },
+    );
     client.on('error', () => {});
     const { signal } = this.#closing;
     const stop = () => client.connection.stream.destroy();

@@ -1,8 +1,9 @@
 import { ServiceError } from '../../../errors/fail.ts';
+import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { readPages } from './cursor.ts';
 import type { Database, Result, Row, Session, TransactionOptions } from './database.ts';
-import { Dialer, type SessionLimits } from './dial.ts';
+import { Dialer, IDLE_LIMIT, type TransactionLimits } from './dial.ts';
 import { CommitUnknown, isConnectionError, isForgotten, isLockTimeout, isTimeout, translated } from './errors.ts';
 import { Group, type Lease } from './group.ts';
 import type { Link } from './link.ts';
@@ -25,6 +26,8 @@ export interface PoolSettings {
   /** Milliseconds that a statement may take, and a caller may wait for a connection. */
   readonly timeLimit: number;
   readonly connections?: number;
+  /** What the sessions are called, where they are to be told from all others; poolers mix sessions up, and are refused. */
+  readonly name?: string | undefined;
   /** Told of faults that no client sees. */
   readonly report: (fault: string) => void;
 }
@@ -34,7 +37,10 @@ export interface PoolSettings {
  * @throws OperatorError where it cannot be reached, or is not as it must be: one line that holds no secret
  */
 export async function connectDatabase(url: string, settings: PoolSettings): Promise<Database> {
-  return new Pool(new Dialer(await explore(url), new Texts(), settings.report), settings);
+  const address = await explore(url, settings.name);
+  if (address.pooled && settings.name !== undefined)
+    throw new OperatorError('DATABASE_URL: this needs PostgreSQL itself, not a pooler before it.');
+  return new Pool(new Dialer(address, new Texts(), settings.report), settings);
 }
 
 /** How many connections each group gets. */
@@ -54,7 +60,9 @@ class Pool implements Database {
   readonly #dialer: Dialer;
   readonly #timeLimit: number;
   /** What transactions have to say where sessions keep nothing. */
-  readonly #limits: Partial<SessionLimits>;
+  readonly #limits: TransactionLimits;
+  /** The same of those that stand still between their statements. */
+  readonly #slowLimits: TransactionLimits;
   readonly #shared: SharedLinks;
   readonly #transactions: Group;
   readonly #long: Group;
@@ -68,6 +76,7 @@ class Pool implements Database {
     this.#dialer = dialer;
     this.#timeLimit = timeLimit;
     this.#limits = pooled ? { statement: timeLimit } : {};
+    this.#slowLimits = pooled ? { statement: timeLimit, idle: IDLE_LIMIT } : {};
     this.#shared = new SharedLinks(dialer, size.short, pooled ? limits : shortLimits);
     this.#transactions = new Group({ ...group, size: size.transactions });
     this.#long = new Group({ ...group, size: size.long });
@@ -106,7 +115,7 @@ class Pool implements Database {
     const settings = {
       group: this.#long,
       timeLimit: this.#timeLimit,
-      limits: this.#limits,
+      limits: this.#slowLimits,
       cancel: (link: Link) => this.#cancel(link),
     };
     try {
@@ -135,7 +144,7 @@ class Pool implements Database {
     const { link, release } = await this.#lease(this.#transactions, null);
     try {
       bePatient(link, options.timeLimit ?? this.#timeLimit);
-      return await runTransaction(link, work, { ...this.#limits, ...limitsOf(options) });
+      return await runTransaction(link, work, { ...this.#slowLimits, ...limitsOf(options) });
     } finally {
       bePatient(link, this.#timeLimit);
       if (!link.isIdle) link.destroy();

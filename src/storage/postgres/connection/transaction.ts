@@ -1,17 +1,19 @@
 import type { Statement } from '../../sql/writer.ts';
 import type { Result, Session, TransactionOptions } from './database.ts';
-import { limitsSql, patienceFor, type SessionLimits } from './dial.ts';
+import { limitsSql, patienceFor, type TransactionLimits } from './dial.ts';
 import { CommitUnknown, isConnectionError, StatementFailed, translated, unavailable } from './errors.ts';
 import type { Answer, Link } from './link.ts';
 
 /** In a transaction that has failed before. */
 const IN_FAILED_TRANSACTION = '25P02';
+const RESET = 'RESET statement_timeout; RESET lock_timeout; RESET idle_in_transaction_session_timeout';
 
 /** Limits as SQL says them, of what is asked for alone. */
-export function limitsOf({ timeLimit, lockLimit }: TransactionOptions): Partial<SessionLimits> {
+export function limitsOf({ timeLimit, lockLimit, idleLimit }: TransactionOptions): TransactionLimits {
   return {
     ...(timeLimit === undefined ? {} : { statement: timeLimit }),
     ...(lockLimit === undefined ? {} : { lock: lockLimit }),
+    ...(idleLimit === undefined ? {} : { idle: idleLimit }),
   };
 }
 
@@ -24,7 +26,7 @@ export function limitsOf({ timeLimit, lockLimit }: TransactionOptions): Partial<
 export async function runAtomically(
   link: Link,
   statements: readonly Statement[],
-  limits: Partial<SessionLimits>,
+  limits: TransactionLimits,
   keep = true,
 ): Promise<Result[]> {
   for (const statement of statements) link.check(statement);
@@ -39,8 +41,8 @@ export async function runAtomically(
   if (at >= 0) {
     const { reason } = settled[at] as PromiseRejectedResult;
     if (!isConnectionError(reason)) throw new StatementFailed(Math.max(0, at - before), translated(reason));
-    // The server that ends a session at a statement before the commit has not carried out the commit.
-    throw !bare && at < settled.length - 1 && codeOf(reason)?.length === 5 ? unavailable(reason) : new CommitUnknown(reason);
+    // The server that ends a session at a statement before the commit has not carried out the commit. A pooler may have missed answers.
+    throw !bare && at < settled.length - 1 && isSaidByServer(reason) ? unavailable(reason) : new CommitUnknown(reason);
   }
   const answers = settled.map((outcome) => (outcome as PromiseFulfilledResult<Answer>).value);
   if (bare) return answers;
@@ -57,7 +59,7 @@ export async function runAtomically(
 export async function runTransaction<T>(
   link: Link,
   work: (session: Session) => Promise<T>,
-  limits: Partial<SessionLimits>,
+  limits: TransactionLimits,
 ): Promise<T> {
   const begun = link.command(`BEGIN${limitsSql(limits)}`);
   begun.catch(() => {});
@@ -77,16 +79,12 @@ export async function runTransaction<T>(
 }
 
 /** Statements by themselves. The session's own limits come back after it. */
-export async function runAlone<T>(
-  link: Link,
-  work: (session: Session) => Promise<T>,
-  limits: Partial<SessionLimits>,
-): Promise<T> {
+export async function runAlone<T>(link: Link, work: (session: Session) => Promise<T>, limits: TransactionLimits): Promise<T> {
   const set = limitsSql(limits, 'SESSION').slice(2);
   const begun = set === '' ? Promise.resolve() : link.command(set);
   begun.catch(() => {});
   const { value, failure } = await inSession(link, work, begun);
-  if (set !== '' && !link.lost) await link.command('RESET statement_timeout; RESET lock_timeout').catch(() => link.destroy());
+  if (set !== '' && !link.lost) await link.command(RESET).catch(() => link.destroy());
   if (failure) throw failure.error;
   return value as T;
 }
@@ -119,7 +117,7 @@ async function inSession<T>(
 }
 
 /** A read with limits of its own, where the session has none. */
-export async function runRead(link: Link, statement: Statement, limits: Partial<SessionLimits>, keep = true): Promise<Result> {
+export async function runRead(link: Link, statement: Statement, limits: TransactionLimits, keep = true): Promise<Result> {
   if (Object.keys(limits).length === 0) return link.query(statement, keep);
   link.check(statement);
   const [begun, answer, ended] = await Promise.allSettled([
@@ -134,6 +132,11 @@ export async function runRead(link: Link, statement: Statement, limits: Partial<
 /** Has the link wait for answers as long as the limit asks for. */
 export function bePatient(link: Link, timeLimit: number): void {
   link.setPatience(patienceFor(timeLimit));
+}
+
+/** Whether the server itself said so; what poolers say of a session that they lost is 08P01. */
+function isSaidByServer(error: unknown): boolean {
+  return /^(?:57P|25)/.test(codeOf(error) ?? '');
 }
 
 function codeOf(error: unknown): string | undefined {

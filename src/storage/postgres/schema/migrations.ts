@@ -1,3 +1,4 @@
+import { OperatorError } from '../../../kernel/operator-error.ts';
 import { type Migration, pendingMigrations } from '../../migrations.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { claimStatements } from '../claims.ts';
@@ -41,9 +42,20 @@ function registryStatements(schemaName: string): Statement[] {
   );
 }
 
-/** Brings the registry's tables to where this version has them, making them where there are none. @throws OperatorError */
-export function migrateRegistry(database: Database): Promise<void> {
-  return migrateSchema(database, registrySchema, registryMigrations, 'the registry');
+/**
+ * Brings the registry's tables to where this version has them, making them where there are none.
+ * @throws OperatorError where a later version has been here, or the user may not
+ */
+export async function migrateRegistry(database: Database): Promise<void> {
+  try {
+    await migrateSchema(database, registrySchema, registryMigrations, 'the registry');
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code !== '42501') throw error;
+    const { message } = error as Error;
+    throw new OperatorError(
+      `DATABASE_URL: ${message}: the user must be let create schemas in the database, and own ${registrySchema}.`,
+    );
+  }
 }
 
 /**

@@ -57,10 +57,11 @@ export async function attemptGroup(attempt: Attempt): Promise<void> {
   const done = await transactions.transact(async (session) => {
     const settled = await settleAll(session, attempt);
     const kept = group.filter((_, at) => 'plan' in (settled[at] as Settled));
+    const refused = group.filter((_, at) => 'error' in (settled[at] as Settled));
     const plans = settled.flatMap((one) => ('plan' in one ? [one.plan] : []));
     const units = unitsOf(attempt, kept, plans);
     const statements = [...bodyOf(attempt, units), schemaCheck(attempt.schemaName, attempt.changes)];
-    const results = await located(kept, units, 0, () => sendAll(session, statements));
+    const results = await located(kept, units, 0, () => sendAll(session, statements), refused);
     return { settled, kept, units, results };
   });
   done.settled.forEach((one, at) => {
@@ -155,26 +156,32 @@ async function sendAll(session: Session, statements: readonly Statement[]): Prom
   });
 }
 
-/** Says of a failed statement which writes it was of. @param before statements before those of the units @throws GroupFailed */
+/**
+ * Says of a failed statement which writes it was of.
+ * @param before statements before those of the units
+ * @param refused writes without statements; each is the first of the group to its record, so that it comes first when they are run again
+ * @throws GroupFailed
+ */
 async function located(
   group: readonly QueuedWrite[],
   units: readonly Unit[],
   before: number,
   work: () => Promise<Result[]>,
+  refused: readonly QueuedWrite[] = [],
 ): Promise<readonly Result[]> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof StatementFailed)) throw error;
     let first = before;
-    const parts = units.map((unit) => unit.writes.map((at) => group[at] as QueuedWrite));
+    const parts = [refused, ...units.map((unit) => unit.writes.map((at) => group[at] as QueuedWrite))];
     const at = units.findIndex(({ statements }) => {
       first += statements.length;
       return error.index < first;
     });
     // A lock, the notice, the check or the commit: no write of its own.
     if (at < 0 || error.index < before) throw new GroupFailed(error.cause, [...parts, []], parts.length);
-    throw new GroupFailed(error.cause, parts, at);
+    throw new GroupFailed(error.cause, parts, at + 1);
   }
 }
 

@@ -1,4 +1,5 @@
 import { fail } from '../../../errors/fail.ts';
+import type { Field } from '../../../schema/model.ts';
 import { applyEdits } from '../../../values/index.ts';
 import type { Assignment, Mutation, WritePlan } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
@@ -37,20 +38,28 @@ export async function settleEdits(session: Session, update: Update, dialect: Dia
   const key = recordKey(update.table.className, update.objectId);
   const known = edited.get(key);
   const made = new Map(known);
-  const assignments = update.assignments.map((assignment): Assignment => {
-    const { field, kind } = assignment;
-    if (kind === 'set') made.set(field.column, assignment.value as string | null);
-    if (kind !== 'edit') return assignment;
+  const values = new Map<Field, string | null>();
+  // Of several edits that the record refuses, the error of the first column is told.
+  for (const { field, edits } of inColumnOrder(update)) {
     const current = known?.has(field.column) ? known.get(field.column) : row[columns.indexOf(field.column)];
     const label = `${update.table.className}.${field.name}`;
-    const type = field.type === 'Array' ? 'Array' : 'Object';
-    const value = applyEdits((current ?? null) as string | null, assignment.edits, type, label);
-    made.set(field.column, value);
+    values.set(field, applyEdits((current ?? null) as string | null, edits, field.type === 'Array' ? 'Array' : 'Object', label));
+  }
+  const assignments = update.assignments.map((assignment): Assignment => {
+    const { field, kind } = assignment;
+    if (kind === 'increment') return assignment;
+    const value = kind === 'edit' ? (values.get(field) ?? null) : assignment.value;
+    made.set(field.column, value as string | null);
     return { kind: 'set', field, value };
   });
   // Only now: a write that fails leaves nothing.
   edited.set(key, made);
   return { ...update, assignments };
+}
+
+function inColumnOrder({ table, assignments }: Update): Edit[] {
+  const edits = new Map(assignments.filter(isEdit).map((edit) => [edit.field.name, edit]));
+  return [...table.fields.keys()].flatMap((name) => edits.get(name) ?? []);
 }
 
 /** A write with all its edits settled, in their order. Writes asked for together share the round trip. @throws as `settleEdits` */

@@ -1,4 +1,5 @@
 import type { Schema } from '../../../schema/model.ts';
+import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import type { PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
 import { idOf } from './bulk-insert.ts';
 import { hasEdits } from './edits.ts';
@@ -210,12 +211,16 @@ function textOf({ mutations }: WritePlan): number {
   return text;
 }
 
-/** The records that a write changes, as far as its plan names them. */
+/** The records that a write changes, as far as its plan names them, and the tables in which it claims a value for itself alone. */
 function recordsOf({ mutations }: WritePlan): string[] {
   return mutations.flatMap((mutation) => {
     const { kind, table } = mutation;
     if (kind === 'require' || kind === 'deleteAll') return [];
-    if (kind === 'insert') return [recordKey(table.className, idOf(mutation))];
+    if (kind === 'insert') {
+      const record = recordKey(table.className, idOf(mutation));
+      // Of two that claim one name the first is to get it, so they must not be under way on two connections.
+      return uniqueFieldsOf(table.className).size > 0 ? [record, recordKey(table.className, '')] : [record];
+    }
     return [recordKey(table.className, kind === 'update' || kind === 'delete' ? mutation.objectId : mutation.ownerId)];
   });
 }

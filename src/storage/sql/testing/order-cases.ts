@@ -47,6 +47,18 @@ export async function testOrders(tables: EngineTables): Promise<void> {
       [score()],
       'y z',
     ],
+    [
+      'records that the search does not find have the least',
+      { kind: 'or', items: [search, always] },
+      [score(), by('objectId')],
+      'y z w x',
+    ],
+    [
+      'records that the search does not find, the best last',
+      { kind: 'or', items: [search, always] },
+      [score(true), by('objectId')],
+      'w x z y',
+    ],
     ['a score without a search', always, [score(), by('text', true)], 'x w z y'],
   ];
 

@@ -9,6 +9,8 @@ const REFUSED = /statement_timeout|lock_timeout|idle_in_transaction_session_time
 export class Pooler {
   /** Bytes are swallowed. */
   silent = false;
+  /** What clients have sent. */
+  sent = '';
   readonly #server: Server;
   readonly #target: URL;
   readonly #honest: boolean;
@@ -58,6 +60,7 @@ export class Pooler {
       from.on('close', () => to.destroy());
       from.on('data', (bytes) => {
         if (this.silent) return;
+        if (from === near) this.sent += bytes.toString('latin1');
         if (starting && from === near && REFUSED.test(bytes.toString('latin1'))) return void near.end(refusal());
         if (starting && from === far) starting = !renumbered(bytes);
         to.write(bytes);

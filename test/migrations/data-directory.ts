@@ -1,0 +1,49 @@
+/** Data directories as earlier versions left them, made of SQL dumps. */
+import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { gunzipSync } from 'node:zlib';
+
+const fixtures = new URL('./fixtures/', import.meta.url);
+
+/** The file of the registry, and that of the first system. */
+export const registryOf = (dataDir: string): string => join(dataDir, 'registry.sqlite');
+export const systemOf = (dataDir: string): string => join(dataDir, 'systems', 'testapp', 'records.sqlite');
+
+/** Makes the directory of a fixture. @param name a folder of fixtures/ */
+export function makeDataDirectory(name: string): string {
+  const dataDir = mkdtempSync(join(tmpdir(), 'rds-migration-'));
+  mkdirSync(join(dataDir, 'systems', 'testapp'), { recursive: true });
+  restore(`${name}/registry.sql.gz`, registryOf(dataDir));
+  restore(`${name}/testapp.sql.gz`, systemOf(dataDir));
+  return dataDir;
+}
+
+function restore(dump: string, path: string): void {
+  const db = new DatabaseSync(path);
+  db.exec(`BEGIN; ${gunzipSync(readFileSync(new URL(dump, fixtures))).toString()}; COMMIT`);
+  db.close();
+}
+
+/** Runs SQL on a file that no service has open. */
+export function alter(path: string, sql: string): void {
+  const db = new DatabaseSync(path);
+  db.exec(sql);
+  db.close();
+}
+
+/** The number that a file keeps of its migrations, how often its schema was changed, and how many rows it has. */
+export function stateOf(path: string): { migration: unknown; changes: unknown; rows: Record<string, unknown> } {
+  const db = new DatabaseSync(path, { readOnly: true });
+  const value = (sql: string) => Object.values(db.prepare(sql).get() ?? {})[0];
+  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '%~fts%' ORDER BY name").all();
+  const rows = Object.fromEntries(tables.map(({ name }) => [name, value(`SELECT count(*) FROM "${name}"`)]));
+  const state = {
+    migration: value('PRAGMA user_version'),
+    changes: value('SELECT changes FROM rds_catalog'),
+    rows,
+  };
+  db.close();
+  return state;
+}

@@ -1,0 +1,45 @@
+/** Several processes under one address: WEB_CONCURRENCY. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { path, send, unique } from '../support/records.ts';
+import { engines, type Service, startService } from '../support/service.ts';
+import { soon } from '../support/soon.ts';
+import { times } from './processes.ts';
+
+if (engines.includes('postgres'))
+  describe('WEB_CONCURRENCY=3', () => {
+    let service: Service;
+    before(async () => {
+      service = await startService({ engine: 'postgres', env: { WEB_CONCURRENCY: '3' } });
+    });
+    after(() => service.stop());
+
+    /** On a connection of its own, which any of the processes may take. */
+    const ask = (method: string, at: string, body?: object) => {
+      const headers = { 'X-Platform-Application-Id': service.appId, 'X-Platform-Master-Key': service.masterKey };
+      return send(service, { method, path: at, headers, body: body === undefined ? '' : JSON.stringify(body) });
+    };
+
+    test('it says once that it listens', () => {
+      assert.equal(service.output().match(/listening on/g)?.length, 1, service.output());
+    });
+
+    test('a table made on any is written to by all, and what is written is read by all', async () => {
+      const table = unique('T');
+      const made = await times(60, (n) => ask('POST', path(table), { n }));
+      assert.deepEqual([...new Set(made.map(({ status }) => status))], [201]);
+      await soon(async () => {
+        for (const answer of await times(10, () => ask('GET', path(table)))) assert.equal(answer.body.results.length, 60);
+      });
+    });
+
+    test('SIGTERM: what is under way is answered, and it ends with 0', async () => {
+      const table = unique('T');
+      const requests = Array.from({ length: 500 }, (_, n) => ({ method: 'POST', path: path(table), body: { n } }));
+      const batches = times(6, () => ask('POST', '/platform/batch', { requests }));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const code = await service.stop();
+      for (const { status, body } of await batches) assert.deepEqual([status, body.length], [200, 500]);
+      assert.equal(code, 0);
+    });
+  });

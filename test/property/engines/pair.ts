@@ -1,0 +1,74 @@
+/** Two services, one on each engine, that get the same requests. */
+import assert from 'node:assert/strict';
+import { type EngineName, type Service, startService } from '../../support/service.ts';
+import { password } from '../../support/users.ts';
+import type { Request } from './reads.ts';
+import { jsonText, MAIN, OTHER } from './values.ts';
+
+/** Time stands still, so that both give records the same times. */
+const stopped = `const Real = Date;
+  const now = Real.UTC(2030, 0, 2, 3, 4, 5, 678);
+  globalThis.Date = class extends Real {
+    constructor(...a) { if (a.length > 0) super(...a); else super(now); }
+    static now() { return now; }
+  };`;
+const env = { NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(stopped).toString('base64')}` };
+
+export interface Pair {
+  /** The answer of each engine, in the same words, its tables named as in the request. */
+  ask(request: Request, run: number): Promise<readonly [sqlite: string, postgres: string]>;
+  /** Throws where a process has ended. */
+  alive(): void;
+  stop(): Promise<void>;
+}
+
+interface Side {
+  readonly service: Service;
+  readonly session: string;
+}
+
+export async function startPair(): Promise<Pair> {
+  const sides = await Promise.all([start('sqlite'), start('postgres')]);
+  return {
+    async ask(request, run) {
+      const [sqlite, postgres] = await Promise.all(sides.map((side) => answerOf(side, request, run)));
+      return [sqlite as string, postgres as string];
+    },
+    alive() {
+      for (const { service } of sides) assert.equal(service.process.exitCode, null, service.output());
+    },
+    async stop() {
+      await Promise.all(sides.map(({ service }) => service.stop()));
+    },
+  };
+}
+
+/** With a user `u1`, who has a session and no role. */
+async function start(engine: EngineName): Promise<Side> {
+  const service = await startService({ engine, env });
+  const made = await service.call('POST', '/platform/users', { body: { objectId: 'u1', username: 'u1', password } });
+  assert.equal(made.status, 201, made.text);
+  return { service, session: made.body.sessionToken };
+}
+
+/** Each run has tables of its own, of names of the same length. */
+async function answerOf({ service, session }: Side, { method, path, body, by }: Request, run: number): Promise<string> {
+  const number = String(run).padStart(5, '0');
+  const names = [MAIN, OTHER].map((name) => [name, `${name.slice(0, -number.length)}${number}`] as const);
+  const sent = (text: string) => names.reduce((all, [name, own]) => all.replaceAll(name, own), text);
+  const shown = (text: string) => names.reduce((all, [name, own]) => all.replaceAll(own, name), text);
+  const asParameters = method === 'GET' && body !== undefined;
+  const answer = await service.call(asParameters ? 'POST' : method, `/platform/${sent(path)}`, {
+    ...(by === 'user' && { session }),
+    ...(body !== undefined && { body: sent(jsonText(asParameters ? { ...(body as object), _method: 'GET' } : body)) }),
+  });
+  const text = path.startsWith('classes-aggregate') ? alikeNumbers(answer.text) : answer.text;
+  return `${answer.status} ${shown(text)}`;
+}
+
+/** SQLite writes the numbers of an aggregation as 1.0e+308 where JSON.stringify writes 1e+308. */
+function alikeNumbers(json: string): string {
+  return json.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
+    token.startsWith('"') ? token : JSON.stringify(Number(token)),
+  );
+}

@@ -1,0 +1,81 @@
+/** Where a service under test keeps its data: a directory, and on PostgreSQL a database beside it. Fresh, or a prepared copy. */
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { type TestDatabase, testDatabase } from '../../src/storage/postgres/testing/server.ts';
+
+/** The engines every record and query suite runs on. TEST_ENGINES names some of them, for a shorter run. */
+export const engines = enginesOf(process.env.TEST_ENGINES ?? 'sqlite,postgres');
+export type EngineName = 'sqlite' | 'postgres';
+
+function enginesOf(names: string): readonly EngineName[] {
+  return (['sqlite', 'postgres'] as const).filter((engine) => names.split(',').includes(engine));
+}
+
+/** What outlives a service, so that another can be started on it, or beside it. */
+export interface Data {
+  dataDir: string;
+  /** On PostgreSQL. */
+  database?: Pick<TestDatabase, 'url'>;
+}
+
+export interface OwnData extends Data {
+  /** What leads a process to it. */
+  settings: Record<string, string>;
+  remove(): Promise<void>;
+}
+
+/** The settings that lead a process to the data. */
+export const settingsOf = ({ dataDir, database }: Data): Record<string, string> => ({
+  DATA_DIR: dataDir,
+  ...(database && { DATABASE_URL: database.url }),
+});
+
+/**
+ * A place of a test's own. Where the run has prepared one, it is a copy of that: a service's first start has made its first system.
+ * @param isPrepared false: an empty one
+ */
+export async function makeData(engine: EngineName, isPrepared = true): Promise<OwnData> {
+  const dataDir = await makeDirectory(engine, isPrepared);
+  const database = engine === 'postgres' ? await makeDatabase(isPrepared) : undefined;
+  const data: Data = { dataDir, ...(database && { database }) };
+  return {
+    ...data,
+    settings: settingsOf(data),
+    async remove() {
+      await database?.drop();
+      await removeDirectory(dataDir);
+    },
+  };
+}
+
+/** The same, removed after the tests around. */
+export async function dataForTest(engine: EngineName, isPrepared = true): Promise<OwnData> {
+  const data = await makeData(engine, isPrepared);
+  after(() => data.remove());
+  return data;
+}
+
+export async function makeDirectory(engine: EngineName, isPrepared: boolean): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), 'rds-test-'));
+  const { sqlite } = engine === 'sqlite' && isPrepared ? prepared() : {};
+  if (sqlite !== undefined) await cp(sqlite, made, { recursive: true });
+  return made;
+}
+
+export const makeDatabase = (isPrepared: boolean): Promise<TestDatabase> =>
+  testDatabase(isPrepared ? prepared().postgres : undefined);
+
+export const removeDirectory = (dataDir: string): Promise<void> => rm(dataDir, { recursive: true, force: true });
+
+/** Names what a service has started on once, for each engine: a directory, a database. JSON text. */
+const PREPARED_VARIABLE = 'TEST_PREPARED';
+
+const prepared = (): Partial<Record<EngineName, string>> => JSON.parse(process.env[PREPARED_VARIABLE] ?? '{}');
+
+/** Tells all test files of the run that this may be copied. */
+export function handDown({ dataDir, database }: Data): void {
+  const more = database ? { postgres: new URL(database.url).pathname.slice(1) } : { sqlite: dataDir };
+  process.env[PREPARED_VARIABLE] = JSON.stringify({ ...prepared(), ...more });
+}
