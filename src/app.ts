@@ -66,6 +66,20 @@ export async function createApp(
   makeDataDirectory(config);
   const lock = databaseUrl === undefined ? new ProcessLock(lockOf(config)) : null;
   const stores = await openStores(config, databaseUrl, log);
+  const close = async () => {
+    await stores.close();
+    lock?.release();
+  };
+  try {
+    return await assemble(config, smtpUrl, { ...stores, close }, log);
+  } catch (error) {
+    // Connections that are open would keep the process.
+    await close();
+    throw error;
+  }
+}
+
+async function assemble(config: Config, smtpUrl: string | undefined, stores: Stores, log: Logger): Promise<App> {
   const systems = new Systems(stores.registry, stores.engine, config.systemIdle, (error) =>
     log.error({ err: error }, 'a system was not closed well'),
   );
@@ -95,7 +109,6 @@ export async function createApp(
       await systems.close();
       await mailer.close();
       await stores.close();
-      lock?.release();
     },
   };
 }

@@ -4,6 +4,8 @@ import { OperatorError } from './kernel/operator-error.ts';
 
 /** A process that ends sooner than this after its start will hardly do better the next time, in milliseconds. */
 const SHORT_LIFE = 5_000;
+/** Until another is started for one that ended so soon, while others serve: the database may be away. */
+const PAUSE = 1_000;
 /** How long a process may take to end, beyond what it grants its requests, in milliseconds. */
 const END_BOUND = 40_000;
 
@@ -44,9 +46,9 @@ export async function serveWith(count: number, told: Promise<void>, listening: (
         resolve();
         ended.delete(end);
         if (ending) return;
-        if (performance.now() - began < SHORT_LIFE)
-          failed.reject(new OperatorError('a process of the service ended as soon as it began'));
-        else start();
+        if (performance.now() - began >= SHORT_LIFE) start();
+        else if (ready >= count) setTimeout(() => ending || start(), PAUSE).unref();
+        else failed.reject(new OperatorError('a process of the service ended as soon as it began'));
       });
     });
     ended.add(end);

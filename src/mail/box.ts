@@ -5,12 +5,14 @@ import { newObjectId } from '../kernel/ids.ts';
 /** What becomes of a message in the box: it stays, or it is there until it is sent. */
 export type BoxState = 'kept' | 'sending';
 
-const endings = { kept: '.eml', sending: '.sending' } as const;
-const PART = '.part';
+/** Processes of one machine may share the box: what is not finished bears the number of the process that is at it. */
+const endings = { kept: '.eml', sending: `.${process.pid}.sending` } as const;
+const PART = `.${process.pid}.part`;
+const UNFINISHED = /^(.+?)(?:\.(\d+))?\.(part|sending)$/;
 
 /**
  * A directory of messages, one file each, `<time>-<id>.eml`, for the service's own user alone. A message that is being sent stands there
- * too (`.sending`), so that no crash loses it. Every file appears whole.
+ * too (`.<process>.sending`), so that no crash loses it. Every file appears whole.
  */
 export class MailBox {
   readonly #directory: string;
@@ -46,15 +48,18 @@ export class MailBox {
 
   /** Keeps what an earlier process did not finish sending. @returns the number of messages */
   async recover(): Promise<number> {
-    const files = await readdir(this.#directory).catch((error) => {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-      throw error;
-    });
-    // Half written: its sender never heard that it was taken on.
-    for (const file of files) if (file.endsWith(PART)) await unlink(join(this.#directory, file));
-    const left = files.filter((file) => file.endsWith(endings.sending));
-    for (const file of left) await this.keep(file.slice(0, -endings.sending.length));
-    return left.length;
+    const files = await readdir(this.#directory).catch(unlessMissing);
+    let left = 0;
+    for (const file of files ?? []) {
+      const [, name, processId, state] = UNFINISHED.exec(file) ?? [];
+      if (name === undefined || isAnothers(processId)) continue;
+      const path = join(this.#directory, file);
+      // Half written: its sender never heard that it was taken on. What is missing was taken by another process that starts now.
+      const done = state === 'part' ? unlink(path) : rename(path, this.#path(name, endings.kept)).then(() => void left++);
+      await done.catch(unlessMissing);
+    }
+    if (left > 0) await syncDirectory(this.#directory);
+    return left;
   }
 
   async #rename(name: string, from: string, to: string): Promise<void> {
@@ -77,4 +82,18 @@ async function writeWhole(path: string, raw: Buffer): Promise<void> {
 async function syncDirectory(path: string): Promise<void> {
   await using directory = await open(path, 'r');
   await directory.sync();
+}
+
+function unlessMissing(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+}
+
+/** Whether a process of this number runs that is not this one. */
+function isAnothers(processId: string | undefined): boolean {
+  if (processId === undefined || Number(processId) === process.pid) return false;
+  try {
+    return process.kill(Number(processId), 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }

@@ -96,7 +96,8 @@ export class Notices {
     if (payload?.p === self || typeof payload?.p !== 'string') return;
     if (payload.r) for (const changed of this.#registry) changed();
     if (payload.s === undefined) return;
-    const notice = { schemaChanged: payload.c === true, tables: payload.t ?? [] };
+    // Any session of the database may send on the channel.
+    const notice = { schemaChanged: payload.c === true, tables: Array.isArray(payload.t) ? payload.t : [] };
     for (const watcher of this.#watchers.get(payload.s) ?? []) watcher.noticed(notice);
   }
 

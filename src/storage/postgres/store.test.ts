@@ -3,64 +3,14 @@ import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { master } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { createRecord, deleteRecord, findRecords, getRecord, updateRecord, updateSchema } from '../../records/index.ts';
+import * as records from '../../records/index.ts';
 import { fieldOf, tableOf } from '../../schema/model.ts';
-import { type Mutation, wholeText } from '../port.ts';
-import { connectDatabase, type Database } from './connection/index.ts';
-import { channel, Notices } from './notices.ts';
-import { PostgresStore } from './store.ts';
+import type { Mutation } from '../port.ts';
+import type { PostgresStore } from './store.ts';
 import { type TestDatabase, testDatabase } from './testing/server.ts';
+import { increment, pointer, StoreProcess, schemaName, statuses } from './testing/store-process.ts';
 
-const schemaName = 'rds_test';
-
-/** A store of one "process": connections, notices and memory of its own. */
-class Process {
-  readonly database: Database;
-  readonly store: PostgresStore;
-  readonly reported: string[];
-
-  private constructor(database: Database, store: PostgresStore, reported: string[]) {
-    this.database = database;
-    this.store = store;
-    this.reported = reported;
-  }
-
-  static async start(url: string): Promise<Process> {
-    const reported: string[] = [];
-    const report = (fault: string) => reported.push(fault);
-    const database = await connectDatabase(url, { timeLimit: 10_000, report });
-    return new Process(database, await PostgresStore.open({ database, schemaName, notices: new Notices(), report }), reported);
-  }
-
-  #context = () => ({ store: this.store, principal: master, hooks: { observers: [], rules: new Map() }, referer: null });
-
-  create = (table: string, body: JsonObject) => createRecord(this.#context(), table, body);
-  update = async (table: string, id: string, body: JsonObject) =>
-    JSON.parse(await updateRecord(this.#context(), table, id, body)) as JsonObject;
-  remove = (table: string, id: string) => deleteRecord(this.#context(), table, id, {});
-  get = async (table: string, id: string) => JSON.parse(await getRecord(this.#context(), table, id, new Map())) as JsonObject;
-  change = (table: string, body: JsonObject) => updateSchema(this.#context(), table, body);
-  find = async (table: string, parameters: Record<string, string> = {}) => {
-    const { results } = await findRecords(this.#context(), table, new Map(Object.entries({ limit: '10000', ...parameters })));
-    return JSON.parse(await wholeText(results)) as JsonObject[];
-  };
-
-  /** Hears of what the others did. */
-  async follow(): Promise<void> {
-    this.store.distrust();
-    await this.store.whenCurrent();
-  }
-
-  async stop(): Promise<void> {
-    await this.store.close();
-    await this.database.close();
-  }
-}
-
-const statuses = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
-  outcomes.map((one) => (one.status === 'fulfilled' ? 'ok' : ((one.reason as { code?: unknown }).code ?? one.reason)));
-const increment = { n: { __op: 'Increment', amount: 1 } };
-const pointer = (className: string, objectId: string) => ({ __type: 'Pointer', className, objectId });
+type Process = StoreProcess<Awaited<ReturnType<typeof records.createRecord>>>;
 
 describe('PostgreSQL store', () => {
   let place: TestDatabase;
@@ -70,8 +20,8 @@ describe('PostgreSQL store', () => {
 
   before(async () => {
     place = await testDatabase();
-    a = await Process.start(place.url);
-    b = await Process.start(place.url);
+    a = await StoreProcess.start(place.url, records);
+    b = await StoreProcess.start(place.url, records);
     sql = new pg.Client({ connectionString: place.url });
     await sql.connect();
   });
@@ -158,27 +108,6 @@ describe('PostgreSQL store', () => {
     assert.deepEqual({ n, list, fresh, text }, { n: 2, list: ['first', 2], fresh: 'a new column', text: 'last' });
   });
 
-  test('Increments and edits of two processes are exact', async () => {
-    await a.create('Count', { objectId: 'c1', n: 0, list: [] });
-    await a.create('Count', { objectId: 'c2', n: 0, list: [] });
-    await b.follow();
-    const answers = await Promise.all(
-      Array.from({ length: 300 }, (_, at) => {
-        const process = at % 2 === 0 ? a : b;
-        const id = at % 3 === 0 ? 'c1' : 'c2';
-        return at % 5 === 0
-          ? process.update('Count', id, { list: { __op: 'AddUnique', objects: [at] } })
-          : process.update('Count', id, increment);
-      }),
-    );
-    const [one, two] = [await a.get('Count', 'c1'), await b.get('Count', 'c2')];
-    assert.equal((one.n as number) + (two.n as number), 240);
-    assert.equal((one.list as unknown[]).length + (two.list as unknown[]).length, 60);
-    // Every value was answered once.
-    const told = answers.filter((answer) => Object.hasOwn(answer, 'n')).map((answer) => `${answer.objectId}${answer.n}`);
-    assert.equal(new Set(told).size, 240);
-  });
-
   test('the sum that leaves the range of numbers is refused, the others of its turn are not', async () => {
     await a.create('Sums', { objectId: 's', n: 1.7e308 });
     await a.create('Sums', { objectId: 't', n: 1 });
@@ -192,35 +121,6 @@ describe('PostgreSQL store', () => {
       message: 'the result of Increment on n is not a finite number',
     });
     assert.equal((await a.get('Sums', 't')).n, 2);
-  });
-
-  test('a schema that another process has changed meanwhile is met by writes', async () => {
-    await a.create('Grown', { n: 1 });
-    await b.follow();
-    await a.create('Grown', { n: 2, text: 'x' });
-    await a.change('Grown', { fields: { n: { __op: 'Delete' } } });
-    // b does not know yet.
-    await assert.rejects(b.create('Grown', { text: ['none'], n: 'a String' }), { code: 111 });
-    await b.create('Grown', { text: 'y', n: 'is a String now' });
-    await assert.rejects(a.create('Grown', { n: 5, text: { no: 'text' } }), { code: 111 });
-    assert.equal((await a.find('Grown')).length, 3);
-    assert.equal(b.store.schema().tables.get('Grown')?.fields.get('n')?.type, 'String');
-  });
-
-  test('both processes add a field at once: one column; with two types one of them is refused', async () => {
-    await a.create('Both', { n: 1 });
-    await b.create('Both', { n: 2 });
-    const same = await Promise.allSettled([a, b, a, b].map((process, n) => process.create('Both', { n, same: 'x' })));
-    assert.deepEqual(statuses(same), ['ok', 'ok', 'ok', 'ok']);
-    await a.follow();
-    const unlike = await Promise.allSettled([a.create('Both', { unlike: 'text' }), b.create('Both', { unlike: true })]);
-    assert.deepEqual(statuses(unlike).toSorted(), [111, 'ok']);
-    const fresh = await Promise.allSettled([a.create('Fresh', { n: 1 }), b.create('Fresh', { n: 2 })]);
-    assert.deepEqual(statuses(fresh), ['ok', 'ok']);
-    const { rows } = await sql.query(
-      `SELECT count(*)::int AS n FROM information_schema.columns WHERE table_name = 't_Both' AND column_name IN ('same', 'unlike')`,
-    );
-    assert.equal(rows[0].n, 2);
   });
 
   test('a write that fails takes its column with it, in the database too', async () => {
@@ -250,34 +150,6 @@ describe('PostgreSQL store', () => {
     assert.deepEqual(statuses(outcomes), ['ok', 'ok', 'ok', 'ok', 'ok']);
     const { rows } = await sql.query(`SELECT count(*)::int AS n FROM "${schemaName}"."j_Source~links"`);
     assert.equal(rows[0].n, 0);
-  });
-
-  test('a record that another transaction is changing is deleted, or counted up, as it is then', async () => {
-    await Promise.all(['w1', 'w2', 'w3'].map((objectId) => a.create('Waits', { objectId, n: 1, list: [1] })));
-    const table = `"${schemaName}"."t_Waits"`;
-    await sql.query(`BEGIN; UPDATE ${table} SET n = 10, list = '[10]'; DELETE FROM ${table} WHERE "objectId" = 'w3'`);
-    const add = { list: { __op: 'Add', objects: [2] } };
-    const outcomes = Promise.allSettled([
-      a.remove('Waits', 'w1'),
-      a.update('Waits', 'w2', increment),
-      a.update('Waits', 'w2', add),
-      a.update('Waits', 'w3', add),
-    ]);
-    const alone = Promise.allSettled([b.follow().then(() => b.update('Waits', 'w3', increment))]);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    await sql.query('COMMIT');
-    assert.deepEqual(statuses([...(await outcomes), ...(await alone)]), ['ok', 'ok', 'ok', 101, 101]);
-    assert.deepEqual(
-      (await a.find('Waits')).map(({ objectId, n, list }) => ({ objectId, n, list })),
-      [{ objectId: 'w2', n: 11, list: [10, 2] }],
-    );
-    await a.create('Waits', { objectId: 'w4' });
-    await sql.query(`BEGIN; UPDATE ${table} SET n = 10 WHERE "objectId" = 'w4'`);
-    const removed = a.remove('Waits', 'w4');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    await sql.query('COMMIT');
-    await removed;
-    assert.equal((await a.find('Waits')).length, 1);
   });
 
   test('steps of one write take effect together or not at all, whichever of them fails', async () => {
@@ -336,22 +208,6 @@ describe('PostgreSQL store', () => {
     );
   });
 
-  test('crossing updates of two processes all go through', async () => {
-    const ids = ['x1', 'x2', 'x3', 'x4'];
-    await Promise.all(ids.map((objectId) => a.create('Cross', { objectId, n: 0 })));
-    await b.follow();
-    // A create that adds nothing but breaks the run, so that the updates are not put in order.
-    const batch = (process: Process, order: readonly string[]) =>
-      Promise.all(
-        order.flatMap((id) => [process.update('Cross', id, increment), process.remove('Cross', `no ${id}`).catch(() => {})]),
-      );
-    await Promise.all(Array.from({ length: 5 }, () => [batch(a, ids), batch(b, ids.toReversed())]).flat());
-    assert.deepEqual(
-      (await a.find('Cross')).map(({ n }) => n),
-      [10, 10, 10, 10],
-    );
-  });
-
   test('a value that an index cannot hold is refused alone', async () => {
     const text = Array.from({ length: 4_000 }, () => Math.random().toString(36)).join('');
     const outcomes = await Promise.allSettled([
@@ -360,45 +216,6 @@ describe('PostgreSQL store', () => {
       a.create('Large', { objectId: `${text}2`, n: 1 }),
     ]);
     assert.deepEqual(statuses(outcomes), [116, 'ok', 116]);
-  });
-
-  test('other processes are told of what they remember', async () => {
-    const told: string[] = [];
-    sql.on('notification', ({ payload }) => told.push(payload ?? ''));
-    await sql.query(`LISTEN ${channel}`);
-    await a.create('Told', { n: 1 });
-    await a.create('Told', { n: 2 });
-    await a.create('Config', { Name: 'x', Value: 'y' });
-    await a.create('Config', { Name: 'z', Value: 'y' });
-    await Promise.all(['p', 'q'].map((Name) => a.create('Config', { Name, Value: 'y' })));
-    await sql.query(`UNLISTEN ${channel}`);
-    const seen = told.map((text) => JSON.parse(text)).map(({ s, c, t }) => ({ s, c, t }));
-    assert.deepEqual(seen, [
-      { s: schemaName, c: true, t: [] },
-      { s: schemaName, c: true, t: ['Config'] },
-      { s: schemaName, c: false, t: ['Config'] },
-      { s: schemaName, c: false, t: ['Config'] },
-    ]);
-    const before = b.store.tableVersion('Config');
-    b.store.noticed({ schemaChanged: true, tables: ['Config'] });
-    assert.notEqual(b.store.tableVersion('Config'), before);
-    await b.store.whenCurrent();
-    assert.ok(b.store.schema().tables.has('Told'));
-  });
-
-  test('a table that was not changed keeps what is compiled for it', async () => {
-    await b.follow();
-    const table = tableOf(b.store.schema(), 'Count');
-    await a.create('Elsewhere', { n: 1 });
-    await b.create('Elsewhere', { n: 2, text: 'x' });
-    assert.equal(tableOf(b.store.schema(), 'Count'), table);
-    assert.equal(
-      b.store
-        .schema()
-        .referencesTo.get('_User')
-        ?.find((one) => one.table.className === 'Count')?.table,
-      table,
-    );
   });
 
   test('what nobody waits for is written soon, and before a delete', async () => {
@@ -433,7 +250,12 @@ describe('PostgreSQL store', () => {
     const createIn = (
       store: PostgresStore['inOneCommit'] extends (work: (store: infer S) => any) => any ? S : never,
       body: JsonObject,
-    ) => createRecord({ store, principal: master, hooks: { observers: [], rules: new Map() }, referer: null }, 'Loaded', body);
+    ) =>
+      records.createRecord(
+        { store, principal: master, hooks: { observers: [], rules: new Map() }, referer: null },
+        'Loaded',
+        body,
+      );
     const outcomes = await a.store.inOneCommit(async (store) => {
       const done = await Promise.allSettled([
         ...Array.from({ length: 3_000 }, (_, n) => createIn(store, { n })),
@@ -454,56 +276,8 @@ describe('PostgreSQL store', () => {
     await a.create('Loaded', { other: 5, n: 7 });
   });
 
-  test('a large table gets an index and loses a column while both write', async () => {
-    await Promise.all(Array.from({ length: 5_000 }, (_, n) => a.create('Wide', { n, old: 'x' })));
-    const changed = a.change('Wide', { fields: { old: { __op: 'Delete' } }, indexes: { byN: { n: 1 } } });
-    const written = Promise.all(Array.from({ length: 200 }, (_, n) => (n % 2 ? a : b).create('Wide', { n: 5_000 + n })));
-    await Promise.all([changed, written]);
-    await b.follow();
-    assert.equal((await b.find('Wide')).length, 5_200);
-    assert.equal(tableOf(a.store.schema(), 'Wide').fields.has('old'), false);
-  });
-
-  test('connections that are cut: what was acknowledged is there, once; then all goes on', async () => {
-    await a.create('Cut', { objectId: 'cut', n: 0 });
-    await b.follow();
-    let acknowledged = 0;
-    let lost = 0;
-    let cutting = true;
-    const cut = async () => {
-      while (cutting) {
-        await sql.query(
-          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-        );
-        await new Promise((resolve) => setTimeout(resolve, 60));
-      }
-    };
-    const cuts = cut();
-    const until = performance.now() + 1_500;
-    await Promise.all(
-      [a, b, a, b].map(async (process) => {
-        while (performance.now() < until)
-          try {
-            await process.update('Cut', 'cut', increment);
-            acknowledged++;
-          } catch (error) {
-            assert.equal((error as { key?: string }).key, 'unavailable', String(error));
-            lost++;
-            await new Promise((resolve) => setTimeout(resolve, 5));
-          }
-      }),
-    );
-    cutting = false;
-    await cuts;
-    await new Promise((resolve) => setTimeout(resolve, 600));
-    const { n } = await a.get('Cut', 'cut');
-    assert.ok((n as number) >= acknowledged && (n as number) <= acknowledged + lost, `${acknowledged} of ${n}, lost ${lost}`);
-    await Promise.all([a.update('Cut', 'cut', increment), b.update('Cut', 'cut', increment)]);
-    assert.equal((await b.get('Cut', 'cut')).n, (n as number) + 2);
-  });
-
   test('a store that is closed has carried out what came, and refuses what comes', async () => {
-    const c = await Process.start(place.url);
+    const c = await StoreProcess.start(place.url, records);
     const writes = Promise.all(Array.from({ length: 20 }, (_, n) => c.create('Closing', { n })));
     await new Promise((resolve) => setImmediate(resolve));
     await c.store.close();

@@ -39,11 +39,17 @@ export async function changeSchema(
     done.catch(() => {});
     sent.push(done);
     if (readsRecords(change)) {
-      await Promise.all(sent);
+      await allOf(sent);
       sent = [];
     }
     current = after;
   }
-  await Promise.all([...sent, ...saveStatements(schemaName, changes, current).map((statement) => session.query(statement))]);
+  await allOf([...sent, ...saveStatements(schemaName, changes, current).map((statement) => session.query(statement))]);
   return current;
+}
+
+/** Throws the error of the first in order: it has failed those that were sent after it, and theirs may be heard of sooner. */
+async function allOf(sent: readonly Promise<unknown>[]): Promise<void> {
+  const failed = (await Promise.allSettled(sent)).find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
 }

@@ -46,9 +46,13 @@ const aggregate: AggregateDialect = {
   jsonOfInstant: (instant) => sql`('{"__type":"Date","iso":"' || ${isoText(instant)} || '"}')`,
 
   collected: (json, order) => sql`('[' || coalesce(string_agg(${json}, ',' ORDER BY ${order}), '') || ']')`,
+  // jsonb tells values apart; its own text spells numbers out.
   collectedSet: (json, mixed) =>
     mixed
-      ? listOf(sql`unnest(array_agg(DISTINCT ${json}::jsonb)) AS s(v)`, canonical(['s.v::text']))
+      ? listOf(
+          sql`(SELECT min(u.v) FROM unnest(array_agg(DISTINCT ${json})) AS u(v) GROUP BY u.v::jsonb) AS s(v)`,
+          canonical(['s.v']),
+        )
       : listOf(sql`unnest(array_agg(DISTINCT ${json})) AS s(v)`, ['s.v']),
   only: (condition, value) => sql`((array_agg(${value}) FILTER (WHERE ${condition}))[1])`,
   extreme(which, kind, value) {

@@ -97,11 +97,27 @@ test('a change of the schema goes by itself, between what came before and after 
   assert.deepEqual(now(), ['change:2']);
   void add('4');
   await turn();
-  // Those of the same turn wait for it, and so do those after them.
-  assert.deepEqual(now(), ['change:2']);
+  // Those of its turn wait for it, others go on.
+  assert.deepEqual(now(), ['change:2', '4']);
   schema = applyChange(schema, { kind: 'createTable', className: 'B' });
   await end(0);
-  assert.deepEqual(now(), ['3 4']);
+  assert.deepEqual(now(), ['4', '3']);
+});
+
+test('who waits for a change of the schema keeps nobody waiting but writes of his turn and to his records', async () => {
+  void add('1', { changes: true });
+  await turn();
+  void add('2', { changes: true });
+  void add('3');
+  await turn();
+  void add('2');
+  await turn();
+  void add('4');
+  await turn();
+  assert.deepEqual(now(), ['change:1', '4']);
+  schema = applyChange(schema, { kind: 'createTable', className: 'B' });
+  await end(0);
+  assert.deepEqual(now(), ['4', '2 3 2']);
 });
 
 test('a delete waits for rows that are written behind', async () => {

@@ -136,10 +136,14 @@ export class WriteQueue {
     this.#start();
   }
 
-  /** The writes to carry out next, in their order; none where they have to wait. */
+  /**
+   * The writes to carry out next, in their order; none where they have to wait. What waits for a schema change, which may take its time
+   * (growth.ts), is passed over.
+   */
   #next(): QueuedWrite[] {
     const group: QueuedWrite[] = [];
     if (this.#waiting.length === 0 || this.#isFull()) return group;
+    const passed = new Passed();
     const written = new Set<string>();
     let taken = 0;
     let text = 0;
@@ -149,14 +153,21 @@ export class WriteQueue {
         taken++;
         continue;
       }
-      if (this.#mustWait(entry) || (group.length > 0 && (changes(entry) || !mayJoin(entry, written)))) break;
+      // A delete must not come before what is written behind.
+      if (!entry.behind && (passed.holds(entry) || this.#waitsForChange(entry))) {
+        passed.add(entry);
+        taken++;
+        continue;
+      }
+      if (this.#mustWait(entry) || passed.holds(entry)) break;
+      if (group.length > 0 && (changes(entry) || !mayJoin(entry, written))) break;
       if (!onlyEdits(entry)) for (const record of entry.records) written.add(record);
       group.push(entry);
       text += textOf(entry.plan);
       taken++;
       if (changes(entry)) break;
     }
-    this.#waiting.splice(0, taken);
+    this.#waiting.splice(0, taken, ...passed.entries);
     return group;
   }
 
@@ -181,18 +192,40 @@ export class WriteQueue {
     }
   }
 
-  #mustWait(entry: QueuedWrite): boolean {
-    const isChange = changes(entry);
-    const deletes = entry.plan.mutations.some(({ kind }) => kind === 'delete');
-    for (const running of this.#running) {
-      if (running.turns.has(entry.turn)) return true;
-      if (isChange && running.isChange) return true;
-      // A row that is about to be written may point at what a delete takes.
-      if (deletes && running.isBehind) return true;
-      if (entry.records.some((record) => running.records.has(record))) return true;
-    }
+  #waitsForChange(entry: QueuedWrite): boolean {
+    for (const running of this.#running) if (running.isChange && excludes(running, entry)) return true;
     return false;
   }
+
+  #mustWait(entry: QueuedWrite): boolean {
+    const deletes = entry.plan.mutations.some(({ kind }) => kind === 'delete');
+    // A row that is about to be written may point at what a delete takes.
+    for (const running of this.#running) if (excludes(running, entry) || (deletes && running.isBehind)) return true;
+    return false;
+  }
+}
+
+/** Writes that others go on before: none of their turns, and none to their records. */
+class Passed {
+  readonly entries: QueuedWrite[] = [];
+  readonly #turns = new Set<number>();
+  readonly #records = new Set<string>();
+
+  add(entry: QueuedWrite): void {
+    this.entries.push(entry);
+    this.#turns.add(entry.turn);
+    for (const record of entry.records) this.#records.add(record);
+  }
+
+  holds({ turn, records }: QueuedWrite): boolean {
+    return this.#turns.has(turn) || records.some((record) => this.#records.has(record));
+  }
+}
+
+/** Whether a write cannot be carried out beside others. */
+function excludes(running: Running, entry: QueuedWrite): boolean {
+  if (running.turns.has(entry.turn) || (running.isChange && changes(entry))) return true;
+  return entry.records.some((record) => running.records.has(record));
 }
 
 const changes = ({ plan }: QueuedWrite) => plan.changes.length > 0;

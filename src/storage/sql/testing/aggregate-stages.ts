@@ -85,6 +85,11 @@ export const groups: Case[] = [
     [total({ x: { $addToSet: '$city' }, y: { $addToSet: '$o.q' } })],
     [{ objectId: null, x: ['Eilat', 'Haifa'], y: [1, 3] }],
   ],
+  [
+    '$addToSet in the order of the text',
+    [total({ x: { $addToSet: { $cond: [{ $eq: ['$k', 'a'] }, { $literal: [5e-324] }, { $literal: [0.1] }] } } })],
+    [{ objectId: null, x: [[0.1], [5e-324]] }],
+  ],
   ['a sum beyond all numbers is null', [total({ x: { $sum: { $multiply: ['$n', 1e308] } } })], [{ objectId: null, x: null }]],
   [
     'createdAt is bare under its own name only',

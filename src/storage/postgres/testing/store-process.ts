@@ -1,0 +1,89 @@
+/** Stores for tests that write records as a service does, several of them on one database as several processes would. */
+import { master } from '../../../access/index.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
+import { type FindResult, wholeText } from '../../port.ts';
+import { connectDatabase, type Database } from '../connection/index.ts';
+import { Notices } from '../notices.ts';
+import { PostgresStore } from '../store.ts';
+
+export const schemaName = 'rds_test';
+
+type Parameters = ReadonlyMap<string, string>;
+
+interface Context {
+  readonly store: PostgresStore;
+  readonly principal: typeof master;
+  readonly hooks: { observers: never[]; rules: Map<never, never> };
+  readonly referer: null;
+}
+
+/** What `records/` does, which the tests hand in: it stands above the stores. */
+export interface RecordOperations<Created> {
+  createRecord(context: Context, className: string, body: JsonObject): Promise<Created>;
+  updateRecord(context: Context, className: string, objectId: string, body: JsonObject): Promise<string>;
+  deleteRecord(context: Context, className: string, objectId: string, flags: JsonObject): Promise<unknown>;
+  getRecord(context: Context, className: string, objectId: string, parameters: Parameters): string | Promise<string>;
+  findRecords(context: Context, className: string, parameters: Parameters): Promise<FindResult>;
+  updateSchema(context: Context, className: string, body: JsonObject): Promise<unknown>;
+}
+
+/** A store of one "process": connections, notices and memory of its own. */
+export class StoreProcess<Created> {
+  readonly database: Database;
+  readonly store: PostgresStore;
+  readonly reported: string[];
+  readonly #records: RecordOperations<Created>;
+
+  private constructor(database: Database, store: PostgresStore, reported: string[], records: RecordOperations<Created>) {
+    this.database = database;
+    this.store = store;
+    this.reported = reported;
+    this.#records = records;
+  }
+
+  static async start<Created>(url: string, records: RecordOperations<Created>): Promise<StoreProcess<Created>> {
+    const reported: string[] = [];
+    const report = (fault: string) => reported.push(fault);
+    const database = await connectDatabase(url, { timeLimit: 10_000, report });
+    const store = await PostgresStore.open({ database, schemaName, notices: new Notices(), report });
+    return new StoreProcess(database, store, reported, records);
+  }
+
+  #context = (): Context => ({
+    store: this.store,
+    principal: master,
+    hooks: { observers: [], rules: new Map<never, never>() },
+    referer: null,
+  });
+
+  create = (table: string, body: JsonObject) => this.#records.createRecord(this.#context(), table, body);
+  update = async (table: string, id: string, body: JsonObject) =>
+    JSON.parse(await this.#records.updateRecord(this.#context(), table, id, body)) as JsonObject;
+  remove = (table: string, id: string) => this.#records.deleteRecord(this.#context(), table, id, {});
+  get = async (table: string, id: string) =>
+    JSON.parse(await this.#records.getRecord(this.#context(), table, id, new Map())) as JsonObject;
+  change = (table: string, body: JsonObject) => this.#records.updateSchema(this.#context(), table, body);
+  find = async (table: string, parameters: Record<string, string> = {}) => {
+    const all = new Map(Object.entries({ limit: '10000', ...parameters }));
+    const { results } = await this.#records.findRecords(this.#context(), table, all);
+    return JSON.parse(await wholeText(results)) as JsonObject[];
+  };
+
+  /** Hears of what the others did. */
+  async follow(): Promise<void> {
+    this.store.distrust();
+    await this.store.whenCurrent();
+  }
+
+  async stop(): Promise<void> {
+    await this.store.close();
+    await this.database.close();
+  }
+}
+
+/** What came of each: `ok`, or the code of its error. */
+export const statuses = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
+  outcomes.map((one) => (one.status === 'fulfilled' ? 'ok' : ((one.reason as { code?: unknown }).code ?? one.reason)));
+
+export const increment = { n: { __op: 'Increment', amount: 1 } };
+export const pointer = (className: string, objectId: string) => ({ __type: 'Pointer', className, objectId });
