@@ -13,7 +13,7 @@ export function newAloneName(): string {
 }
 
 /** How often sessions are looked at, a tenth of a second apart: those of a process that has just ended take a moment. */
-const LOOKS = 20;
+const LOOKS = 10;
 
 /**
  * Lets a process go on where the others that use the same database suit it: a command that has the database to itself with none, all

@@ -37,14 +37,17 @@ export class Freshness {
   }
 
   async #lookAnew(): Promise<void> {
-    const began = performance.now();
-    this.#distrusted = false;
-    try {
-      await this.#look();
-    } catch (error) {
-      this.#distrusted = true;
-      throw error;
-    }
-    this.#lookedAt = began;
+    // Who came while it looked waits too: what was distrusted meanwhile may not have been seen.
+    do {
+      const began = performance.now();
+      this.#distrusted = false;
+      try {
+        await this.#look();
+      } catch (error) {
+        this.#distrusted = true;
+        throw error;
+      }
+      this.#lookedAt = began;
+    } while (this.#distrusted);
   }
 }

@@ -139,8 +139,17 @@ async function openTarget(engine: Engine, appId: string, source: Store): Promise
   const target = await engine.open(appId);
   // Where this is cut off, the schema is not the same, and made anew.
   for (const changes of slicesOf(changesTo(source.schema()), TABLES))
-    await target.write({ plan: () => ({ changes, mutations: [] }) });
+    await target.write({ plan: () => ({ changes, mutations: [] }) }).catch((error) => {
+      throw isRefusal(error) ? new OperatorError(`${appId}: ${refusedTables(changes)}: ${error.message}`) : error;
+    });
   return { target, isNew: true };
+}
+
+const isRefusal = (error: unknown): error is ServiceError => error instanceof ServiceError && error.key !== 'unavailable';
+
+function refusedTables(changes: readonly SchemaChange[]): string {
+  const names = changes.flatMap((change) => (change.kind === 'createTable' ? [change.className] : []));
+  return `the target cannot take one of the tables ${names.join(', ')}`;
 }
 
 /** Changes in slices of so many tables. */

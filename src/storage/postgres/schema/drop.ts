@@ -1,4 +1,5 @@
-import type { Database } from '../connection/database.ts';
+import type { Database, Session } from '../connection/database.ts';
+import { mayRetry } from '../connection/errors.ts';
 import { quotedName } from '../names.ts';
 
 /** Tables that one transaction drops: each takes some twenty locks, and the server has some thousands for all its sessions. */
@@ -15,17 +16,14 @@ export async function dropSchema(database: Database, schemaName: string): Promis
       ORDER BY relname NOT LIKE 'rds\\_%', relname LIMIT ${TABLES}`,
     params: [schema],
   };
-  for (;;) {
-    const left = await database.transact(
-      async (session) => {
-        const names = (await session.query(some)).rows.map(([name]) => `${schema}.${quotedName(String(name))}`);
-        const text =
-          names.length > 0 ? `DROP TABLE IF EXISTS ${names.join(', ')} CASCADE` : `DROP SCHEMA IF EXISTS ${schema} CASCADE`;
-        await session.query({ text, params: [] });
-        return names.length;
-      },
-      { timeLimit: 0 },
-    );
-    if (left === 0) return;
-  }
+  const work = async (session: Session) => {
+    const names = (await session.query(some)).rows.map(([name]) => `${schema}.${quotedName(String(name))}`);
+    const text =
+      names.length > 0 ? `DROP TABLE IF EXISTS ${names.join(', ')} CASCADE` : `DROP SCHEMA IF EXISTS ${schema} CASCADE`;
+    await session.query({ text, params: [] });
+    return names.length > 0;
+  };
+  // Requests that are under way hold the same tables in another order.
+  const isLeft = () => database.transact(work, { timeLimit: 0 }).catch((error) => mayRetry(error) || Promise.reject(error));
+  while (await isLeft());
 }
