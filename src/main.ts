@@ -2,7 +2,7 @@ import type { Workshop } from './app.ts';
 import { type Actions, addFirstSystem, runProgram } from './cli/index.ts';
 import { loadSettings, type Settings } from './config/index.ts';
 import { OperatorError } from './kernel/operator-error.ts';
-import { isWorker, serveWith, tellListening, toldByStarter } from './processes.ts';
+import { endInOrder, isWorker, serveWith, tellListening, toldByStarter } from './processes.ts';
 
 const print = (line: string) => console.log(line);
 
@@ -53,6 +53,7 @@ async function serveTogether({ config, secrets }: Settings): Promise<void> {
 async function serveBeside({ config, secrets }: Settings): Promise<void> {
   const { createApp } = await import('./app.ts');
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {});
+  endInOrder();
   const told = toldByStarter();
   const app = await createApp(config, secrets);
   try {

@@ -17,6 +17,11 @@ interface Listening {
 /** Whether this process was started by another to serve beside its like. */
 export const isWorker: boolean = cluster.isWorker;
 
+/** Has this process go on to its end where the one that started it is gone; a worker would else end at once, its requests with it. */
+export function endInOrder(): void {
+  if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
+}
+
 /** Tells the process that started this one where it listens. */
 export function tellListening(address: string): void {
   process.send?.({ listening: address } satisfies Listening);

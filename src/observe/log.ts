@@ -1,4 +1,4 @@
-import { destination, type Logger, pino } from 'pino';
+import { destination, type Logger, pino, stdSerializers } from 'pino';
 
 export type { Logger };
 
@@ -7,5 +7,13 @@ export type { Logger };
  * never headers, bodies or query strings, since all of them may carry credentials.
  */
 export function createLog(level: string): Logger {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination({ fd: 2, sync: true }));
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: plainError } };
+  return pino(options, destination({ fd: 2, sync: true }));
+}
+
+/** What tells of a fault; databases put values of records into other properties of their errors. */
+function plainError(error: Error): object {
+  const { type, message, stack } = stdSerializers.err(error);
+  const { code, constraint } = error as { readonly code?: unknown; readonly constraint?: unknown };
+  return { type, message, stack, code, constraint };
 }

@@ -119,3 +119,12 @@ test('nothing is taken on after the end', () =>
     await assert.rejects(database.atomically([sql('SELECT 1')]), isUnavailable);
     await assert.rejects(database.pages(sql('SELECT 1'), 's', 10).next(), isUnavailable);
   }));
+
+test('with the fewest connections another transaction can be done within one', () =>
+  withDatabase(
+    async ({ database }) => {
+      const within = () => database.transact(async (session) => (await session.query(sql('SELECT 2'))).rows);
+      assert.deepEqual(await database.transact(within), [[2]]);
+    },
+    { connections: 6 },
+  ));

@@ -31,7 +31,7 @@ export async function runAtomically(
 ): Promise<Result[]> {
   for (const statement of statements) link.check(statement);
   const bare = statements.length === 1 && Object.keys(limits).length === 0;
-  const sent: Promise<Answer>[] = bare ? [] : [link.command(`BEGIN${limitsSql(limits)}`)];
+  const sent: Promise<Answer>[] = bare ? [] : [link.command(`BEGIN ISOLATION LEVEL READ COMMITTED${limitsSql(limits)}`)];
   for (const statement of statements) sent.push(link.query(statement, keep));
   if (!bare) sent.push(link.command('COMMIT'));
 
@@ -61,7 +61,7 @@ export async function runTransaction<T>(
   work: (session: Session) => Promise<T>,
   limits: TransactionLimits,
 ): Promise<T> {
-  const begun = link.command(`BEGIN${limitsSql(limits)}`);
+  const begun = link.command(`BEGIN ISOLATION LEVEL READ COMMITTED${limitsSql(limits)}`);
   begun.catch(() => {});
   const { value, failure } = await inSession(link, work, begun);
   if (failure) {

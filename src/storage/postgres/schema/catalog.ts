@@ -1,4 +1,4 @@
-import { emptySchema, referencesOf, type SchemaChange, takesAway } from '../../../schema/change.ts';
+import { emptySchema, referencesOf, type SchemaChange } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, tableOf } from '../../../schema/model.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Row } from '../connection/database.ts';
@@ -9,8 +9,6 @@ export interface Catalog {
   readonly schema: Schema;
   /** How often it was changed: two that are the same are of the same schema. */
   readonly changes: number;
-  /** How often something was taken out of it. A read that was planned before is to be planned anew; after any other change it stands. */
-  readonly removals: number;
   /** The last migration of the catalogue's own tables (migrations.ts). */
   readonly migration: number;
 }
@@ -45,9 +43,11 @@ export function catalogStatements(schemaName: string): Statement[] {
       "columnName" ${text} NOT NULL, PRIMARY KEY ("className", name)
     )`,
     `CREATE TABLE IF NOT EXISTS ${catalog} (
-      one integer PRIMARY KEY CHECK (one = 1), changes bigint NOT NULL, removals bigint NOT NULL, "templateVersion" integer NOT NULL
+      one integer PRIMARY KEY CHECK (one = 1), changes bigint NOT NULL, "templateVersion" integer NOT NULL
     )`,
-    `INSERT INTO ${catalog} (one, changes, removals, "templateVersion") VALUES (1, 0, 0, 0) ON CONFLICT DO NOTHING`,
+    // From the clock: a system that is made anew under an id has had more changes than the one before, so nobody takes it for that one.
+    `INSERT INTO ${catalog} (one, changes, "templateVersion")
+      VALUES (1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, 0) ON CONFLICT DO NOTHING`,
   ].map((sql) => ({ text: sql, params: [] }));
 }
 
@@ -58,7 +58,7 @@ export function loadStatement(schemaName: string): Statement {
   const fields = `SELECT json_agg(json_build_array("className", name, type, "targetClass", "columnName") ORDER BY "className", position)
     FROM ${own(schemaName, 'rds_fields')}`;
   const migration = `SELECT max(number) FROM ${own(schemaName, 'rds_migrations')}`;
-  const text = `SELECT changes, removals, "templateVersion", (${migration}), (${tables}), (${fields}) FROM ${catalogTable(schemaName)}`;
+  const text = `SELECT changes, "templateVersion", (${migration}), (${tables}), (${fields}) FROM ${catalogTable(schemaName)}`;
   return { text, params: [] };
 }
 
@@ -69,11 +69,11 @@ type StoredField = [string, string, Field['type'], string | null, string];
 export function catalogFrom(rows: readonly Row[]): Catalog {
   const [row] = rows;
   if (!row) throw new Error('the catalogue has no row');
-  const [changes, removals, templateVersion, migration, tables, fields] = row as [number, number, number, number, ...unknown[]];
+  const [changes, templateVersion, migration, tables, fields] = row as [number, number, number, ...unknown[]];
   const fieldsOf = readFields(list<StoredField>(fields));
   const read = new Map(list<StoredTable>(tables).map((table) => [table[0], readTable(table, fieldsOf)]));
   const schema = { version: emptySchema.version + 1, templateVersion, tables: read, referencesTo: referencesOf(read) };
-  return { schema, changes, removals, migration };
+  return { schema, changes, migration };
 }
 
 const list = <T>(text: unknown): T[] => (text === null ? [] : JSON.parse(text as string));
@@ -145,9 +145,8 @@ export function saveStatements(schemaName: string, changes: readonly SchemaChang
   const net = netOf(changes);
   const statements: Statement[] = [
     {
-      text: `UPDATE ${catalogTable(schemaName)} SET changes = changes + 1, removals = removals + $1::bigint, "templateVersion" = $2::integer
-        RETURNING changes`,
-      params: [changes.filter(takesAway).length, after.templateVersion ?? 0],
+      text: `UPDATE ${catalogTable(schemaName)} SET changes = changes + 1, "templateVersion" = $1::integer RETURNING changes`,
+      params: [after.templateVersion ?? 0],
     },
   ];
   const add = (text: string, values: readonly unknown[]) => {
