@@ -1,11 +1,20 @@
 /** `record-service move`: everything from the embedded store to PostgreSQL and back, as an operator and a client see it. */
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { runToEnd, temporary } from '../edge/process.ts';
-import { type Data, dataForTest, makeDatabase, settingsOf } from '../support/data.ts';
-import { find } from '../support/query.ts';
-import { type Service, startService } from '../support/service.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { after, describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { query, sharedServer } from '../../src/storage/postgres/testing/server.ts';
+import { type Run, runToEnd } from '../edge/process.ts';
+import { type Data, makeData, makeDatabase, makeDirectory, removeDirectory, settingsOf } from '../support/data.ts';
+import { createMany, defineTable, find, type Row } from '../support/query.ts';
+import { compileCache, engines, type Service, startService } from '../support/service.ts';
 import { assertAlike, assertCredentials, fill, readAll } from './world.ts';
+
+type Both = Data & { database: { url: string } };
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const same = /^moved 1 system and [\d,]+ records; counts and checksums are the same$/m;
 
 async function running<T>(data: Data, work: (service: Service) => Promise<T>): Promise<T> {
   const service = await startService(data);
@@ -16,36 +25,198 @@ async function running<T>(data: Data, work: (service: Service) => Promise<T>): P
   }
 }
 
-const move = (data: Data, to: string) => runToEnd(['move', '--to', to], settingsOf(data), data.dataDir);
+const ends: (() => unknown)[] = [];
+after(async () => {
+  for (const end of ends.reverse()) await end();
+});
 
-test('Move: to PostgreSQL and back, everything is as it was', async () => {
-  const embedded = await dataForTest('sqlite');
+async function emptyDatabase(): Promise<{ url: string }> {
   const database = await makeDatabase(false);
-  after(() => database.drop());
-  const { world, before } = await running(embedded, async (service) => {
-    const world = await fill(service, Number(process.env.MANY ?? 3_000));
-    return { world, before: await readAll(service, world) };
+  ends.push(database.drop);
+  return database;
+}
+
+async function embeddedData(): Promise<Data> {
+  const { dataDir, remove } = await makeData('sqlite');
+  ends.push(remove);
+  return { dataDir };
+}
+
+async function emptyDirectory(): Promise<string> {
+  const path = await makeDirectory('sqlite', false);
+  ends.push(() => removeDirectory(path));
+  return path;
+}
+
+/** A system with a table of some records, and a database to move it to. */
+async function bothWith(records: number): Promise<Both> {
+  const embedded = await embeddedData();
+  await running(embedded, async (service) => {
+    await defineTable(service, 'Many', { n: 'Number', s: 'String', tags: 'Array' }, { indexes: { byText: { s: 1 } } });
+    await createMany(service, 'Many', rowsFrom(0, records));
+  });
+  return { ...embedded, database: await emptyDatabase() };
+}
+
+const rowsFrom = (first: number, count: number): Row[] =>
+  Array.from({ length: count }, (_, n) => ({ n: first + n, s: `row ${'x'.repeat(n % 90)}`, tags: [n % 7] }));
+
+const move = (data: Data, to: 'postgres' | 'embedded'): Promise<Run> =>
+  runToEnd(['move', '--to', to], settingsOf(data), data.dataDir);
+
+/** A move that goes on beside the test. */
+function beginMove(data: Both, to: 'postgres' | 'embedded') {
+  const child = spawn(process.execPath, [main, 'move', '--to', to], {
+    cwd: data.dataDir,
+    env: { PATH: process.env.PATH ?? '', ...compileCache, ...settingsOf(data) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  ends.push(() => child.kill('SIGKILL'));
+  const run: Run = { code: null, stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => (run.stdout += chunk));
+  child.stderr.on('data', (chunk) => (run.stderr += chunk));
+  const ended = once(child, 'close').then(([code]): Run => ({ ...run, code }));
+  return { child, ended };
+}
+
+/** Records of `Many` that are in PostgreSQL, and the transaction that brought the first of them. */
+async function copied({ database }: Both): Promise<{ count: number; first: unknown }> {
+  const text = `SELECT count(*)::int, (array_agg(xmin::text ORDER BY "_seq"))[1] AS first FROM rds_testapp."t_Many"`;
+  const [row] = await query(database.url, text).catch(() => []);
+  return (row as { count: number; first: unknown }) ?? { count: 0, first: null };
+}
+
+async function whenCopied(data: Both, atLeast: number): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while ((await copied(data)).count < atLeast) {
+    assert.ok(Date.now() < deadline, 'the move does not come on');
+    await wait(10);
+  }
+}
+
+function assertRefused({ code, stdout, stderr }: Run, says: RegExp): void {
+  assert.deepEqual([code, stdout], [1, ''], stderr);
+  assert.match(stderr, says);
+  assert.equal(stderr.trim().split('\n').length, 1, stderr);
+}
+
+function assertDone({ code, stdout, stderr }: Run): void {
+  assert.equal(code, 0, stdout + stderr);
+  assert.match(stdout, same);
+}
+
+// TEST_ENGINES may leave out one of the two that a move is between.
+describe('Move', { skip: engines.length < 2 }, () => {
+  test('Move: to PostgreSQL and back, everything is as it was', async () => {
+    const embedded = await embeddedData();
+    const database = await emptyDatabase();
+    const { world, read } = await running(embedded, async (service) => {
+      const world = await fill(service, 1_000);
+      return { world, read: await readAll(service, world) };
+    });
+    const there = await move({ ...embedded, database }, 'postgres');
+    assert.deepEqual([there.code, there.stderr], [0, '']);
+    assert.match(there.stdout, /^moved 2 systems and [\d,]+ records; counts and checksums are the same$/m);
+
+    const now = await running({ dataDir: await emptyDirectory(), database }, async (service) => {
+      assertAlike(await readAll(service, world), read);
+      await assertCredentials(service, world);
+      const made = await service.call('POST', '/platform/classes/Hostile', { body: { s: 'new' } });
+      assert.equal(made.status, 201, made.text);
+      assert.equal((await find(service, 'Hostile')).at(-1)?.s, 'new');
+      return readAll(service, world);
+    });
+
+    const emptied = { dataDir: await emptyDirectory() };
+    const back = await move({ ...emptied, database }, 'embedded');
+    assert.deepEqual([back.code, back.stderr], [0, '']);
+    await running(emptied, async (service) => {
+      assertAlike(await readAll(service, world), now);
+      await assertCredentials(service, world);
+    });
+    const again = await move({ ...emptied, database }, 'embedded');
+    assert.match(`${again.stdout}${again.stderr}`, /testapp is in the target already, and .* is not the same in both/);
   });
 
-  const there = await move({ ...embedded, database }, 'postgres');
-  console.log(there);
-  assert.equal(there.code, 0, there.stderr);
+  test('Move: one that is killed goes on where it was, and copies what was written to the source since', async () => {
+    const data = await bothWith(8_000);
+    let last: Awaited<ReturnType<typeof copied>> | undefined;
+    for (const atLeast of [1, 1_000, 4_000]) {
+      const { child, ended } = beginMove(data, 'postgres');
+      await whenCopied(data, atLeast);
+      await wait(Math.random() * 100);
+      child.kill('SIGKILL');
+      await ended;
+      const now = await copied(data);
+      if (last) assert.equal(now.first, last.first);
+      last = now;
+    }
+    const embedded = { dataDir: data.dataDir };
+    const written = await running(embedded, async (service) => {
+      const [first, second] = await find(service, 'Many', { limit: 2 });
+      await service.call('PUT', `/platform/classes/Many/${first?.objectId}`, { body: { n: -1 } });
+      await service.call('DELETE', `/platform/classes/Many/${second?.objectId}`);
+      await service.call('POST', '/platform/classes/Many', { body: { objectId: second?.objectId, more: true } });
+      return find(service, 'Many', { limit: 100_000 });
+    });
+    assertDone(await move(data, 'postgres'));
+    const again = await move(data, 'postgres');
+    assert.deepEqual([again.code, again.stderr], [0, '']);
+    assert.match(again.stdout, /^testapp: there already, and compared\nmoved 0 systems/);
 
-  const now = await running({ dataDir: await temporary(), database }, async (service) => {
-    assertAlike(await readAll(service, world), before);
-    await assertCredentials(service, world);
-    const made = await service.call('POST', '/platform/classes/Hostile', { body: { s: 'new', p: null } });
-    assert.equal(made.status, 201, made.text);
-    assert.equal((await find(service, 'Hostile')).at(-1)?.s, 'new');
-    return readAll(service, world);
+    const back = { dataDir: await emptyDirectory(), database: data.database };
+    const { child, ended } = beginMove(back, 'embedded');
+    await wait(1_000 + Math.random() * 1_000);
+    child.kill('SIGKILL');
+    await ended;
+    assert.match((await move(back, 'embedded')).stdout, /counts and checksums are the same/);
+    assert.deepEqual(await running({ dataDir: back.dataDir }, (service) => find(service, 'Many', { limit: 100_000 })), written);
   });
 
-  const emptied = { dataDir: await temporary() };
-  const back = await move({ ...emptied, database }, 'embedded');
-  console.log(back);
-  assert.equal(back.code, 0, back.stderr);
-  await running(emptied, async (service) => {
-    assertAlike(await readAll(service, world), now);
-    await assertCredentials(service, world);
+  test('Move: while one is under way nobody else begins; a lost connection is told in one line, and the next move goes on', async () => {
+    const data = await bothWith(4_000);
+    const { database, dataDir } = data;
+    const { child, ended } = beginMove(data, 'postgres');
+    await whenCopied(data, 1);
+    child.kill('SIGSTOP');
+    await assert.rejects(startService({ dataDir: await emptyDirectory(), database }), /a move of this database is under way/);
+    await assert.rejects(startService({ dataDir }), /another process serves this data directory/);
+    const elsewhere = { dataDir: await emptyDirectory(), database };
+    assertRefused(await move(elsewhere, 'embedded'), /services or commands use this database/);
+
+    const name = new URL(database.url).pathname.slice(1);
+    const { url } = await sharedServer();
+    await query(url, `ALTER DATABASE "${name}" ALLOW_CONNECTIONS false`);
+    await query(url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+    child.kill('SIGCONT');
+    const { code, stderr } = await ended;
+    await query(url, `ALTER DATABASE "${name}" ALLOW_CONNECTIONS true`);
+    assert.equal(code, 1);
+    // Before it, the log tells of the connection.
+    assert.match(stderr, /^(\{.*\}\n)*record-service: PostgreSQL cannot be reached any more.*\n$/);
+    const { first } = await copied(data);
+    assertDone(await move(data, 'postgres'));
+    assert.deepEqual(await copied(data), { count: 4_000, first });
+  });
+
+  test('Move: what cannot be moved is told in one line', async () => {
+    const data = await bothWith(3);
+    const empty = { dataDir: await emptyDirectory(), database: data.database };
+    assertRefused(await move(empty, 'postgres'), /DATA_DIR: .* holds no systems/);
+    assertRefused(await move(empty, 'embedded'), /nothing to move: the source holds no systems/);
+    assertRefused(await move({ dataDir: data.dataDir }, 'postgres'), /DATABASE_URL: must be set/);
+    const away = { ...data, database: { url: 'postgres://postgres@127.0.0.1:1/none' } };
+    assertRefused(await move(away, 'postgres'), /DATABASE_URL: PostgreSQL at 127.0.0.1:1 cannot be reached/);
+    const text = Array.from({ length: 4_000 }, () => String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000))).join('');
+    await running({ dataDir: data.dataDir }, async (service) => {
+      await service.call('POST', '/platform/classes/Many', { body: { objectId: 'large', s: text } });
+      assertRefused(await move(data, 'postgres'), /another process serves this data directory/);
+    });
+    assertRefused(await move(data, 'postgres'), /cannot take the record "large" of Many: index row /);
+    const other = { dataDir: await emptyDirectory(), database: await emptyDatabase() };
+    await running(other, async () => {
+      assertRefused(await move({ ...data, database: other.database }, 'postgres'), /services or commands use this database/);
+    });
+    assertRefused(await move({ ...data, database: other.database }, 'postgres'), /systems of another installation/);
   });
 });
