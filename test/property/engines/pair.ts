@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { type EngineName, type Service, startService } from '../../support/service.ts';
 import { password } from '../../support/users.ts';
-import type { Request } from './reads.ts';
-import { jsonText, MAIN, OTHER } from './values.ts';
+import { jsonText, MAIN, OTHER, type Request } from './request.ts';
 
 /** Time stands still, so that both give records the same times. */
 const stopped = `const Real = Date;
@@ -23,10 +22,12 @@ export interface Pair {
 }
 
 interface Side {
+  readonly engine: EngineName;
   readonly service: Service;
   readonly session: string;
 }
 
+/** Starts both; the caller stops them. */
 export async function startPair(): Promise<Pair> {
   const sides = await Promise.all([start('sqlite'), start('postgres')]);
   return {
@@ -48,26 +49,30 @@ async function start(engine: EngineName): Promise<Side> {
   const service = await startService({ engine, env });
   const made = await service.call('POST', '/platform/users', { body: { objectId: 'u1', username: 'u1', password } });
   assert.equal(made.status, 201, made.text);
-  return { service, session: made.body.sessionToken };
+  return { engine, service, session: made.body.sessionToken };
 }
 
 /** Each run has tables of its own, of names of the same length. */
-async function answerOf({ service, session }: Side, { method, path, body, by }: Request, run: number): Promise<string> {
+async function answerOf(
+  { engine, service, session }: Side,
+  { method, path, body, byUser }: Request,
+  run: number,
+): Promise<string> {
   const number = String(run).padStart(5, '0');
   const names = [MAIN, OTHER].map((name) => [name, `${name.slice(0, -number.length)}${number}`] as const);
   const sent = (text: string) => names.reduce((all, [name, own]) => all.replaceAll(name, own), text);
   const shown = (text: string) => names.reduce((all, [name, own]) => all.replaceAll(own, name), text);
   const asParameters = method === 'GET' && body !== undefined;
   const answer = await service.call(asParameters ? 'POST' : method, `/platform/${sent(path)}`, {
-    ...(by === 'user' && { session }),
+    ...(byUser && { session }),
     ...(body !== undefined && { body: sent(jsonText(asParameters ? { ...(body as object), _method: 'GET' } : body)) }),
   });
-  const text = path.startsWith('classes-aggregate') ? alikeNumbers(answer.text) : answer.text;
+  const text = engine === 'sqlite' && path.startsWith('classes-aggregate') ? respelled(answer.text) : answer.text;
   return `${answer.status} ${shown(text)}`;
 }
 
-/** SQLite writes the numbers of an aggregation as 1.0e+308 where JSON.stringify writes 1e+308. */
-function alikeNumbers(json: string): string {
+/** The same JSON, its numbers as JSON.stringify writes them: in objects and arrays of aggregations SQLite writes 1.0e+308 for 1e+308. */
+function respelled(json: string): string {
   return json.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
     token.startsWith('"') ? token : JSON.stringify(Number(token)),
   );

@@ -1,217 +1,113 @@
 /** Writes of records and changes of the schema, as requests; some are refused. */
 import fc from 'fast-check';
 import type { Json } from '../../support/oracle.ts';
-import type { Request } from './reads.ts';
-import {
-  anything,
-  array,
-  boolean,
-  fieldNames,
-  fields,
-  label,
-  MAIN,
-  mainId,
-  number,
-  OTHER,
-  otherId,
-  pointerTo,
-  record,
-  scalar,
-  text,
-} from './values.ts';
+import { list, type Made, pick, pickWord, some, weighted } from './draw.ts';
+import { batchOf, classPath, MAIN, OTHER, type Request } from './request.ts';
+import { anything, array, fieldName, fields, mainId, number, otherId, pointerTo, record, scalar, text } from './values.ts';
 import { place } from './where.ts';
 
-const pick = <T>(...values: T[]): fc.Arbitrary<T> => fc.constantFrom(...values);
-const elements = fc.array(fc.oneof({ weight: 4, arbitrary: scalar }, { weight: 1, arbitrary: anything }), { maxLength: 3 });
-const operator: fc.Arbitrary<Json> = fc.oneof(
-  { weight: 3, arbitrary: number.map((amount): Json => ({ __op: 'Increment', amount })) },
-  {
-    weight: 5,
-    arbitrary: fc.tuple(pick('Add', 'AddUnique', 'Remove'), elements).map(([__op, objects]): Json => ({ __op, objects })),
-  },
-  { weight: 2, arbitrary: fc.constant<Json>({ __op: 'Delete' }) },
-  { weight: 1, arbitrary: anything.map((amount): Json => ({ __op: 'SetOnInsert', amount })) },
-  { weight: 1, arbitrary: fields.r.of },
-  {
-    weight: 1,
-    arbitrary: fc
-      .tuple(pick('Increment', 'Add', 'Batch', 'Foo', 'AddRelation'), anything)
-      .map(([__op, x]): Json => ({ __op, amount: x, objects: x })),
-  },
-);
-/** Operators that the field takes, its own values, and now and then anything. */
-function change(name: string): fc.Arbitrary<Json> {
-  const known = Object.hasOwn(fields, name) ? fields[name as 's'] : undefined;
-  const type: string = known?.type ?? 'Object';
-  const own = known ? (known.of as fc.Arbitrary<Json>) : anything;
-  const lists = fc.tuple(pick('Add', 'AddUnique', 'Remove'), elements).map(([__op, objects]): Json => ({ __op, objects }));
-  const fitting: fc.Arbitrary<Json>[] = [own, own, pick<Json>(null, { __op: 'Delete' })];
-  if (type === 'Number') fitting.push(number.map((amount): Json => ({ __op: 'Increment', amount })));
-  if (type === 'Array' || !known) fitting.push(lists, lists);
-  if (!known) fitting.push(number.map((amount): Json => ({ __op: 'Increment', amount })));
-  return fc.oneof(
-    { weight: 10, arbitrary: fc.oneof(...fitting) },
-    { weight: 1, arbitrary: operator },
-    { weight: 1, arbitrary: anything },
-  );
-}
-const changed = fc.oneof(
-  { weight: 3, arbitrary: pick<string>(...fieldNames) },
-  { weight: 3, arbitrary: place },
-  { weight: 1, arbitrary: pick('new1', 'new2', 'ACL', '1x', 'createdAt', 'x y', `${'L'.repeat(80)}a`, `${'L'.repeat(80)}b`) },
-);
-const body = fc
-  .uniqueArray(changed, { minLength: 1, maxLength: 3 })
-  .chain((names) => fc.tuple(...names.map((of) => change(of).map((value) => [of, value] as const))))
-  .map((entries): Json => Object.fromEntries(entries));
+const elements = list(weighted([4, scalar], [1, anything]), 3);
+const increment = number.map((amount): Json => ({ __op: 'Increment', amount }));
+const listed = fc.tuple(pickWord('Add AddUnique Remove'), elements).map(([__op, objects]): Json => ({ __op, objects }));
+const cleared = pick<Json>(null, { __op: 'Delete' });
+const setOnInsert = anything.map((amount): Json => ({ __op: 'SetOnInsert', amount }));
+const malformed = fc
+  .tuple(pickWord('Increment Add Batch Foo AddRelation'), anything)
+  .map(([__op, of]): Json => ({ __op, amount: of, objects: of }));
+const anyOperator = fc.oneof(increment, listed, cleared, setOnInsert, malformed);
 
-const at = (id: string) => `classes/${MAIN}/${encodeURIComponent(id)}`;
+/** What a field, or a place, is mostly sent: its own values and operators. */
+function change(name: string): Made {
+  const { type, of } = fields.get(name) ?? { type: 'any', of: anything };
+  const fitting = [of, of, cleared];
+  if (type === 'Number' || type === 'any') fitting.push(increment);
+  if (type === 'Array' || type === 'any') fitting.push(listed, listed);
+  return weighted([10, fc.oneof(...fitting)], [1, anyOperator], [1, anything]);
+}
+
+// PostgreSQL's identifiers have 63 bytes.
+const unknown = pick('new1', 'new2', 'ACL', '1x', 'createdAt', 'x y', `${'L'.repeat(80)}a`, `${'L'.repeat(80)}b`);
+const changes = fc
+  .uniqueArray(weighted([3, fieldName], [3, place], [1, unknown]), { minLength: 1, maxLength: 3 })
+  .chain((names) => fc.tuple(...names.map((name) => change(name).map((value) => [name, value] as const))))
+  .map((entries) => Object.fromEntries(entries));
+
 const create = fc
-  .tuple(mainId, record)
-  .map(([objectId, row]): Request => ({ method: 'POST', path: `classes/${MAIN}`, body: { ...row, objectId } }));
-const createAnyhow = fc
-  .tuple(mainId, body)
-  .map(([objectId, row]): Request => ({ method: 'POST', path: `classes/${MAIN}`, body: { ...(row as object), objectId } }));
-const update = fc.tuple(mainId, body).map(([id, of]): Request => ({ method: 'PUT', path: at(id), body: of }));
-const remove = mainId.map((id): Request => ({ method: 'DELETE', path: at(id) }));
-const removeOther = otherId.map((id): Request => ({ method: 'DELETE', path: `classes/${OTHER}/${encodeURIComponent(id)}` }));
-const other = fc
-  .record(
-    { objectId: otherId, name: text, rank: number, up: pointerTo(OTHER, otherId), list: array },
-    { requiredKeys: ['objectId'] },
-  )
-  .map((row): Request => ({ method: 'POST', path: `classes/${OTHER}`, body: row as Json }));
-const single = fc.oneof(
-  { weight: 3, arbitrary: create },
-  { weight: 1, arbitrary: createAnyhow },
-  { weight: 8, arbitrary: update },
-  { weight: 2, arbitrary: remove },
-  { weight: 1, arbitrary: removeOther },
-  { weight: 1, arbitrary: other },
+  .tuple(mainId, weighted<object>([3, record], [1, changes]))
+  .map(([objectId, row]): Request => ({ method: 'POST', path: classPath(MAIN), body: { ...row, objectId } }));
+const update = fc.tuple(mainId, changes).map(([id, body]): Request => ({ method: 'PUT', path: classPath(MAIN, id), body }));
+const remove = fc.oneof(
+  { weight: 2, arbitrary: mainId.map((id): Request => ({ method: 'DELETE', path: classPath(MAIN, id) })) },
+  otherId.map((id): Request => ({ method: 'DELETE', path: classPath(OTHER, id) })),
 );
-const batch = fc.array(single, { minLength: 1, maxLength: 6 }).map(
-  (items): Request => ({
-    method: 'POST',
-    path: 'batch',
-    body: {
-      requests: items.map(({ method, path, body: of }) => ({
-        method,
-        path: `/platform/${path}`,
-        ...(of === undefined ? {} : { body: of }),
-      })) as Json,
-    },
+const target = some({ name: text, rank: number, up: pointerTo(OTHER, otherId), list: array });
+const createOther = fc
+  .tuple(otherId, target)
+  .map(([objectId, row]): Request => ({ method: 'POST', path: classPath(OTHER), body: { ...row, objectId } }));
+const single = weighted([4, create], [8, update], [3, remove], [1, createOther]);
+const batch = fc.array(single, { minLength: 1, maxLength: 8 }).map(batchOf);
+const byAnyone = fc.tuple(weighted([3, single], [1, batch]), weighted([3, fc.constant(false)], [1, fc.constant(true)]));
+
+const types = pickWord('String Number Boolean Date Array Object File HTML/XML').map((type): Json => ({ type }));
+const targeted = pickWord('Pointer Relation').map((type): Json => ({ type, targetClass: OTHER }));
+const fieldChange = fc
+  .tuple(
+    weighted([1, fieldName], [2, pickWord('s S n o p new1 new2')]),
+    fc.oneof(pick<Json>({ __op: 'Delete' }), types, targeted),
+  )
+  .map(([name, of]): Json => ({ fields: { [name]: of } }));
+const indexed = fc.uniqueArray(pickWord('n d b p m createdAt a o objectId new1 r l f'), { minLength: 1, maxLength: 2 });
+const index = fc.tuple(pickWord('i1 i2'), indexed, pick<Json>(1, -1, null)).map(
+  ([of, names, direction]): Json => ({
+    indexes: { [of]: direction === null ? { __op: 'Delete' } : Object.fromEntries(names.map((name) => [name, direction])) },
   }),
 );
+const textIndex = fc.uniqueArray(pickWord('s h S'), { maxLength: 3 }).map((names): Json => ({ textIndex: names }));
+const everyone = { requiresAuthentication: true };
+const open = { find: everyone, get: everyone, count: everyone };
+/** What the user may do, and which fields and records he sees: `a` and `l` hold users. */
+const permissions = pick<{ [key: string]: Json }>(
+  {},
+  // Nothing that he creates has an id of his choice.
+  { update: everyone, delete: everyone },
+  { find: { pointerFields: ['l'] }, update: { pointerFields: ['a', 'l'] } },
+  { find: {}, get: {}, readUserFields: ['a', 'l'], writeUserFields: ['l'], addField: everyone },
+  { protectedFields: { '*': ['m', 'f'] } },
+  { protectedFields: { 'userField:l': ['n', 's', 'r'], authenticated: ['d'] }, update: everyone },
+).map((more): Json => ({ classLevelPermissions: { ...open, ...more } }));
+const redefine = fc
+  .oneof(fieldChange, index, textIndex, permissions)
+  .map((body): Request => ({ method: 'PUT', path: `schemas/${MAIN}`, body }));
+const drop = pick(MAIN, OTHER).map((table): Request => ({ method: 'DELETE', path: `schemas/${table}` }));
 
-const types = pick<Json>(
-  { type: 'String' },
-  { type: 'Number' },
-  { type: 'Boolean' },
-  { type: 'Date' },
-  { type: 'Array' },
-  { type: 'Object' },
-  { type: 'Pointer', targetClass: OTHER },
-  { type: 'Relation', targetClass: OTHER },
-  { type: 'File' },
-  { type: 'HTML/XML' },
-);
-const fieldChange = fc.oneof(
-  { weight: 1, arbitrary: pick<string>(...fieldNames, 'new1').map((of): Json => ({ fields: { [of]: { __op: 'Delete' } } })) },
-  {
-    weight: 2,
-    arbitrary: fc
-      .tuple(pick('s', 'S', 'n', 'o', 'p', 'new1', 'new2'), types)
-      .map(([of, type]): Json => ({ fields: { [of]: type } })),
-  },
-);
-const index = fc
-  .tuple(
-    pick('i1', 'i2'),
-    fc.uniqueArray(pick('n', 'd', 'b', 'p', 'm', 'createdAt', 'a', 'o', 'objectId', 'new1', 'r', 'l', 'f'), {
-      minLength: 1,
-      maxLength: 2,
-    }),
-    pick(1, -1),
-    fc.boolean(),
-  )
-  .map(
-    ([of, names, direction, gone]): Json => ({
-      indexes: { [of]: gone ? { __op: 'Delete' } : Object.fromEntries(names.map((one) => [one, direction])) },
-    }),
-  );
-const textIndex = fc.uniqueArray(pick('s', 'h', 'S'), { maxLength: 3 }).map((names): Json => ({ textIndex: names }));
-const redefine = fc.oneof(
-  {
-    weight: 9,
-    arbitrary: fc
-      .oneof(fieldChange, index, textIndex)
-      .map((of): Request => ({ method: 'PUT', path: `schemas/${MAIN}`, body: of })),
-  },
-  {
-    weight: 1,
-    arbitrary: pick<Request>({ method: 'DELETE', path: `schemas/${MAIN}` }, { method: 'DELETE', path: `schemas/${OTHER}` }),
-  },
+export const write = weighted(
+  [22, byAnyone.map(([request, byUser]): Request => ({ ...request, byUser }))],
+  [3, redefine],
+  [1, drop],
 );
 
-export const write = fc.oneof(
-  { weight: 8, arbitrary: single },
-  { weight: 3, arbitrary: batch },
-  { weight: 1, arbitrary: redefine },
-);
-export const edits = { update, create, batch, redefine };
-
-/** Makes the tables, with a text index, and fills them. */
-export function seeding(rows: Json[], targets: Json[]): Request[] {
-  const wire = (of: { type: string; targetClass?: string }) => ({
-    type: of.type,
-    ...(of.targetClass === undefined ? {} : { targetClass: of.targetClass }),
-  });
-  const main = Object.fromEntries(fieldNames.map((of) => [of, wire(fields[of])]));
-  const open = {
-    find: { requiresAuthentication: true },
-    get: { requiresAuthentication: true },
-    count: { requiresAuthentication: true },
-  };
-  const target = {
-    name: { type: 'String' },
-    rank: { type: 'Number' },
-    up: { type: 'Pointer', targetClass: OTHER },
-    list: { type: 'Array' },
-  };
-  const load = (table: string, all: Json[]): Request => ({
-    method: 'POST',
-    path: 'batch',
-    body: { requests: all.map((of) => ({ method: 'POST', path: `/platform/classes/${table}`, body: of })) },
-  });
-  return [
-    { method: 'POST', path: `schemas/${OTHER}`, body: { className: OTHER, fields: target, classLevelPermissions: open } },
-    {
-      method: 'POST',
-      path: `schemas/${MAIN}`,
-      body: { className: MAIN, fields: main, textIndex: ['s', 'h'], classLevelPermissions: open },
-    },
-    load(OTHER, targets),
-    load(MAIN, rows),
-  ];
-}
+const isThere = (id: string) => id !== 'gone';
+/** The records that both tables begin with. */
 export const rows = fc
-  .uniqueArray(
-    mainId.filter((id) => id !== 'gone'),
-    { maxLength: 13, size: 'max' },
-  )
+  .uniqueArray(mainId.filter(isThere), { maxLength: 13, size: 'max' })
   .chain((ids) => fc.tuple(...ids.map((objectId) => record.map((row): Json => ({ ...row, objectId })))));
 export const targets = fc
-  .uniqueArray(
-    otherId.filter((id) => id !== 'gone'),
-    { maxLength: 6, size: 'max' },
-  )
-  .chain((ids) =>
-    fc.tuple(
-      ...ids.map((objectId, at_) =>
-        fc
-          .record({ name: text, rank: fc.constant(at_), up: pointerTo(OTHER, otherId), list: array }, { requiredKeys: [] })
-          .map((row): Json => ({ ...row, objectId }) as Json),
-      ),
-    ),
-  );
-export { boolean, label };
+  .uniqueArray(otherId.filter(isThere), { maxLength: 6, size: 'max' })
+  .chain((ids) => fc.tuple(...ids.map((objectId, rank) => target.map((row): Json => ({ rank, ...row, objectId })))));
+
+/** Makes the tables, which every user may read, and fills them. */
+export function seeding(all: readonly Json[], others: readonly Json[]): Request[] {
+  const make = (className: string, more: { [key: string]: Json }): Request => ({
+    method: 'POST',
+    path: `schemas/${className}`,
+    body: { className, classLevelPermissions: open, ...more },
+  });
+  const own = [...fields].map(([name, { of, ...type }]): [string, Json] => [name, type]);
+  const up = { type: 'Pointer', targetClass: OTHER };
+  return [
+    make(OTHER, { fields: { name: { type: 'String' }, rank: { type: 'Number' }, up, list: { type: 'Array' } } }),
+    make(MAIN, { fields: Object.fromEntries(own), textIndex: ['s', 'h'] }),
+    batchOf(others.map((body): Request => ({ method: 'POST', path: classPath(OTHER), body }))),
+    batchOf(all.map((body): Request => ({ method: 'POST', path: classPath(MAIN), body }))),
+  ];
+}
