@@ -22,7 +22,7 @@ const pathOf = (labels: readonly string[]) => bound(jsonPath(labels));
 
 const elementText: Fragment = [
   "CASE e.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' WHEN 'null' THEN NULL WHEN 'object' THEN e.value WHEN 'array' THEN e.value" +
-    " ELSE nullif(json_quote(e.value), 'null') END",
+    " WHEN 'real' THEN rds_wire('number', e.value, '') ELSE nullif(json_quote(e.value), 'null') END",
 ];
 
 const canonical = (json: Fragment) => sql`rds_canonical(${json})`;
@@ -60,7 +60,7 @@ export const sqliteAggregate: AggregateDialect = {
     sql`EXISTS (SELECT 1 FROM json_each(CASE WHEN json_type(${json}) = 'array' THEN ${json} END) AS e WHERE ${condition(elementText)})`,
   jsonOfText: (text) => sql`nullif(json_quote(${text}), 'null')`,
   jsonOfNumber: (number) =>
-    sql`CASE WHEN abs(${number}) < 1e15 AND ${number} = CAST(${number} AS INTEGER) THEN CAST(CAST(${number} AS INTEGER) AS TEXT) WHEN abs(${number}) <= 1.7976931348623157e308 THEN json_quote(${number}) END`,
+    sql`CASE WHEN abs(${number}) < 1e15 AND ${number} = CAST(${number} AS INTEGER) THEN CAST(CAST(${number} AS INTEGER) AS TEXT) WHEN abs(${number}) <= 1.7976931348623157e308 THEN rds_wire('number', ${number}, '') END`,
   jsonOfInstant: (instant) =>
     sql`CASE WHEN ${instant} BETWEEN ${String(FIRST_INSTANT)} AND ${String(LAST_INSTANT)} THEN '{"__type":"Date","iso":"' || strftime('%Y-%m-%dT%H:%M:%fZ', ${instant} / 1000.0, 'unixepoch') || '"}' ELSE rds_wire('date', ${instant}, '') END`,
 
