@@ -34,7 +34,7 @@ for (const engine of engines)
       const ACL = { [other.id]: { read: true } };
       await createAll(service, table, [
         { objectId: 'seen', title: 'aa', n: 1 },
-        { objectId: 'hidden', title: `${'a'.repeat(41)}!`, n: 1, ACL },
+        { objectId: 'hidden', title: `${'a'.repeat(71)}!`, n: 1, ACL },
       ]);
     });
     after(async () => {
