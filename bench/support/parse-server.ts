@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { listening } from './listening.ts';
 import { fields, indexes, table } from './records.ts';
 import { note } from './report.ts';
 import type { Scratch } from './scratch.ts';
@@ -24,15 +25,7 @@ export async function startParseServer(scratch: Scratch, databaseUrl: string): P
       stdio: ['ignore', 'pipe', 'ignore'],
     }),
   );
-  const url = await new Promise<string>((resolve, reject) => {
-    let output = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-      const found = /listening on (http:\/\/\S+)/.exec(output)?.[1];
-      if (found) resolve(found);
-    });
-    child.once('exit', (code) => reject(new Error(`Parse Server ended with ${code}`)));
-  });
+  const url = await listening(child, 'Parse Server');
   const [id, key] = [{ 'X-Parse-Application-Id': 'bench' }, { 'X-Parse-REST-API-Key': 'bench-rest' }];
   const target = { name: 'Parse Server', url, headers: { ...id, ...key } };
   const definition = { className: table, fields, indexes };

@@ -1,0 +1,15 @@
+import type { ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
+
+/** The address that a server prints once it listens. @throws Error where it ends before @param name for that error */
+export function listening(child: ChildProcess & { readonly stdout: Readable }, name: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      const found = /listening on (http:\/\/\S+)/.exec(output)?.[1];
+      if (found) resolve(found);
+    });
+    child.once('exit', (code) => reject(new Error(`${name} ended with ${code}`)));
+  });
+}
