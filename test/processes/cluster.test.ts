@@ -1,6 +1,8 @@
 /** Several processes under one address: WEB_CONCURRENCY. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { path, send, unique } from '../support/records.ts';
 import { engines, type Service, startService } from '../support/service.ts';
 import { soon } from '../support/soon.ts';
@@ -33,11 +35,27 @@ if (engines.includes('postgres'))
       });
     });
 
+    /** The processes that the service has started, by number. */
+    const workers = () =>
+      readFileSync(`/proc/${service.process.pid}/task/${service.process.pid}/children`, 'utf8').trim().split(' ').map(Number);
+
+    test('one that is killed is started again, and the others go on meanwhile', async () => {
+      const before = workers();
+      assert.equal(before.length, 3);
+      process.kill(before[0] as number, 'SIGKILL');
+      await wait(50);
+      for (const { status } of await times(20, () => ask('GET', path('Accounts')))) assert.equal(status, 200);
+      const until = Date.now() + 20_000;
+      while (workers().length < 3 && Date.now() < until) await wait(50);
+      const now = workers();
+      assert.deepEqual([now.length, now.filter((pid) => before.includes(pid)).length], [3, 2]);
+    });
+
     test('SIGTERM: what is under way is answered, and it ends with 0', async () => {
       const table = unique('T');
       const requests = Array.from({ length: 500 }, (_, n) => ({ method: 'POST', path: path(table), body: { n } }));
       const batches = times(6, () => ask('POST', '/platform/batch', { requests }));
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await wait(100);
       const code = await service.stop();
       for (const { status, body } of await batches) assert.deepEqual([status, body.length], [200, 500]);
       assert.equal(code, 0);
