@@ -120,8 +120,7 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
  *   DATA_DIR cannot be
  */
 export async function openWorkshop(config: Config, databaseUrl: string | undefined, mayMake: boolean): Promise<Workshop> {
-  if (databaseUrl === undefined && !mayMake && !existsSync(registryOf(config)))
-    throw new OperatorError(`DATA_DIR: ${config.dataDir} holds no systems; run this where the service runs, or set DATA_DIR`);
+  if (databaseUrl === undefined && !mayMake) refuseEmpty(config);
   makeDataDirectory(config);
   const { registry, engine, close } = await openStores(config, databaseUrl, createLog(config.logLevel));
   return {
@@ -156,8 +155,7 @@ export async function moveStores(
   events: MoveEvents,
 ): Promise<MoveResult> {
   if (databaseUrl === undefined) throw new OperatorError('DATABASE_URL: must be set; it says from where or where to');
-  if (to === 'postgres' && !existsSync(registryOf(config)))
-    throw new OperatorError(`DATA_DIR: ${config.dataDir} holds no systems; run this where the service runs, or set DATA_DIR`);
+  if (to === 'postgres') refuseEmpty(config);
   const log = createLog(config.logLevel);
   makeDataDirectory(config);
   const lock = new ProcessLock(lockOf(config));
@@ -206,6 +204,12 @@ function openEmbedded({ dataDir, queryTimeout }: Config, log: Logger): Stores {
       registry.close();
     },
   };
+}
+
+/** @throws OperatorError where DATA_DIR holds nothing */
+function refuseEmpty(config: Config): void {
+  if (!existsSync(registryOf(config)))
+    throw new OperatorError(`DATA_DIR: ${config.dataDir} holds no systems; run this where the service runs, or set DATA_DIR`);
 }
 
 const registryOf = ({ dataDir }: Pick<Config, 'dataDir'>) => join(dataDir, 'registry.sqlite');

@@ -1,33 +1,25 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import pg from 'pg';
+import type pg from 'pg';
 import * as records from '../../records/index.ts';
 import { tableOf } from '../../schema/model.ts';
 import { channel } from './notices.ts';
-import { type TestDatabase, testDatabase } from './testing/server.ts';
-import { increment, StoreProcess, schemaName, statuses } from './testing/store-process.ts';
+
+import { increment, type StoreProcess, schemaName, statuses, twoProcesses } from './testing/store-process.ts';
 
 type Process = StoreProcess<Awaited<ReturnType<typeof records.createRecord>>>;
 
 describe('PostgreSQL store, two processes', () => {
-  let place: TestDatabase;
   let a: Process;
   let b: Process;
   let sql: pg.Client;
 
+  let close: (() => Promise<void>) | undefined;
+
   before(async () => {
-    place = await testDatabase();
-    a = await StoreProcess.start(place.url, records);
-    b = await StoreProcess.start(place.url, records);
-    sql = new pg.Client({ connectionString: place.url });
-    await sql.connect();
+    ({ a, b, sql, close } = await twoProcesses(records));
   });
-  after(async () => {
-    await a?.stop();
-    await b?.stop();
-    await sql?.end();
-    await place?.drop();
-  });
+  after(() => close?.());
 
   test('Increments and edits of two processes are exact', async () => {
     await a.create('Count', { objectId: 'c1', n: 0, list: [] });

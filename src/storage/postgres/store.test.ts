@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import pg from 'pg';
+import type pg from 'pg';
 import { master } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import * as records from '../../records/index.ts';
 import { fieldOf, tableOf } from '../../schema/model.ts';
 import type { Mutation } from '../port.ts';
 import type { PostgresStore } from './store.ts';
-import { type TestDatabase, testDatabase } from './testing/server.ts';
-import { increment, pointer, StoreProcess, schemaName, statuses } from './testing/store-process.ts';
+import type { TestDatabase } from './testing/server.ts';
+import { increment, pointer, StoreProcess, schemaName, statuses, twoProcesses } from './testing/store-process.ts';
 
 type Process = StoreProcess<Awaited<ReturnType<typeof records.createRecord>>>;
 
@@ -18,19 +18,12 @@ describe('PostgreSQL store', () => {
   let b: Process;
   let sql: pg.Client;
 
+  let close: (() => Promise<void>) | undefined;
+
   before(async () => {
-    place = await testDatabase();
-    a = await StoreProcess.start(place.url, records);
-    b = await StoreProcess.start(place.url, records);
-    sql = new pg.Client({ connectionString: place.url });
-    await sql.connect();
+    ({ place, a, b, sql, close } = await twoProcesses(records));
   });
-  after(async () => {
-    await a?.stop();
-    await b?.stop();
-    await sql?.end();
-    await place?.drop();
-  });
+  after(() => close?.());
 
   test('a write that fails undoes itself alone, its new columns too', async () => {
     await a.create('Alone', { a: 1 });

@@ -1,5 +1,5 @@
 import type { RowGuard } from '../../access/index.ts';
-import type { Field, TableSchema } from '../../schema/model.ts';
+import type { Field, Reference, TableSchema } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
 import type { Assignment, Mutation } from '../port.ts';
 import type { Dialect } from './dialect.ts';
@@ -22,8 +22,7 @@ export function compileUpdate(mutation: Of<'update'>, dialect: Dialect): Stateme
     const companion = dialect.companion(mutation.table, assignment.field);
     if (companion) out.add(', ').name(companion.column).add(' = ').bind(companion.of(assignment.value));
   });
-  writeWhere(out, mutation.objectId, mutation.guard, mutation.table);
-  if (mutation.condition) writeFilter(out.add(' AND '), mutation.condition, 't');
+  writeWhere(out, mutation);
   out.add(' RETURNING ').name('objectId');
   for (const field of mutation.returning) out.add(', ').name(field.column);
   return out.statement();
@@ -47,7 +46,7 @@ function writeAssignment(out: SqlWriter, table: TableSchema, assignment: Assignm
 /** Whether the record is there and the guard lets the caller at it. */
 export function compileExists(table: TableSchema, objectId: string, guard: RowGuard | null, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect).add('SELECT 1 FROM ').table(table.sqlName).add(' AS t');
-  writeWhere(out, objectId, guard, table);
+  writeWhere(out, { table, objectId, guard });
   return out.statement();
 }
 
@@ -78,11 +77,23 @@ export function compilePointedAt(
   target: { className: string; objectId: string },
   dialect: Dialect,
 ): Statement {
-  const out = new SqlWriter(dialect).add('SELECT 1 FROM ').table(table.sqlName).add(' WHERE ').name(field.column).add(' = ');
-  out.bind(target.objectId);
-  if (isActorField(field)) out.add(' AND ').name(field.column).add(` <> 'master'`);
-  if (table.className === target.className) out.add(' AND ').name('objectId').add(' <> ').bind(target.objectId);
+  const out = new SqlWriter(dialect);
+  writePointing(out, { table, field }, target.className, () => out.bind(target.objectId));
   return out.add(' LIMIT 1').statement();
+}
+
+/**
+ * Writes a query for the records that point at one through a field; the column's index answers it.
+ * @param className of the record that is pointed at, which does not block itself
+ * @param writeId writes its objectId
+ */
+export function writePointing(out: SqlWriter, { table, field }: Reference, className: string, writeId: () => void): void {
+  out.add('SELECT 1 FROM ').table(table.sqlName).add(' AS p WHERE ').column('p', field.column).add(' = ');
+  writeId();
+  if (isActorField(field)) out.add(' AND ').column('p', field.column).add(" <> 'master'");
+  if (table.className !== className) return;
+  out.add(' AND ').column('p', 'objectId').add(' <> ');
+  writeId();
 }
 
 /** Adds members to a Relation of a record (those it has already stay), or takes them away. */
@@ -110,9 +121,11 @@ export function compileUnlinkAll(relation: Field, side: 'owner' | 'member', obje
   return new SqlWriter(dialect).add('DELETE FROM ').table(relation.column).add(` WHERE ${side} = `).bind(objectId).statement();
 }
 
-function writeWhere(out: SqlWriter, objectId: string, guard: RowGuard | null, table: TableSchema): void {
+type Found = Pick<Of<'update'>, 'table' | 'objectId' | 'guard' | 'condition'>;
+
+/** Writes the WHERE, over the alias `t`, of the record that a step is about, where its guard and its condition let it through. */
+export function writeWhere(out: SqlWriter, { table, objectId, guard, condition }: Found): void {
   out.add(' WHERE ').column('t', 'objectId').add(' = ').bind(objectId);
-  if (!guard) return;
-  out.add(' AND ');
-  writeGuard(out, guard, table, 't');
+  if (guard) writeGuard(out.add(' AND '), guard, table, 't');
+  if (condition) writeFilter(out.add(' AND '), condition, 't');
 }

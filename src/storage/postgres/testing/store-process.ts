@@ -1,10 +1,12 @@
 /** Stores for tests that write records as a service does, several of them on one database as several processes would. */
+import pg from 'pg';
 import { master } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { type FindResult, wholeText } from '../../port.ts';
 import { connectDatabase, type Database } from '../connection/index.ts';
 import { Notices } from '../notices.ts';
 import { PostgresStore } from '../store.ts';
+import { testDatabase } from './server.ts';
 
 export const schemaName = 'rds_test';
 
@@ -79,6 +81,21 @@ export class StoreProcess<Created> {
     await this.store.close();
     await this.database.close();
   }
+}
+
+/** Two of them on a database of their own, a connection beside them, and what ends it all. */
+export async function twoProcesses<Created>(records: RecordOperations<Created>) {
+  const place = await testDatabase();
+  const [a, b] = [await StoreProcess.start(place.url, records), await StoreProcess.start(place.url, records)];
+  const sql = new pg.Client({ connectionString: place.url });
+  await sql.connect();
+  const close = async () => {
+    await a.stop();
+    await b.stop();
+    await sql.end();
+    await place.drop();
+  };
+  return { place, a, b, sql, close };
 }
 
 /** What came of each: `ok`, or the code of its error. */

@@ -39,11 +39,8 @@ export async function growSchema(context: CarrierContext, write: QueuedWrite): P
     try {
       const work = (session: Session) => changeWithin(context, session, write);
       const { version, plan, returned } = await transactions.transact(work, { timeLimit: 0, lockLimit: LOCK_LIMIT });
-      if (returned === undefined) {
-        known.adopt(version);
-        return;
-      }
       known.adopt(version);
+      if (returned === undefined) return;
       written(tablesOf([plan]));
       write.resolve({ returned });
       return;

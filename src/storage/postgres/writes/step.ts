@@ -1,9 +1,8 @@
 import { fail } from '../../../errors/fail.ts';
-import type { Reference, Schema } from '../../../schema/model.ts';
+import type { Schema } from '../../../schema/model.ts';
 import { rowWriter } from '../../../values/encode.ts';
 import type { Mutation } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
-import { writeFilter } from '../../sql/filter.ts';
 import { writeGuard } from '../../sql/guard.ts';
 import { compileInsert } from '../../sql/insert.ts';
 import {
@@ -13,8 +12,9 @@ import {
   compileRequire,
   compileUnlinkAll,
   compileUpdate,
+  writePointing,
+  writeWhere,
 } from '../../sql/mutation.ts';
-import { isActorField } from '../../sql/predicate.ts';
 import { columnShape } from '../../sql/shape.ts';
 import { SqlWriter, type Statement } from '../../sql/writer.ts';
 import type { Result } from '../connection/database.ts';
@@ -108,7 +108,7 @@ function remove({ table, objectId, guard }: Of<'delete'>, schema: Schema, dialec
   if (guard) writeGuard(out.add(' AND '), guard, table, 't');
   out.add(' FOR UPDATE OF t), pointing AS MATERIALIZED (SELECT CASE');
   pointers.forEach((pointer, at) => {
-    writePointedAt(out.add(' WHEN EXISTS (SELECT 1 FROM '), pointer, table.className, id);
+    writePointing(out.add(' WHEN EXISTS ('), pointer, table.className, () => out.add(id));
     out.add(`) THEN ${at}`);
   });
   if (pointers.length === 0) out.add(' WHEN false THEN 0');
@@ -135,21 +135,12 @@ function remove({ table, objectId, guard }: Of<'delete'>, schema: Schema, dialec
   };
 }
 
-function writePointedAt(out: SqlWriter, { table, field }: Reference, className: string, id: string): void {
-  out.table(table.sqlName).add(' AS p WHERE ').column('p', field.column).add(` = ${id}`);
-  if (isActorField(field)) out.add(' AND ').column('p', field.column).add(" <> 'master'");
-  if (table.className === className) out.add(` AND p."objectId" <> ${id}`);
-}
-
 /** The columns of a record that an update edits, the record locked until the transaction's end; no row where the update finds none. */
 export function compileLocked(mutation: Of<'update'>, columns: readonly string[], dialect: Dialect): Statement {
-  const { table, objectId, guard, condition } = mutation;
   const out = new SqlWriter(dialect).add('SELECT ');
   columns.forEach((column, at) => {
     out.add(at > 0 ? ', ' : '').column('t', column);
   });
-  out.add(' FROM ').table(table.sqlName).add(' AS t WHERE t."objectId" = ').bind(objectId);
-  if (guard) writeGuard(out.add(' AND '), guard, table, 't');
-  if (condition) writeFilter(out.add(' AND '), condition, 't');
+  writeWhere(out.add(' FROM ').table(mutation.table.sqlName).add(' AS t'), mutation);
   return out.add(' FOR UPDATE OF t').statement();
 }
