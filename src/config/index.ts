@@ -1,1 +1,2 @@
+export { Addresses, type FileAddresses } from './addresses.ts';
 export { type Config, loadSettings, type Secrets, type Settings } from './config.ts';

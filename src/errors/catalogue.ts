@@ -12,6 +12,8 @@ export const catalogue = {
   internal: { code: 1, status: 500, text: () => 'server error' },
   invalidWhere: { code: 1, status: 500, text: (why: string) => `server error: where ${why}` },
   noTextIndex: { code: 1, status: 500, text: (className: string) => `server error: $text needs a text index on ${className}` },
+  /** SPEC "Errors" 1: a File object of a file that was never uploaded. It has no text. */
+  unknownFile: { code: 1, status: 400, text: () => '' },
   unavailable: { code: 1, status: 503, text: () => 'server error: the service is not available now' },
 
   objectNotFound: { code: 101, status: 404, text: () => 'Object not found.' },
@@ -90,14 +92,17 @@ export const catalogue = {
     status: 400,
     text: (key: string) => `Nested keys should not contain the '$' or '.' characters: ${key}`,
   },
+  badFileName: { code: 122, status: 400, text: () => 'Invalid file name.' },
   invalidAcl: { code: 123, status: 400, text: (why: string) => `Invalid ACL: ${why}` },
   timeout: { code: 124, status: 503, text: () => 'The query took too long and was ended.' },
   invalidEmail: { code: 125, status: 400, text: () => 'Email address format is invalid.' },
+  emptyFile: { code: 130, status: 400, text: () => 'Invalid file upload.' },
   missingClassName: { code: 135, status: 400, text: () => 'A class name is needed.' },
   fieldCannotBeAdded: { code: 136, status: 400, text: (field: string) => `field ${field} cannot be added` },
   fieldCannotBeChanged: { code: 136, status: 400, text: (field: string) => `field ${field} cannot be changed` },
   duplicateValue: { code: 137, status: 400, text: () => 'A duplicate value for a field with unique values was provided' },
   invalidRoleName: { code: 139, status: 400, text: () => 'Invalid role name.' },
+  outOfStorage: { code: 140, status: 400, text: () => 'The storage of this system is used up.' },
   functionNotFound: { code: 141, status: 400, text: () => 'function not found' },
   passwordPolicy: { code: 142, status: 400, text: () => 'Password does not meet the Password Policy requirements.' },
   usernameMissing: { code: 200, status: 400, text: () => 'bad or missing username' },
@@ -109,10 +114,21 @@ export const catalogue = {
   invalidSession: { code: 209, status: 400, text: () => 'invalid session token' },
   schemaOperation: { code: 255, status: 400, text: (why: string) => why },
 
+  largeUploadUnauthorized: { code: 400, status: 400, text: () => 'Missing Authorization.' },
+  largeUploadsOff: { code: 400, status: 400, text: () => 'App is not allowed to upload large files.' },
+  badUpload: { code: 107, status: 400, text: (why: string) => `Invalid upload: ${why}` },
+
   badRequest: { status: 400, text: () => 'The request cannot be read.' },
   badAddress: { status: 400, text: () => 'The path cannot be decoded.' },
   notFound: { status: 404, text: () => 'Not found.' },
   unauthorized: { status: 403, text: () => 'unauthorized' },
+  /** SPEC "Files" rule 3. */
+  invalidFileType: { status: 403, text: () => 'Invalid file type' },
+  uploadRefused: { status: 403, text: (why: string) => `unauthorized: ${why}` },
+  /** Shown as a page (SPEC "Errors": 413). */
+  fileTooLarge: { status: 413, text: () => 'The file is too large.' },
+  /** Shown as plain text (SPEC "Errors": 404). */
+  fileNotFound: { status: 404, text: () => 'File not found' },
   masterKeyRequired: { status: 403, text: () => 'unauthorized: master key is required' },
   /** SPEC "Batch": the answer of a GET item and of a POST item without a body. */
   batchItemBody: { status: 400, text: () => 'Cannot convert undefined or null to object' },

@@ -4,6 +4,12 @@ export const limits = {
   defaultLimit: 100,
   /** CONTRACT "Requests": bytes of a body on the data endpoints. */
   bodyBytes: 20 * 1024 * 1024,
+  /** SPEC "Limits": bytes of an uploaded file. */
+  fileBytes: 32 * 1024 * 1024,
+  /** Bytes of a file that comes by the large-upload route: what S3 takes in one request. */
+  largeFileBytes: 5 * 1024 * 1024 * 1024,
+  /** CONTRACT "Forms and files": characters of a file name in a path. */
+  fileNameLength: 300,
   /** Levels of nesting in a JSON value. */
   jsonDepth: 100,
   /** Levels of `$or`, `$and`, `$nor`, `$not` and sub-queries in a `where`. */

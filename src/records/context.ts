@@ -1,5 +1,6 @@
 import type { Principal } from '../access/index.ts';
 import type { Store } from '../storage/port.ts';
+import type { FileKeeper } from './write/files.ts';
 import type { WriteObserver } from './write/observer.ts';
 import type { TableRules } from './write/rules.ts';
 
@@ -9,6 +10,8 @@ export interface WriteHooks {
   readonly observers: readonly WriteObserver[];
   /** Rules of system tables, by class. */
   readonly rules: ReadonlyMap<string, TableRules>;
+  /** Who knows the files that records hold. */
+  readonly files: FileKeeper;
 }
 
 /** What every operation on records needs: whose data, who asks, and who has a say in writes. */

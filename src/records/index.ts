@@ -5,5 +5,6 @@ export { type OwnQuery, readRows } from './rows.ts';
 export { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
 export { type Created, createRecord } from './write/create.ts';
 export { deleteRecord } from './write/remove.ts';
+export type { FileKeeper, FileWrite, HeldFile } from './write/files.ts';
 export type { RuledFields, RuledWrite, TableRules } from './write/rules.ts';
 export { updateRecord } from './write/update.ts';

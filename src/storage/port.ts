@@ -45,6 +45,9 @@ export type Assignment =
   /** Array and Object columns: operators, at a place inside where the edit has a path. */
   | { readonly kind: 'edit'; readonly field: Field; readonly edits: readonly JsonEdit[] };
 
+/** What a step fails with that does not find its record. */
+export type MissingError = 'objectNotFound' | 'unknownFile';
+
 /** One step of a write. All steps of a write, and the schema changes before them, take effect together or not at all. */
 export type Mutation =
   /** @throws duplicateValue when the objectId is taken; the error of `uniqueFields` where another record has the value of such a field */
@@ -57,6 +60,8 @@ export type Mutation =
       readonly guard: RowGuard | null;
       /** What has to hold of the record, looked at in the commit itself. */
       readonly condition?: Filter;
+      /** The error instead of objectNotFound. */
+      readonly missing?: MissingError;
       readonly assignments: readonly Assignment[];
       /** Fields whose new values the outcome carries. */
       readonly returning: readonly Field[];
@@ -66,7 +71,7 @@ export type Mutation =
   /** Checks that nobody points at the record, then deletes it and its join rows. @throws objectNotFound, pointedAt */
   | { readonly kind: 'delete'; readonly table: TableSchema; readonly objectId: string; readonly guard: RowGuard | null }
   /** Lets the write go on where a record matches, looked at in the commit itself. @throws objectNotFound where none does */
-  | { readonly kind: 'require'; readonly table: TableSchema; readonly filter: Filter }
+  | { readonly kind: 'require'; readonly table: TableSchema; readonly filter: Filter; readonly missing?: MissingError }
   /** Deletes every record that matches, pointed at or not. For tables whose records nothing depends on: sessions, logs. */
   | { readonly kind: 'deleteAll'; readonly table: TableSchema; readonly filter: Filter }
   /** Adds members to, or removes them from, a Relation of a record. */

@@ -6,21 +6,27 @@ import { mismatch } from './mismatch.ts';
 import type { ValueType } from './type.ts';
 
 /**
- * JSON text of `{__type: File, name, url?}`. The flags `public` and `private` are the server's own (SPEC "Wire types"), so
- * whatever a client sends for them is dropped.
+ * JSON text of `{__type: File, name}` with the flag of the field's type. What a client sends for flags is dropped (SPEC "Wire types"), and
+ * so is its `url`: where a file is read follows from the service's addresses, which may change, so answers put it in (`encode.ts`).
  */
-function decode(value: JsonValue, field: Field, className: string): string {
-  if (!isJsonObject(value) || value.__type !== 'File') return mismatch(className, field, value);
-  checkWrapperKeys(value);
-  const { name, url } = value;
-  if (typeof name !== 'string' || name === '') return fail('notAType', 'File');
-  if (url === undefined || url === null) return JSON.stringify({ __type: 'File', name });
-  if (typeof url !== 'string') return fail('notAType', 'File');
-  return JSON.stringify({ __type: 'File', name, url });
+function decodeFor(flag: 'public' | 'private') {
+  return (value: JsonValue, field: Field, className: string): string => {
+    if (!isJsonObject(value) || value.__type !== 'File') return mismatch(className, field, value);
+    checkWrapperKeys(value);
+    const { name, url } = value;
+    if (typeof name !== 'string' || name === '') return fail('notAType', 'File');
+    if (url !== undefined && url !== null && typeof url !== 'string') return fail('notAType', 'File');
+    return JSON.stringify({ __type: 'File', name, [flag]: true });
+  };
 }
 
 /** A file that everybody may read once attached. */
-export const fileType: ValueType = { type: 'File', storage: 'json', decode };
+export const fileType: ValueType = { type: 'File', storage: 'json', decode: decodeFor('public') };
 
 /** A file that is read through its record only. */
-export const privateFileType: ValueType = { type: 'PrivateFile', storage: 'json', decode };
+export const privateFileType: ValueType = { type: 'PrivateFile', storage: 'json', decode: decodeFor('private') };
+
+/** The name in the stored form of a File or PrivateFile. */
+export function storedFileName(stored: string): string {
+  return (JSON.parse(stored) as { name: string }).name;
+}

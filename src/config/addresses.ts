@@ -1,0 +1,37 @@
+import type { Config } from './config.ts';
+
+/** Where the files of a system are, as clients see it. No slash at the ends. */
+export interface FileAddresses {
+  /** Of files of `File` fields: `{static_url}/{app_id}`. */
+  readonly public: string;
+  /** Of uploads, and of files of `PrivateFile` fields: `{api_base}/files/{app_id}`. */
+  readonly uploads: string;
+}
+
+/** The service's addresses as clients see them (SPEC "Conventions"). Those that no setting names follow from where it listens. */
+export class Addresses {
+  readonly #config: Pick<Config, 'baseUrl' | 'staticUrl'>;
+  #listening = '';
+
+  constructor(config: Pick<Config, 'baseUrl' | 'staticUrl'>) {
+    this.#config = config;
+  }
+
+  /** @param address where the service listens, once it does */
+  listenAt(address: string): void {
+    this.#listening = address;
+  }
+
+  /** `{base_url}`. No slash at the end. */
+  get base(): string {
+    return this.#config.baseUrl ?? this.#listening;
+  }
+
+  /** Of a system's files. */
+  filesOf(appId: string): FileAddresses {
+    return {
+      public: `${this.#config.staticUrl ?? `${this.base}/static`}/${appId}`,
+      uploads: `${this.base}/platform/files/${appId}`,
+    };
+  }
+}

@@ -1,0 +1,65 @@
+import type { Readable } from 'node:stream';
+
+/** Bytes that arrived and lie in a file of this process, synced to the disk, until a store takes them over or they are thrown away. */
+export interface ReceivedFile {
+  /** Absolute path. */
+  readonly path: string;
+  readonly size: number;
+  /** The first bytes, `SAMPLE_BYTES` at most. */
+  readonly sample: Buffer;
+  /** Deletes it, where no store has taken it. Never throws. */
+  discard(): Promise<void>;
+}
+
+/** Bytes from `start` to `end`, both included, from 0. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What a store knows of one file. */
+export interface StoredObject {
+  readonly id: string;
+  readonly size: number;
+  /** When its bytes were stored, in milliseconds since 1970. */
+  readonly storedAt: number;
+}
+
+/** What a client may upload without the service in between. */
+export interface UploadPolicy {
+  readonly contentType: string;
+  /** Bytes at most. */
+  readonly size: number;
+  /** How long it holds, in seconds. */
+  readonly seconds: number;
+}
+
+/** An address that takes one `multipart/form-data` POST: every field, then the part `file`. */
+export interface UploadForm {
+  readonly url: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/**
+ * Where the bytes of files are: by system (`appId`) and id (32 hexadecimal characters). A file is there whole or not at all, is never
+ * changed, and is durable when `put` resolves. Faults are thrown as they come: none is the caller's doing.
+ */
+export interface FileStore {
+  /** Where uploads are received: a directory of this process, which `put` takes from cheaply. */
+  readonly incoming: string;
+  /** Takes received bytes over. */
+  put(appId: string, id: string, file: ReceivedFile): Promise<void>;
+  /** `null` where there is no such file. */
+  stat(appId: string, id: string): Promise<StoredObject | null>;
+  /** Its bytes, or a range within it; `null` where there is no such file. */
+  open(appId: string, id: string, range?: ByteRange): Promise<Readable | null>;
+  /** One that is not there counts as removed. */
+  remove(appId: string, id: string): Promise<void>;
+  /** All files of a system. */
+  removeSystem(appId: string): Promise<void>;
+  /** All files of a system, in no order; those that are being stored may be missing. */
+  list(appId: string): AsyncIterable<StoredObject>;
+  /** A form of the store's own for one upload; where it has none the service takes the bytes itself. */
+  form?(appId: string, id: string, policy: UploadPolicy): Promise<UploadForm>;
+  close(): Promise<void>;
+}
