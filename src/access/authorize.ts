@@ -94,6 +94,11 @@ export function authorizeSchema(principal: Principal): void {
   if (!holdsKey(principal)) fail('masterKeyRequired');
 }
 
+/** Deleting a file needs a key (SPEC "Authentication" rule 5). @throws masterKeyRequired */
+export function authorizeFileRemoval(principal: Principal): void {
+  if (!holdsKey(principal)) fail('masterKeyRequired');
+}
+
 /** Whether a write of this caller may make a table that does not exist (CONTRACT "Records"). */
 export function mayCreateTable(principal: Principal): boolean {
   return holdsKey(principal);

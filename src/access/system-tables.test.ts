@@ -36,6 +36,12 @@ const cases: readonly Case[] = [
   ['_RequestLog', 'u1', clpActions, denied],
   ['_RequestLog', 'anonymous', reads, denied],
   ['_RequestLog', 'anonymous', writes, captcha],
+  // docs/decisions.md "Files".
+  ...['_StoredFile', '_StorageUsage'].flatMap((hidden): Case[] => [
+    ...['master', 'apiKey', 'u1', 'invalid'].map((caller): Case => [hidden, caller, clpActions, denied]),
+    [hidden, 'anonymous', reads, denied],
+    [hidden, 'anonymous', writes, captcha],
+  ]),
   // SPEC "Events".
   ['_syslogTriggers', 'master', ['delete'], systemTable],
   ['_syslogTriggers', 'apiKey', ['delete'], systemTable],

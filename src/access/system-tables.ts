@@ -1,5 +1,6 @@
 import { fail } from '../errors/fail.ts';
 import type { ClpAction } from '../schema/model.ts';
+import { isHidden } from '../schema/system-tables.ts';
 import type { Principal } from './principal.ts';
 
 const writes: ReadonlySet<string> = new Set(['create', 'update', 'delete', 'addField']);
@@ -21,6 +22,7 @@ const masterOnly: ReadonlySet<string> = new Set(['_RequestLog']);
 export function refuseOutright(principal: Principal, action: ClpAction, className: string, objectId = ''): void {
   if (principal.kind === 'invalid') fail('permissionDenied', action, className);
   if (principal.kind === 'anonymous' && isWrite(action)) fail('captcha');
+  if (isHidden(className)) fail('permissionDenied', action, className);
   if (masterOnly.has(className) && principal.kind !== 'master') fail('permissionDenied', action, className);
   if (action === 'delete' && isNeverDeleted(className)) fail('systemTable');
   if (className === '_User') refuseUsers(principal, action, objectId);

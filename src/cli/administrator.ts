@@ -12,7 +12,7 @@ export interface Administrator {
 }
 
 /** Records of a store, as their master. */
-export type ContextOf = (store: Store) => RecordContext;
+export type ContextOf = (store: Store, appId: string) => RecordContext;
 
 /**
  * An administrator to be.

@@ -40,7 +40,7 @@ export async function addFirstSystem(
   const isMade = await administration.addFirstSystem(
     { appId, masterKey, apiKey },
     {
-      fill: (store) => addAdministrator(contextOf(store), administrator),
+      fill: (store, appId) => addAdministrator(contextOf(store, appId), administrator),
       async beforeCommit(credentials) {
         made = notGiven(given, credentials, administrator);
         if (!isComplete) await writeFile(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });

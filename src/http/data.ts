@@ -17,7 +17,7 @@ import { refuseUnasked } from './unasked.ts';
 type Params = Readonly<Record<string, string>>;
 
 /** One request on its way to its answer. */
-interface Exchange {
+export interface Exchange {
   readonly edge: Edge;
   readonly endpoint: Endpoint;
   readonly envelope: Envelope;
@@ -32,7 +32,9 @@ export function registerDataEndpoints(server: FastifyInstance, edge: Edge, endpo
   for (const [path, ofPath] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
     const byMethod = new Map<unknown, Endpoint>(ofPath.map((endpoint) => [endpoint.method, endpoint]));
     // A POST may stand for any of the others, so each path takes one.
-    for (const method of new Set([...byMethod.keys(), 'POST']) as Set<Endpoint['method']>) {
+    const methods = new Set([...byMethod.keys(), 'POST']) as Set<Endpoint['method']>;
+    if (ofPath.some((endpoint) => endpoint.isPostElsewhere)) methods.delete('POST');
+    for (const method of methods) {
       const choose = method === 'POST' ? chooserOf(byMethod) : fixed(byMethod.get(method));
       server.route({ method, url: prefix + path, handler: (request, reply) => handle(edge, choose, request, reply) });
     }
@@ -64,16 +66,21 @@ function handle(edge: Edge, choose: Choose, request: FastifyRequest, reply: Fast
     for (const name in params) if (params[name] === '') fail('notFound');
     const envelope = openEnvelope(request.headers, request.body as string | undefined);
     const endpoint = choose(envelope.method) ?? fail('notFound');
-    const exchange = { edge, endpoint, envelope, request, reply, started };
-    const { appId } = envelope;
-    const found = typeof appId === 'string' ? edge.systems.acquire(appId) : undefined;
-    if (found instanceof Promise) {
-      const refuse = (error: unknown) => sendError(edge, reply, error);
-      found.then((system) => ask(exchange, system)).catch(refuse);
-    } else ask(exchange, found);
+    answerEndpoint({ edge, endpoint, envelope, request, reply, started });
   } catch (error) {
     refuseUnasked(edge, request, reply, () => sendError(edge, reply, error));
   }
+}
+
+/** Has an endpoint answer a request whose body was read. @throws unauthorized (403), and what goes wrong where systems are looked up */
+export function answerEndpoint(exchange: Exchange): void {
+  const { edge, reply } = exchange;
+  const { appId } = exchange.envelope;
+  const found = typeof appId === 'string' ? edge.systems.acquire(appId) : undefined;
+  if (found instanceof Promise) {
+    const refuse = (error: unknown) => sendError(edge, reply, error);
+    found.then((system) => ask(exchange, system)).catch(refuse);
+  } else ask(exchange, found);
 }
 
 /** Finds out who asks, then asks the endpoint; lets go of the system when the answer no longer needs it. @throws unauthorized (403) */
@@ -111,7 +118,7 @@ function apiRequest({ edge, endpoint, envelope, request }: Exchange, system: Sys
     system,
     principal,
     client: { sessionToken: envelope.credentials.sessionToken, installationId: envelope.installationId },
-    context: { store: system.store, principal, hooks: edge.hooks, referer: request.headers.referer ?? null },
+    context: { appId: system.appId, store: system.store, principal, hooks: edge.hooks, referer: request.headers.referer ?? null },
     params: request.params as Params,
     query: queryOf(endpoint, envelope, request),
     body: envelope.body,

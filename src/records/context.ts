@@ -16,6 +16,8 @@ export interface WriteHooks {
 
 /** What every operation on records needs: whose data, who asks, and who has a say in writes. */
 export interface RecordContext {
+  /** Of the system. */
+  readonly appId: string;
   readonly store: Store;
   readonly principal: Principal;
   readonly hooks: WriteHooks;

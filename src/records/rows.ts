@@ -1,5 +1,6 @@
 import type { Filter } from '../query/filter.ts';
-import { fieldOf, type TableSchema } from '../schema/model.ts';
+import type { Selection } from '../query/selection.ts';
+import { type Field, fieldOf, type TableSchema } from '../schema/model.ts';
 import { type Store, wholeText } from '../storage/port.ts';
 import { underSchema } from './replan.ts';
 
@@ -24,7 +25,7 @@ export async function readRows<Row>(store: Store, { className, fields, filter, o
     if (!table || !wanted) return '[]';
     const { results } = await store.reader.find({
       table,
-      fields: fields.map((name) => table.fields.get(name)).filter((field) => field !== undefined),
+      fields: fieldsOf(table, fields),
       filter: wanted,
       includes: [],
       order:
@@ -38,3 +39,37 @@ export async function readRows<Row>(store: Store, { className, fields, filter, o
   });
   return JSON.parse(text) as Row[];
 }
+
+/** Selections of single records by table, and by the list of fields. Engines compile each once. */
+const selections = new WeakMap<TableSchema, WeakMap<readonly string[], Selection>>();
+
+/**
+ * One record in wire form; `null` where there is none. Never for an answer, as `readRows`. At once where the store is embedded.
+ * @param fields the same list each time, since the read is remembered by it; fields that the table has not are passed over
+ */
+export async function readRow<Row>(
+  store: Store,
+  className: string,
+  fields: readonly string[],
+  objectId: string,
+): Promise<Row | null> {
+  const text = await underSchema(store, async (schema) => {
+    const table = schema.tables.get(className);
+    return table ? store.reader.get(selectionOf(table, fields), objectId) : null;
+  });
+  return text === null ? null : (JSON.parse(text) as Row);
+}
+
+function selectionOf(table: TableSchema, names: readonly string[]): Selection {
+  const ofTable = selections.get(table) ?? new WeakMap<readonly string[], Selection>();
+  selections.set(table, ofTable);
+  let selection = ofTable.get(names);
+  if (!selection) {
+    selection = { table, fields: fieldsOf(table, names), filter: { kind: 'always' }, includes: [] };
+    ofTable.set(names, selection);
+  }
+  return selection;
+}
+
+const fieldsOf = (table: TableSchema, names: readonly string[]): readonly Field[] =>
+  names.map((name) => table.fields.get(name)).filter((field) => field !== undefined);

@@ -6,10 +6,13 @@ import { after, before, describe, test } from 'node:test';
 import { anonymous, invalid, master, type Principal } from '../access/index.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Store } from '../storage/port.ts';
+import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
 import { provision } from '../systems/provision.ts';
 import type { RecordContext } from './context.ts';
+import { readRows } from './rows.ts';
 import { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
+import { masterContext } from './testing/context.ts';
 import { createRecord } from './write/create.ts';
 
 describe('schema operations on the embedded engine', () => {
@@ -18,7 +21,7 @@ describe('schema operations on the embedded engine', () => {
   let store: Store;
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'rds-schemas-'));
-    engine = new SqliteEngine(directory, 30_000, (fault) => assert.fail(String(fault)));
+    engine = new SqliteEngine(directory, { timeLimit: 30_000, report: assert.fail, addressesOf });
     store = await engine.open('app');
     await provision(store);
   });
@@ -27,12 +30,7 @@ describe('schema operations on the embedded engine', () => {
     await engine.close();
     await rm(directory, { recursive: true });
   });
-  const as = (principal: Principal): RecordContext => ({
-    store,
-    principal,
-    hooks: { observers: [], rules: new Map() },
-    referer: null,
-  });
+  const as = (principal: Principal): RecordContext => ({ ...masterContext(store), principal });
   const read = async (className: string, withDictionary = false) =>
     JSON.parse(await getSchema(as(master), className, withDictionary));
   const type = (name: string) => ({ type: name });
@@ -110,6 +108,25 @@ describe('schema operations on the embedded engine', () => {
     assert.equal(listed.fields.a.dictionary, 'first');
     assert.ok(!('triggers' in listed));
     assert.ok(!('dictionary' in (await read('Labels')).fields.a));
+  });
+
+  test('the hidden tables are not there for anybody', async () => {
+    const { results } = JSON.parse(await listSchemas(as(master), false));
+    const names = results.map(({ className }: JsonObject) => className);
+    for (const name of ['_StoredFile', '_StorageUsage']) {
+      assert.ok(store.schema().tables.has(name) && !names.includes(name));
+      await assert.rejects(read(name), { message: `Class ${name} does not exist.`, code: 103 });
+      await assert.rejects(createSchema(as(master), name, {}), { code: 103 });
+      await assert.rejects(updateSchema(as(master), name, { fields: { a: type('String') } }), { code: 103 });
+      await assert.rejects(deleteSchema(as(master), name), { key: 'systemTable' });
+      await assert.rejects(createRecord(as(master), name, { a: 1 }), { key: 'permissionDenied' });
+    }
+    const labels = await readRows<JsonObject>(store, {
+      className: '_Dictionary',
+      fields: ['tblName'],
+      filter: () => ({ kind: 'always' }),
+    });
+    assert.equal(labels.filter(({ tblName }) => String(tblName).startsWith('_Sto')).length, 0);
   });
 
   test('every operation needs a key', async () => {

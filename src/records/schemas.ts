@@ -5,7 +5,7 @@ import { applyChange, type SchemaChange } from '../schema/change.ts';
 import { definedClass, planTable, planTableChange } from '../schema/definition.ts';
 import { describeTable } from '../schema/describe.ts';
 import type { Schema, TableSchema } from '../schema/model.ts';
-import { isSystemTable } from '../schema/system-tables.ts';
+import { isHidden, isSystemTable } from '../schema/system-tables.ts';
 import type { Store } from '../storage/port.ts';
 import type { RecordContext } from './context.ts';
 import { readLabels } from './labels.ts';
@@ -19,7 +19,9 @@ import { readLabels } from './labels.ts';
 export async function listSchemas({ store, principal }: RecordContext, withDictionary: boolean): Promise<string> {
   authorizeSchema(principal);
   const labels = withDictionary ? await readLabels(store) : undefined;
-  const results = Array.from(store.schema().tables.values(), (table) => describeTable(table, labels?.get(table.className)));
+  const results = [...store.schema().tables.values()]
+    .filter(({ className }) => !isHidden(className))
+    .map((table) => describeTable(table, labels?.get(table.className)));
   return JSON.stringify({ results });
 }
 
@@ -34,7 +36,8 @@ export async function getSchema(
   withDictionary: boolean,
 ): Promise<string> {
   authorizeSchema(principal);
-  const table = store.schema().tables.get(className) ?? fail('classMissing', className);
+  const table = store.schema().tables.get(className);
+  if (!table || isHidden(className)) return fail('classMissing', className);
   const labels = withDictionary ? await readLabels(store, className) : undefined;
   return JSON.stringify({ ...describeTable(table, labels?.get(className)), triggers: [] });
 }
@@ -43,11 +46,12 @@ export async function getSchema(
  * Makes a table. CONTRACT "Records", schemas.
  * @param className the path's; the body's `className` counts where the path has none
  * @returns JSON text of the schema record
- * @throws masterKeyRequired (403), missingClassName (135), and the errors of `planTable`
+ * @throws masterKeyRequired (403), missingClassName (135), invalidClassName (103) for a hidden table, and the errors of `planTable`
  */
 export async function createSchema(context: RecordContext, className: string | undefined, body: JsonObject): Promise<string> {
   authorizeSchema(context.principal);
   const name = definedClass(className, body);
+  if (isHidden(name)) fail('invalidClassName', name);
   return changeSchema(context.store, name, (schema) => planTable(schema, name, body));
 }
 
@@ -59,6 +63,7 @@ export async function createSchema(context: RecordContext, className: string | u
 export async function updateSchema(context: RecordContext, className: string, body: JsonObject): Promise<string> {
   authorizeSchema(context.principal);
   const name = definedClass(className, body);
+  if (isHidden(name)) fail('classMissing', name);
   return changeSchema(context.store, name, (schema) => planTableChange(schema, name, body));
 }
 

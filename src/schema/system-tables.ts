@@ -22,6 +22,8 @@ interface SystemTable {
   readonly later?: Readonly<Record<string, FieldType>>;
   /** What the service remembers is made of its records, so every process has to hear of writes to it. Not for tables of many writes. */
   readonly watched?: true;
+  /** It exists for nobody, whatever his credential: the service keeps what it knows there. */
+  readonly hidden?: true;
 }
 
 const tables: Readonly<Record<string, SystemTable>> = {
@@ -57,6 +59,8 @@ const tables: Readonly<Record<string, SystemTable>> = {
   _DynamicQueries: { kept: ['Name', 'table', 'keys', 'where', 'order', 'groupBy'] },
   _Trigger: { kept: ['Name', 'table', 'events', 'criteria', 'changedFields', 'schedule', 'actions', 'Active'], watched: true },
   Config: { kept: ['Name', 'Value'], watched: true },
+  _StoredFile: { kept: ['name', 'size', 'contentType', 'isPublic', 'isPrivate'], hidden: true },
+  _StorageUsage: { kept: ['files', 'bytes', 'quota'], hidden: true },
 };
 
 /** A system table, ready to be asked. */
@@ -66,10 +70,11 @@ interface Asked {
   readonly unique: ReadonlyMap<string, DuplicateError>;
   readonly later: ReadonlyMap<string, FieldType>;
   readonly watched: boolean;
+  readonly hidden: boolean;
 }
 
 const asked: ReadonlyMap<string, Asked> = new Map(
-  Object.entries(tables).map(([className, { kept, secret = [], unique = {}, later = {}, watched = false }]) => [
+  Object.entries(tables).map(([className, { kept, secret = [], unique = {}, later = {}, watched = false, hidden = false }]) => [
     className,
     {
       undeletable: new Set([...kept, ...secret]),
@@ -77,10 +82,18 @@ const asked: ReadonlyMap<string, Asked> = new Map(
       unique: new Map(Object.entries(unique)),
       later: new Map(Object.entries(later)),
       watched,
+      hidden,
     },
   ]),
 );
-const ordinary: Asked = { undeletable: new Set(), secret: new Set(), unique: new Map(), later: new Map(), watched: false };
+const ordinary: Asked = {
+  undeletable: new Set(),
+  secret: new Set(),
+  unique: new Map(),
+  later: new Map(),
+  watched: false,
+  hidden: false,
+};
 
 const about = (className: string): Asked => asked.get(className) ?? ordinary;
 
@@ -89,9 +102,18 @@ export function secretFieldsOf(className: string): ReadonlySet<string> {
   return about(className).secret;
 }
 
-/** Whether a field is in schema reads: `password` is, since clients write it (SPEC "`_User`": write-only); other secrets are not. */
+/**
+ * Whether a field is in schema reads: `password` is, since clients write it (SPEC "`_User`": write-only); other secrets are not, nor is
+ * anything of a hidden table.
+ */
 export function isDescribed(className: string, field: string): boolean {
-  return field === 'password' || !about(className).secret.has(field);
+  const { secret, hidden } = about(className);
+  return !hidden && (field === 'password' || !secret.has(field));
+}
+
+/** Whether a table exists for nobody (docs/decisions.md "Files"): every request is refused, and schema reads leave it out. */
+export function isHidden(className: string): boolean {
+  return about(className).hidden;
 }
 
 /** The fields of a table whose values are unique, and the error that tells of a second one. */

@@ -27,9 +27,15 @@ export interface SystemCredentials {
 /** What is done beside making a system, while it is not yet in force. What throws undoes it. */
 export interface AdditionSteps {
   /** Called when its first tables are made. */
-  fill?(store: Store): Promise<void>;
+  fill?(store: Store, appId: string): Promise<void>;
   /** Called when all is made. */
   beforeCommit?(credentials: SystemCredentials): Promise<void>;
+}
+
+/** What a system has beside its store. */
+export interface Belongings {
+  removeSystem(appId: string): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** The name of the API key that a new system has. */
@@ -39,10 +45,13 @@ const firstKeyName = 'default';
 export class Administration {
   readonly #registry: Registry;
   readonly #engine: Engine;
+  readonly #openBelongings: () => Promise<Belongings>;
 
-  constructor(registry: Registry, engine: Engine) {
+  /** @param openBelongings for the removal of a system */
+  constructor(registry: Registry, engine: Engine, openBelongings: () => Promise<Belongings>) {
     this.#registry = registry;
     this.#engine = engine;
+    this.#openBelongings = openBelongings;
   }
 
   systems(): readonly SystemEntry[] {
@@ -86,7 +95,7 @@ export class Administration {
       const store = await this.#engine.open(appId);
       try {
         await provision(store);
-        await steps.fill?.(store);
+        await steps.fill?.(store, appId);
       } finally {
         await store.close();
       }
@@ -95,10 +104,17 @@ export class Administration {
     return (await this.#registry.addSystem(entry, [key], prepare, onlyFirst)) ? credentials : null;
   }
 
-  /** Removes a system and all its data. @throws AdministrationError where there is none */
+  /** Removes a system and all its data. @throws AdministrationError where there is none, and what opening the rest throws */
   async removeSystem(appId: string): Promise<void> {
-    if (!(await this.#registry.removeSystem(appId))) refuse(`there is no system ${printable(appId)}`);
-    await this.#engine.remove(appId);
+    // Opened first: where they cannot be reached, the system stays.
+    const belongings = await this.#openBelongings();
+    try {
+      if (!(await this.#registry.removeSystem(appId))) refuse(`there is no system ${printable(appId)}`);
+      await this.#engine.remove(appId);
+      await belongings.removeSystem(appId);
+    } finally {
+      await belongings.close();
+    }
   }
 
   /** The API keys of a system. @throws AdministrationError where there is no such system */

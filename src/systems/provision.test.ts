@@ -7,12 +7,13 @@ import { readRows } from '../records/index.ts';
 import type { TableSchema } from '../schema/model.ts';
 import { isDescribed } from '../schema/system-tables.ts';
 import type { Store } from '../storage/port.ts';
+import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/engine.ts';
 import { provision } from './provision.ts';
 import { readTemplate } from './template.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-provision-'));
-const engine = new SqliteEngine(directory, 10_000, assert.fail);
+const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
 let store: Store;
 
 before(async () => {

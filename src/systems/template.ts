@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { newObjectId } from '../kernel/ids.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { isDescribed } from '../schema/system-tables.ts';
 import { type AccessProfile, readTableFile, type TableFile } from './template-table.ts';
 
 /** A first table of a new system. */
@@ -45,8 +46,8 @@ export async function readTemplate(): Promise<TemplateTable[]> {
   }));
 }
 
-const labelRows = (tblName: string, labels: Iterable<[string, string]>): JsonObject[] =>
-  Array.from(labels, ([field, value]) => ({ tblName, field, value }));
+const labelRows = (tblName: string, labels: readonly [string, string][]): JsonObject[] =>
+  labels.filter(([field]) => isDescribed(tblName, field)).map(([field, value]) => ({ tblName, field, value }));
 
 async function readJson<T>(path: string): Promise<T> {
   return JSON.parse(await readFile(new URL(path, folder), 'utf8'));

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { refuseOutright } from '../access/index.ts';
 import { fail, ServiceError } from '../errors/fail.ts';
 import { isJsonObject } from '../kernel/json.ts';
 import { createRecord, type RecordContext } from '../records/index.ts';
@@ -50,7 +51,7 @@ interface NumberedLine {
  * and the others go on, as in a batch.
  * @param blocks lines of one JSON object each, as a POST would carry it; an `objectId` in it is kept
  * @param company asked before each group
- * @throws invalidClassName (103); faults, which end the import: groups before stay imported
+ * @throws invalidClassName (103), permissionDenied (119) for a hidden table; faults, which end the import: groups before stay imported
  */
 export async function importRecords(
   context: RecordContext,
@@ -60,6 +61,7 @@ export async function importRecords(
   events: ImportEvents,
 ): Promise<ImportResult> {
   if (!context.store.schema().tables.has(className)) checkClassName(className);
+  refuseOutright(context.principal, 'create', className);
   let imported = 0;
   let rejected = 0;
   for await (const lines of groupsOf(blocks, () => groupSizes[company()])) {

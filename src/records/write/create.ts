@@ -9,6 +9,7 @@ import { columnsOf } from '../../storage/columns.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
 import { planFields } from './fields.ts';
+import { attachments, namedFiles } from './files.ts';
 import { takeFlags } from './flags.ts';
 import { GrowingTable } from './growth.ts';
 import { links } from './links.ts';
@@ -26,7 +27,8 @@ export interface Created {
  * Creates a record. SPEC "Records: Create"; CONTRACT "Records".
  * @param body the fields, operators and silencing flags that the client sent
  * @param alongside further steps of the same commit, after the record's own; pure
- * @throws captcha, permissionDenied (119); invalidClassName (103), invalidFieldName (105), schemaMismatch (111), duplicateValue (137)
+ * @throws captcha, permissionDenied (119); invalidClassName (103), invalidFieldName (105), schemaMismatch (111), duplicateValue (137);
+ *   unknownFile (1)
  */
 export async function createRecord(
   context: RecordContext,
@@ -40,6 +42,12 @@ export async function createRecord(
   const objectId = chosenId(fields, principal) ?? newIdFor(className);
   const ruled = underRules(className, 'create', { context, objectId, fields });
   const { fields: sent, set = {}, before } = ruled instanceof Promise ? await ruled : ruled;
+  const files = namedFiles(sent, context.store.schema().tables.get(className));
+  if (files.length > 0) {
+    // Who may not write learns nothing of files.
+    tableFor(context.store.schema(), className, principal);
+    await context.hooks.files.prepare(context, { className, objectId, files });
+  }
   const at = Date.now();
   const actor = actorId(principal);
   const plan = (schema: Schema): RecordPlan => {
@@ -59,6 +67,7 @@ export async function createRecord(
       changes: growing.changes,
       mutations: [
         ...(before?.(schema) ?? []),
+        ...attachments(context, schema, planned.assignments),
         { kind: 'insert', table: growing.table, values },
         ...links(growing.table, planned.relations, objectId),
         ...alongside(schema, objectId),

@@ -6,6 +6,7 @@ import type { Schema } from '../../schema/model.ts';
 import { assignmentsOf } from '../../storage/columns.ts';
 import type { RecordContext } from '../context.ts';
 import { planFields } from './fields.ts';
+import { attachments, namedFiles } from './files.ts';
 import { takeFlags } from './flags.ts';
 import { GrowingTable } from './growth.ts';
 import { links } from './links.ts';
@@ -15,7 +16,7 @@ import { type RecordPlan, transact } from './transact.ts';
 /**
  * Changes a record. SPEC "Records: Update", "Field operators on update".
  * @returns JSON text of the answer: `{updatedAt, objectId}` and the new values of fields that operators changed
- * @throws objectNotFound (101) where there is none or the caller may not see it; captcha, permissionDenied (119); schemaMismatch (111)
+ * @throws objectNotFound (101) where there is none or the caller may not see it; captcha, permissionDenied (119); schemaMismatch (111); unknownFile (1)
  */
 export async function updateRecord(
   context: RecordContext,
@@ -28,6 +29,13 @@ export async function updateRecord(
   const { fields, flags } = takeFlags(body, actsAsMaster(principal));
   const ruled = underRules(className, 'update', { context, objectId, fields });
   const { fields: sent, set = {}, before } = ruled instanceof Promise ? await ruled : ruled;
+  const known = context.store.schema().tables.get(className);
+  const files = namedFiles(sent, known);
+  if (files.length > 0) {
+    // Who may not write learns nothing of files.
+    authorize(principal, 'update', known ?? fail('objectNotFound'));
+    await context.hooks.files.prepare(context, { className, objectId, files });
+  }
   const at = Date.now();
   const plan = (schema: Schema): RecordPlan => {
     const table = schema.tables.get(className);
@@ -43,6 +51,7 @@ export async function updateRecord(
       changes: growing.changes,
       mutations: [
         ...(before?.(schema) ?? []),
+        ...attachments(context, schema, assignments),
         {
           kind: 'update',
           table: growing.table,

@@ -9,6 +9,7 @@ import { columnsOf } from '../../storage/columns.ts';
 import type { Engine, Store } from '../../storage/port.ts';
 import { PostgresEngine } from '../../storage/postgres/index.ts';
 import { testDatabase } from '../../storage/postgres/testing/server.ts';
+import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/engine.ts';
 import { provision } from '../provision.ts';
 import { migrate, newestVersion, openStore } from './index.ts';
@@ -22,13 +23,14 @@ interface Place {
 
 async function embedded(): Promise<Place> {
   const directory = mkdtempSync(join(tmpdir(), 'rds-migrate-'));
-  const open = () => new SqliteEngine(directory, 10_000, assert.fail);
+  const open = () => new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
   return placeOf([open(), open()], () => rmSync(directory, { recursive: true }));
 }
 
 async function postgres(): Promise<Place> {
   const database = await testDatabase();
-  const open = () => PostgresEngine.connect(database.url, { timeLimit: 10_000, connections: 6, report: assert.fail });
+  const open = () =>
+    PostgresEngine.connect(database.url, { timeLimit: 10_000, connections: 6, report: assert.fail, addressesOf });
   return placeOf([await open(), await open()], () => database.drop());
 }
 
@@ -95,7 +97,7 @@ for (const [name, make] of [
       await first.close();
       const store = await openStore(place.engines[1], 'two');
       assert.equal(store.schema().templateVersion, newestVersion);
-      assert.equal(store.schema().tables.size, 111);
+      assert.equal(store.schema().tables.size, 113);
       const users = await readRecords(store, '_User', ['objectId', '_username_key', '_email_key']);
       assert.deepEqual(users, [
         { objectId: 'one', _username_key: 'dana' },
@@ -120,6 +122,27 @@ for (const [name, make] of [
       assert.deepEqual(rows, [{ duration_before: 'long' }]);
       assert.equal(tableOf(again.schema(), '_Session').fields.get('sessionToken')?.type, 'String');
       await again.close();
+    });
+
+    it('systems of the version before get the tables of files, whatever a client had made under their names', async () => {
+      const taken: SchemaChange[] = [
+        { kind: 'createTable', className: '_StoredFile', fields: [{ name: 'size', type: 'String' }] },
+        { kind: 'createTable', className: '_StorageUsage', fields: [] },
+      ];
+      for (const [appId, changes] of [
+        ['before', []],
+        ['taken', taken],
+      ] as const) {
+        const store = await place.engines[0].open(appId);
+        await store.write({ plan: () => ({ changes: [...changes, { kind: 'setTemplateVersion', version: 1 }], mutations: [] }) });
+        await migrate(store, 'it');
+        const { tables } = store.schema();
+        assert.deepEqual([...tables.keys()].sort(), ['_StorageUsage', '_StoredFile']);
+        assert.equal(tables.get('_StoredFile')?.fields.get('size')?.type, 'Number');
+        const usage = await readRecords(store, '_StorageUsage', ['objectId', 'files', 'bytes', 'quota']);
+        assert.deepEqual(usage, [{ objectId: 'usage', files: 0, bytes: 0 }]);
+        await store.close();
+      }
     });
 
     it('a new system has nothing to go through', async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { pieces } from '../../storage/pieces.ts';
 import type { Store } from '../../storage/port.ts';
-import { memberPieces, type Part, pieces } from './copy.ts';
+import { memberPieces, type Part } from './copy.ts';
 
 /** What a part of a store holds, in short. */
 export interface Checksum {

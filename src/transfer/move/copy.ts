@@ -1,10 +1,8 @@
 import type { Field, TableSchema } from '../../schema/model.ts';
-import type { Contents, Store, StoredMember, StoredRow } from '../../storage/port.ts';
+import { pieces } from '../../storage/pieces.ts';
+import type { Contents, Store, StoredMember } from '../../storage/port.ts';
 
-/** Characters of a piece, some: as many rows are read and written at once as come near it. */
-const PIECE = 4_000_000;
-const MOST_ROWS = 5_000;
-/** Of members, which are short. */
+/** Members of a piece: they are short. */
 const MEMBERS = 5_000;
 
 /** A table or a Relation of a store. */
@@ -31,24 +29,7 @@ export function partIn(store: Store, { kind, ...part }: Part): Part {
   throw new Error(`the target has no ${part.table.className}`);
 }
 
-/** Pieces of a table after a place, in the order of creation. They hold about as much text, however long the records are. */
-export async function* pieces(contents: Contents, table: TableSchema, after: number): AsyncGenerator<readonly StoredRow[]> {
-  let place = after;
-  let size = 50;
-  for (;;) {
-    const rows = await contents.rows(table, place, size);
-    const last = rows.at(-1);
-    if (!last) return;
-    yield rows;
-    place = last[0];
-    const perRow = rows.reduce((sum, row) => sum + lengthOf(row), 0) / rows.length;
-    size = Math.max(1, Math.min(MOST_ROWS, size * 4, Math.round(PIECE / perRow)));
-  }
-}
-
-const lengthOf = (row: StoredRow) => row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
-
-/** The same of a Relation. */
+/** Pieces of a Relation after a member. */
 export async function* memberPieces(
   contents: Contents,
   relation: Field,

@@ -3,12 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { master } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { MailMessage } from '../../mail/index.ts';
 import { createLog } from '../../observe/index.ts';
 import { createRecord, readRows } from '../../records/index.ts';
+import { masterContext } from '../../records/testing/context.ts';
 import { fieldOf } from '../../schema/model.ts';
+import { rowContext } from '../../storage/sql/testing/addresses.ts';
 import { ReaderPool } from '../../storage/sqlite/reads/pool.ts';
 import { SqliteStore } from '../../storage/sqlite/store.ts';
 import { provision } from '../../systems/provision.ts';
@@ -32,7 +33,7 @@ describe('password reset', () => {
 
   before(async () => {
     pool = new ReaderPool(1_000, assert.fail);
-    store = new SqliteStore(join(directory, 'records.sqlite'), pool, assert.fail);
+    store = new SqliteStore(join(directory, 'records.sqlite'), { pool, report: assert.fail, ...rowContext });
     await provision(store);
     resets = new PasswordResets({
       mailer: { send: async (message) => void sent.push(message), close: async () => {} },
@@ -58,7 +59,7 @@ describe('password reset', () => {
   };
   const add = async (name: string, more: JsonObject = {}) => {
     const body = { username: name, email: `${name}@example.com`, password: old, ...more };
-    const context = { store, principal: master, hooks: { observers: [], rules: userTableRules }, referer: null };
+    const context = masterContext(store, userTableRules);
     return (await createRecord(context, '_User', body)).objectId;
   };
   /** @returns the tokens of the messages that a request brought */

@@ -1,0 +1,11 @@
+import { master } from '../../access/index.ts';
+import type { Store } from '../../storage/port.ts';
+import type { FileKeeper, RecordContext, WriteHooks } from '../index.ts';
+
+/** Attaches nothing, and refuses nothing. */
+export const noFiles: FileKeeper = { prepare: async () => {}, attach: () => [] };
+
+/** Records of a store as its master writes them, where nobody keeps files. */
+export function masterContext(store: Store, rules: WriteHooks['rules'] = new Map()): RecordContext {
+  return { appId: 'app', store, principal: master, hooks: { observers: [], rules, files: noFiles }, referer: null };
+}
