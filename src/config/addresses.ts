@@ -34,4 +34,9 @@ export class Addresses {
       uploads: `${this.base}/platform/files/${appId}`,
     };
   }
+
+  /** Of the form that takes a system's large uploads where its file store has none of its own. */
+  uploadFormOf(appId: string): string {
+    return `${this.base}/platform/files/signed-post/${appId}`;
+  }
 }

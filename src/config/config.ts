@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { type Environment, readEnvironment } from './env.ts';
 import { ConfigError } from './error.ts';
+import type { S3Location } from './files-url.ts';
 import { type SettingName, settings } from './settings.ts';
 
 /** The settings of CONTRACT "Running" that are no secrets. Immutable. */
@@ -19,7 +20,8 @@ export interface Config {
   readonly databaseConnections: number;
   /** Processes that serve; more than one needs PostgreSQL. */
   readonly webConcurrency: number;
-  readonly filesUrl: string | undefined;
+  /** `undefined`: files are on the disk. */
+  readonly filesUrl: S3Location | undefined;
   readonly mailFrom: string | undefined;
   /** Absolute. */
   readonly functionsDir: string;

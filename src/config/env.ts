@@ -8,14 +8,18 @@ import { type SettingName, settingNames } from './settings.ts';
 export type Environment = Readonly<Partial<Record<SettingName, string>>>;
 
 /** Variables of others that may stand in our `.env` file: the keys of an S3-compatible store (CONTRACT "Running", FILES_URL). */
-const foreign = /^AWS_[A-Z_]+$/;
+const foreign = /^AWS_[A-Z0-9_]+$/;
 
 /**
- * The settings of the process environment and, where that has none, of the `.env` file in a directory.
+ * The settings of the process environment and, where that has none, of the `.env` file in a directory. The AWS variables of the file
+ * become part of the environment, where the S3 client looks for them.
  * @throws ConfigError for a `.env` file that cannot be read or names an unknown setting
  */
 export function readEnvironment(directory: string): Environment {
-  return mergeEnvironment(process.env, readFileVariables(join(directory, '.env')));
+  const file = readFileVariables(join(directory, '.env'));
+  const settings = mergeEnvironment(process.env, file);
+  for (const [name, value] of Object.entries(file)) if (foreign.test(name) && value) process.env[name] ||= value;
+  return settings;
 }
 
 /** The known settings of both; the first wins. @throws ConfigError for an unknown name in the second */

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { appIdPattern, keyPattern } from '../kernel/credentials.ts';
+import { parseS3Url } from './files-url.ts';
 
 const wholeNumber = (least: number, most: number) =>
   z
@@ -13,6 +14,13 @@ const urlOf = (...protocols: string[]) => z.string().refine((text) => protocols.
 
 /** The address of a host and perhaps a path, without a slash at its end. */
 const baseUrl = urlOf('http:', 'https:').transform((text) => text.replace(/\/+$/, ''));
+
+const filesUrl = z.string().transform((text, context) => {
+  const location = parseS3Url(text);
+  if (location !== null) return Object.freeze(location);
+  context.addIssue({ code: 'custom' });
+  return z.NEVER;
+});
 
 const key = z.string().regex(keyPattern);
 
@@ -57,7 +65,10 @@ export const settings = {
   DATABASE_URL: { is: 'a postgres:// address', read: urlOf('postgres:', 'postgresql:').optional() },
   DATABASE_CONNECTIONS: { is: 'a whole number from 6 to 1000', read: wholeNumber(6, 1_000).default(12) },
   WEB_CONCURRENCY: { is: 'a whole number from 1 to 256', read: wholeNumber(1, 256).default(1) },
-  FILES_URL: { is: 'an s3:// address', read: urlOf('s3:').optional() },
+  FILES_URL: {
+    is: 's3://bucket/prefix, with endpoint, region, forcePathStyle or forms as parameters, and without keys',
+    read: filesUrl.optional(),
+  },
   SMTP_URL: { is: 'an smtp:// or smtps:// address', read: urlOf('smtp:', 'smtps:').optional() },
   MAIL_FROM: {
     is: 'an e-mail address',

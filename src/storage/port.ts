@@ -113,8 +113,8 @@ export type StoredRow = readonly [place: number, ...values: StoredValue[]];
 export type StoredMember = readonly [owner: string, member: string];
 
 /**
- * What a system holds, as it lies, for moves from store to store. Nothing is decoded, checked or noted on the way; for commands that have
- * the store to themselves.
+ * What a system holds, as it lies, for commands. Nothing is decoded, checked or noted on the way, and nothing is held to the time limit. Who
+ * adds has the store to himself.
  */
 export interface Contents {
   /** How many records a table has. */

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
 import { isoText } from '../kernel/time.ts';
+import { type FileForm, fileWriter } from './file-text.ts';
 import type { Storage } from './type.ts';
 
 /** One member of the JSON objects that a row writer makes. Plain data, so that it can cross to a reader thread. */
@@ -7,9 +8,11 @@ export interface ColumnShape {
   /** Key in the JSON object. */
   readonly name: string;
   /** How the value lies in the row; `instant` is a date shown as bare ISO text (createdAt, updatedAt). */
-  readonly storage: Storage | 'instant' | 'acl';
+  readonly storage: Storage | 'instant' | 'acl' | 'file';
   /** Class of a Pointer or Relation. */
   readonly targetClass?: string;
+  /** Of a file. */
+  readonly file?: FileForm;
   /** A null is written as `null` instead of being left out. */
   readonly keepNull?: boolean;
   /** json only: write these places alone (`keys=obj.a.b`). */
@@ -30,7 +33,7 @@ export type Expansion = (value: string) => string | null;
 export type RowWriter = (row: readonly unknown[], expansions?: ReadonlyArray<Expansion | undefined>) => string;
 
 /** What the row writer does with a value; small integers, since it branches on them for every value of every row. */
-const kind = { text: 0, number: 1, boolean: 2, date: 3, instant: 4, pointer: 5, json: 6, acl: 7, jsonPaths: 8 } as const;
+const kind = { text: 0, number: 1, boolean: 2, date: 3, instant: 4, pointer: 5, json: 6, acl: 7, jsonPaths: 8, file: 9 } as const;
 
 const writers = new WeakMap<RowShape, RowWriter>();
 
@@ -57,6 +60,7 @@ function compileWriter(shape: RowShape): RowWriter {
   const opened = start !== '{' || inRow[0]?.name === 'objectId' || keepNull[0] === true;
   const keys = inRow.map(({ name }, index) => `${index === 0 && opened && start === '{' ? '' : ','}${JSON.stringify(name)}:`);
   const heads = inRow.map((column, index) => keys[index] + opening(column));
+  const files = inRow.map(({ file }) => file && fileWriter(file));
   const lastValues: unknown[] = inRow.map(() => undefined);
   const lastTexts = inRow.map(() => '');
   const end = `${shape.columns
@@ -97,6 +101,9 @@ function compileWriter(shape: RowShape): RowWriter {
           break;
         case kind.jsonPaths:
           out += heads[i] + JSON.stringify(project(JSON.parse(value as string), inRow[i]?.paths ?? []));
+          break;
+        case kind.file:
+          out += (heads[i] as string) + (files[i]?.(value as string, row) ?? value);
           break;
         default:
           out += (heads[i] as string) + value;

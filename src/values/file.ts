@@ -1,22 +1,23 @@
 import { fail } from '../errors/fail.ts';
 import { isJsonObject, type JsonValue } from '../kernel/json.ts';
 import type { Field } from '../schema/model.ts';
+import { type FileFlag, storedFile } from './file-text.ts';
 import { checkWrapperKeys } from './keys.ts';
 import { mismatch } from './mismatch.ts';
 import type { ValueType } from './type.ts';
 
 /**
  * JSON text of `{__type: File, name}` with the flag of the field's type. What a client sends for flags is dropped (SPEC "Wire types"), and
- * so is its `url`: where a file is read follows from the service's addresses, which may change, so answers put it in (`encode.ts`).
+ * so is its `url`: where a file is read follows from the service's addresses, which may change, so answers put it in (`file-text.ts`).
  */
-function decodeFor(flag: 'public' | 'private') {
+function decodeFor(flag: FileFlag) {
   return (value: JsonValue, field: Field, className: string): string => {
     if (!isJsonObject(value) || value.__type !== 'File') return mismatch(className, field, value);
     checkWrapperKeys(value);
     const { name, url } = value;
     if (typeof name !== 'string' || name === '') return fail('notAType', 'File');
     if (url !== undefined && url !== null && typeof url !== 'string') return fail('notAType', 'File');
-    return JSON.stringify({ __type: 'File', name, [flag]: true });
+    return storedFile(name, flag);
   };
 }
 

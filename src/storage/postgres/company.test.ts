@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { addressesOf } from '../sql/testing/addresses.ts';
 import { PostgresEngine } from './engine.ts';
 import { testDatabase } from './testing/server.ts';
 
-const settings = { timeLimit: 10_000, connections: 4, report: () => {} };
+const settings = { timeLimit: 10_000, connections: 4, report: () => {}, addressesOf };
 
 test('who has the database to himself is alone: nobody else may begin, and he not where others are', async () => {
   const { url, drop } = await testDatabase();

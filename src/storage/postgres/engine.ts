@@ -1,3 +1,4 @@
+import type { FileAddresses } from '../../config/index.ts';
 import type { Engine, Store } from '../port.ts';
 import { newAloneName, refuseCompany } from './company.ts';
 import type { Database } from './connection/database.ts';
@@ -19,6 +20,8 @@ export interface PostgresSettings {
   readonly alone?: boolean;
   /** Told of faults that no client sees. */
   readonly report: (fault: string) => void;
+  /** Where the files of a system are, as clients see them now. */
+  readonly addressesOf: (appId: string) => FileAddresses;
 }
 
 /** PostgreSQL: a schema for each system, one set of connections for them all. Any number of processes may share the database. */
@@ -27,20 +30,20 @@ export class PostgresEngine implements Engine {
   readonly #database: Database;
   readonly #listener: Listener;
   readonly #notices: Notices;
-  readonly #report: PostgresSettings['report'];
+  readonly #settings: PostgresSettings;
 
   private constructor(
     database: Database,
     listener: Listener,
     notices: Notices,
     registry: PostgresRegistry,
-    report: PostgresSettings['report'],
+    settings: PostgresSettings,
   ) {
     this.#database = database;
     this.#listener = listener;
     this.#notices = notices;
     this.registry = registry;
-    this.#report = report;
+    this.#settings = settings;
   }
 
   /** Connects. @throws OperatorError where that cannot be or must not be, in one line that holds no secret */
@@ -61,7 +64,7 @@ export class PostgresEngine implements Engine {
       await refuseCompany(database, name);
       notices.connect(listener);
       const registry = await PostgresRegistry.open(database, notices);
-      return new PostgresEngine(database, listener, notices, registry, report);
+      return new PostgresEngine(database, listener, notices, registry, settings);
     } catch (error) {
       await listener.close();
       await database.close();
@@ -77,7 +80,8 @@ export class PostgresEngine implements Engine {
       database: this.#database,
       schemaName: schemaName(appId),
       notices: this.#notices,
-      report: this.#report,
+      report: this.#settings.report,
+      addresses: () => this.#settings.addressesOf(appId),
     });
   }
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type pg from 'pg';
-import { master } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import * as records from '../../records/index.ts';
+import { masterContext } from '../../records/testing/context.ts';
 import { fieldOf, tableOf } from '../../schema/model.ts';
 import type { Mutation } from '../port.ts';
 import type { PostgresStore } from './store.ts';
@@ -243,12 +243,7 @@ describe('PostgreSQL store', () => {
     const createIn = (
       store: PostgresStore['inOneCommit'] extends (work: (store: infer S) => any) => any ? S : never,
       body: JsonObject,
-    ) =>
-      records.createRecord(
-        { store, principal: master, hooks: { observers: [], rules: new Map() }, referer: null },
-        'Loaded',
-        body,
-      );
+    ) => records.createRecord(masterContext(store), 'Loaded', body);
     const outcomes = await a.store.inOneCommit(async (store) => {
       const done = await Promise.allSettled([
         ...Array.from({ length: 3_000 }, (_, n) => createIn(store, { n })),

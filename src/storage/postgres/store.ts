@@ -1,6 +1,7 @@
 import { serviceError } from '../../errors/fail.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
+import type { RowContext } from '../sql/shape.ts';
 import { claim } from './claims.ts';
 import type { Database } from './connection/database.ts';
 import { isStale } from './connection/errors.ts';
@@ -24,7 +25,7 @@ const LARGEST_GROUP = 1_000;
 const MOST_GROUPS = 2;
 
 /** What a store stands on. */
-export interface PostgresStoreSettings {
+export interface PostgresStoreSettings extends RowContext {
   readonly database: Database;
   /** The PostgreSQL schema that is the system's. */
   readonly schemaName: string;
@@ -57,14 +58,14 @@ export class PostgresStore implements Store, Watcher {
     return new PostgresStore(settings, await openCatalog(settings.database, settings.schemaName));
   }
 
-  private constructor({ database, schemaName, notices, report }: PostgresStoreSettings, catalog: Catalog) {
+  private constructor({ database, schemaName, notices, report, addresses }: PostgresStoreSettings, catalog: Catalog) {
     this.#database = database;
     this.#schemaName = schemaName;
     this.#known = new KnownSchema(catalog);
     const dialect = postgresDialect(schemaName);
     const reload = () => this.#reload();
     const written = (tables: Iterable<string>) => this.#count(tables);
-    this.#context = { transactions: database, schemaName, dialect, known: this.#known, reload, written };
+    this.#context = { transactions: database, schemaName, dialect, addresses, known: this.#known, reload, written };
     this.#queue = new WriteQueue(new WriteCarrier(this.#context), { largestGroup: LARGEST_GROUP, mostGroups: MOST_GROUPS });
     this.#behind = new WritesBehind((write) => this.#queued(write, true), report);
     this.#freshness = new Freshness(
@@ -79,6 +80,7 @@ export class PostgresStore implements Store, Watcher {
       schemaName,
       schemaVersion: () => this.#known.changes,
       stale: reload,
+      addresses,
     });
     this.#unwatch = notices.watch(schemaName, this);
     // What was changed between the reading of the catalogue and now was not told.

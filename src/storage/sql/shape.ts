@@ -1,16 +1,42 @@
+import type { FileAddresses } from '../../config/index.ts';
 import type { Include, Query, Selection } from '../../query/selection.ts';
-import type { Field } from '../../schema/model.ts';
-import type { ColumnShape, RowShape } from '../../values/encode.ts';
+import type { Field, TableSchema } from '../../schema/model.ts';
+import { type ColumnShape, type RowShape, rowWriter } from '../../values/encode.ts';
+import type { FileForm } from '../../values/file-text.ts';
 import { storageOf } from '../../values/index.ts';
+import type { Mutation } from '../port.ts';
 
-/** How a field is written in answers: default fields have forms of their own (docs/decisions.md). */
-export function columnShape(field: Field, paths?: readonly (readonly string[])[]): ColumnShape {
+/** What of a system's records is not in them. */
+export interface RowContext {
+  /** Where its files are, as clients see them now. */
+  readonly addresses: () => FileAddresses;
+}
+
+/**
+ * How a field is written in answers: default fields have forms of their own (docs/decisions.md).
+ * @param idAt where in the rows the objectId is: first in those of a selection
+ */
+export function columnShape(
+  { className }: TableSchema,
+  field: Field,
+  { addresses }: RowContext,
+  idAt: number,
+  paths?: readonly (readonly string[])[],
+): ColumnShape {
+  const { name, type, targetClass } = field;
+  if (type === 'File') return { name, storage: 'file', file: { address: addresses().public } };
+  if (type === 'PrivateFile') return { name, storage: 'file', file: privateFile(className, name, idAt, addresses()) };
   return {
-    name: field.name,
+    name,
     storage: formOf(field),
-    ...(field.targetClass === undefined ? {} : { targetClass: field.targetClass }),
+    ...(targetClass === undefined ? {} : { targetClass }),
     ...(paths === undefined ? {} : { paths }),
   };
+}
+
+/** How files are written that are read through their record. */
+export function privateFile(className: string, fieldName: string, idAt: number, { uploads }: FileAddresses): FileForm {
+  return { address: uploads, holder: { className, fieldName, idAt } };
 }
 
 function formOf(field: Field): ColumnShape['storage'] {
@@ -21,12 +47,12 @@ function formOf(field: Field): ColumnShape['storage'] {
 const plainShapes = new WeakMap<readonly Field[], RowShape>();
 
 /** The shape of a selection's rows; `expanded` for records that an include puts in place of a Pointer. */
-export function rowShape(selection: Selection, expanded: boolean): RowShape {
-  if (expanded || isScored(selection) || selection.paths || selection.shownIn) return newShape(selection, expanded);
+export function rowShape(selection: Selection, context: RowContext, expanded: boolean): RowShape {
+  if (expanded || isScored(selection) || selection.paths || selection.shownIn) return newShape(selection, context, expanded);
   // Whole records of a table are read by many selections, one for each caller, with one list of fields.
   let shape = plainShapes.get(selection.fields);
   if (!shape) {
-    shape = newShape(selection, false);
+    shape = newShape(selection, context, false);
     plainShapes.set(selection.fields, shape);
   }
   return shape;
@@ -36,13 +62,30 @@ function isScored(selection: Selection | Query): boolean {
   return 'withScore' in selection && selection.withScore;
 }
 
-function newShape(selection: Selection, expanded: boolean): RowShape {
-  const columns = selection.fields.map((field): ColumnShape => {
+function newShape(selection: Selection, context: RowContext, expanded: boolean): RowShape {
+  const { table, fields, paths } = selection;
+  const columns = fields.map((field): ColumnShape => {
     if (inRows(field, selection) && field.type === 'Relation') return { name: field.name, storage: 'json' };
-    return columnShape(field, selection.paths?.get(field.name));
+    return columnShape(table, field, context, 0, paths?.get(field.name));
   });
   if (isScored(selection)) columns.push({ name: 'score', storage: 'number' });
-  return expanded ? { expandedClass: selection.table.className, columns } : { columns };
+  return expanded ? { expandedClass: table.className, columns } : { columns };
+}
+
+type Returning = Pick<Extract<Mutation, { kind: 'update' }>, 'table' | 'objectId' | 'returning'>;
+
+/**
+ * What an update returns, as members of a JSON object, each after a comma.
+ * @param values of the columns `returning`; what follows them is passed over
+ */
+export function returnedMembers(
+  { table, objectId, returning }: Returning,
+  values: readonly unknown[],
+  context: RowContext,
+): string {
+  const columns = returning.map((field) => columnShape(table, field, context, returning.length));
+  const json = rowWriter({ columns })([...values.slice(0, returning.length), objectId]);
+  return json === '{}' ? '' : `,${json.slice(1, -1)}`;
 }
 
 /** The fields of a selection that have a column in its rows, in order. */

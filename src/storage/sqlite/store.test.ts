@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { master } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { createRecord, deleteRecord, findRecords, getRecord, updateRecord, updateSchema } from '../../records/index.ts';
+import { masterContext } from '../../records/testing/context.ts';
+import { rowContext } from '../sql/testing/addresses.ts';
 import { ReaderPool } from './reads/pool.ts';
 import { SqliteStore } from './store.ts';
 
@@ -14,7 +15,7 @@ describe('SQLite store', () => {
   const faults: string[] = [];
   let pool: ReaderPool;
   let store: SqliteStore;
-  const context = () => ({ store, principal: master, hooks: { observers: [], rules: new Map() }, referer: null });
+  const context = () => masterContext(store);
   const create = (table: string, body: JsonObject) => createRecord(context(), table, body);
   const find = async (table: string, parameters: Record<string, string>) => {
     const { results, count } = await findRecords(context(), table, new Map(Object.entries(parameters)));
@@ -26,7 +27,7 @@ describe('SQLite store', () => {
 
   before(() => {
     pool = new ReaderPool(1_000, (fault) => faults.push(fault));
-    store = new SqliteStore(join(directory, 'records.sqlite'), pool, assert.fail);
+    store = new SqliteStore(join(directory, 'records.sqlite'), { pool, report: assert.fail, ...rowContext });
   });
   after(async () => {
     await store.close();
@@ -52,13 +53,13 @@ describe('SQLite store', () => {
 
   test('a schema read back from the file is the schema in memory', async () => {
     await create('Kept', { Name: 'x', name: 'y', When: { __type: 'Date', iso: '2026-01-01T00:00:00.000Z' } });
-    const again = new SqliteStore(join(directory, 'records.sqlite'), pool, assert.fail);
+    const again = new SqliteStore(join(directory, 'records.sqlite'), { pool, report: assert.fail, ...rowContext });
     assert.deepEqual(again.schema().tables, store.schema().tables);
     assert.deepEqual([...again.schema().referencesTo.keys()].sort(), [...store.schema().referencesTo.keys()].sort());
   });
 
   test('a schema that another process changes is noticed, by writes at once', async () => {
-    const other = new SqliteStore(join(directory, 'records.sqlite'), pool, assert.fail);
+    const other = new SqliteStore(join(directory, 'records.sqlite'), { pool, report: assert.fail, ...rowContext });
     await createRecord({ ...context(), store: other }, 'Foreign', { a: 1 });
     await create('Foreign', { a: 2, b: 'x' });
     await createRecord({ ...context(), store: other }, 'Foreign', { b: 'y', c: true });
@@ -124,7 +125,7 @@ describe('SQLite store', () => {
 
   test('a scan ends at its time limit', async () => {
     const short = new ReaderPool(1, (fault) => faults.push(fault));
-    const other = new SqliteStore(join(directory, 'records.sqlite'), short, assert.fail);
+    const other = new SqliteStore(join(directory, 'records.sqlite'), { pool: short, report: assert.fail, ...rowContext });
     const where = JSON.stringify({ text: { $regex: '(s|o|m|e| )*x$' } });
     await assert.rejects(findRecords({ ...context(), store: other }, 'Many', new Map([['where', where]])), { code: 124 });
     await other.close();
@@ -153,7 +154,7 @@ describe('SQLite store', () => {
     const other = new ReaderPool(1_000, (fault) => reported.push(fault));
     await other.checkpoint(join(directory, 'nowhere', 'records.sqlite'));
     assert.match(reported.join(), /unable to open database file/);
-    const apart = new SqliteStore(join(directory, 'records.sqlite'), other, assert.fail);
+    const apart = new SqliteStore(join(directory, 'records.sqlite'), { pool: other, report: assert.fail, ...rowContext });
     const { count } = await findRecords(
       { ...context(), store: apart },
       'Many',

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Schema } from '../../schema/model.ts';
 import type { PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
+import type { RowContext } from '../sql/shape.ts';
 import { Connection } from './connection.ts';
 import { SqliteContents } from './contents.ts';
 import type { ReaderPool, ReportFault } from './reads/pool.ts';
@@ -19,13 +20,19 @@ const LOADING_CACHE = 128_000;
 /** Writes between two checkpoints. */
 const CHECKPOINT_EVERY = 2_000;
 
+/** What a store stands on. */
+export interface SqliteStoreSettings extends RowContext {
+  readonly pool: ReaderPool;
+  /** Told of writes that nobody waits for and that failed. */
+  readonly report: ReportFault;
+}
+
 /** One system on one SQLite file: a connection that writes and answers the short reads, and reader threads for the rest. */
 export class SqliteStore implements Store {
   readonly reader: SqliteReader;
   readonly contents: SqliteContents;
   readonly #connection: Connection;
   readonly #commits: GroupCommit;
-  readonly #pool: ReaderPool;
   readonly #path: string;
   #schema: Schema;
   /** SQLite's count of other connections' commits, and the schema's counts of its changes, when the schema was read. */
@@ -35,16 +42,15 @@ export class SqliteStore implements Store {
   #noticedAt = 0;
   #sinceCheckpoint = 0;
   #checkpointing = false;
-  readonly #report: ReportFault;
+  readonly #settings: SqliteStoreSettings;
   /** Writes by table, and what may have changed any of them: commits of others, commits that failed. */
   readonly #writesTo = new Map<string, number>();
   #upheavals = 0;
 
-  /** Opens the file, making it where there is none. @param report told of writes that nobody waits for and that failed */
-  constructor(path: string, pool: ReaderPool, report: ReportFault) {
+  /** Opens the file, making it where there is none. */
+  constructor(path: string, settings: SqliteStoreSettings) {
     this.#path = path;
-    this.#pool = pool;
-    this.#report = report;
+    this.#settings = settings;
     this.#connection = new Connection(path, 'write');
     migrate(this.#connection.db, catalogMigrations, path);
     this.#schema = this.#load();
@@ -55,13 +61,11 @@ export class SqliteStore implements Store {
         this.#upheavals++;
         this.#schema = this.#load();
       },
-      overflowed: () => report('too many writes that nobody waits for are waiting: further ones are dropped'),
+      overflowed: () => settings.report('too many writes that nobody waits for are waiting: further ones are dropped'),
     });
     this.contents = new SqliteContents(this.#connection, this.#commits);
-    this.reader = new SqliteReader(path, this.#connection, pool, {
-      removals: () => this.#removals,
-      notice: () => this.#notice(),
-    });
+    const planned = { removals: () => this.#removals, notice: () => this.#notice() };
+    this.reader = new SqliteReader(path, this.#connection, settings.pool, planned, settings);
   }
 
   schema(): Schema {
@@ -94,7 +98,7 @@ export class SqliteStore implements Store {
         this.#carryOut(write.plan(this.#schema));
       } catch (error) {
         if (!this.#connection.db.isTransaction) throw error;
-        this.#report(`a write that nobody waits for failed: ${(error as Error).message}`);
+        this.#settings.report(`a write that nobody waits for failed: ${(error as Error).message}`);
       }
     });
   }
@@ -136,7 +140,7 @@ export class SqliteStore implements Store {
   }
 
   #carryOut(plan: WritePlan): WriteOutcome {
-    const work = () => carryOutPlan(this.#connection, plan, this.#schema);
+    const work = () => carryOutPlan(this.#connection, plan, this.#schema, this.#settings);
     const { schema, outcome } = isOneStatement(plan) ? work() : inSavepoint(this.#connection, work);
     this.#schema = schema;
     for (const { kind, table } of plan.mutations)
@@ -149,7 +153,8 @@ export class SqliteStore implements Store {
     this.#notice();
     try {
       const version = catalogVersion(this.#connection.db);
-      return await rebuildOnThread({ path: this.#path, plan: write.plan(this.#schema), catalogVersion: version });
+      const addresses = this.#settings.addresses();
+      return await rebuildOnThread({ path: this.#path, plan: write.plan(this.#schema), catalogVersion: version, addresses });
     } finally {
       this.#notice();
     }
@@ -180,14 +185,14 @@ export class SqliteStore implements Store {
     if (this.#sinceCheckpoint < CHECKPOINT_EVERY || this.#checkpointing) return;
     this.#sinceCheckpoint = 0;
     this.#checkpointing = true;
-    void this.#pool.checkpoint(this.#path).then(() => {
+    void this.#settings.pool.checkpoint(this.#path).then(() => {
       this.#checkpointing = false;
     });
   }
 
   async close(): Promise<void> {
     await this.#commits.close();
-    await this.#pool.forget(this.#path);
+    await this.#settings.pool.forget(this.#path);
     checkpoint(this.#connection.db);
     this.#connection.close();
   }

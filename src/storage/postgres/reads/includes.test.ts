@@ -12,6 +12,7 @@ import { wholeText } from '../../port.ts';
 import { compileInsert } from '../../sql/insert.ts';
 import { byIdsJob, includeResolver, readJob } from '../../sql/reads/job.ts';
 import { compileList } from '../../sql/select.ts';
+import { rowContext } from '../../sql/testing/addresses.ts';
 import { Connection } from '../../sqlite/connection.ts';
 import { runPaged } from '../../sqlite/reads/run.ts';
 import { applyDdl as applySqliteDdl } from '../../sqlite/schema/ddl.ts';
@@ -120,6 +121,7 @@ describe('reads with includes', () => {
       schemaName,
       schemaVersion: () => 0,
       stale: async () => assert.fail(),
+      ...rowContext,
     });
     const run = (text: string) => database.alone((session) => session.query({ text, params: [] }));
     await run(`CREATE SCHEMA ${quotedName(schemaName)}`);
@@ -159,8 +161,8 @@ describe('reads with includes', () => {
   }
 
   async function embedded(asked: Query): Promise<string> {
-    const job = readJob(asked, compileList(asked, sqliteDialect, false));
-    const resolve = includeResolver(asked, (target) => byIdsJob(target, sqliteDialect));
+    const job = readJob(asked, compileList(asked, sqliteDialect, false), rowContext);
+    const resolve = includeResolver(asked, (target) => byIdsJob(target, sqliteDialect, rowContext));
     const pages: string[] = [];
     for await (const page of runPaged(sqlite, job, resolve)) pages.push(page);
     return `[${pages.join(',')}]`;
@@ -208,7 +210,7 @@ describe('reads with includes', () => {
   test('Pointers of every level come in the rows, arrays do not', () => {
     const sizes = (className: string, include: string) => {
       const asked = query(className, { include }, master);
-      const { joins = [], includes } = joinedJob(asked, compileList(asked, dialect, false), dialect);
+      const { joins = [], includes } = joinedJob(asked, compileList(asked, dialect, false), dialect, rowContext);
       return [joins.length, joins[0]?.joins.length ?? 0, includes.length];
     };
     assert.deepEqual(sizes('Deals', 'owner.boss,place'), [2, 1, 0]);

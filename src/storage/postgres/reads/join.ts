@@ -2,7 +2,7 @@ import type { Include, Selection } from '../../../query/selection.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import { type IncludeJob, includeJobs, type JoinedRecord, type ReadJob, readJob } from '../../sql/reads/job.ts';
 import { writeByKey } from '../../sql/select.ts';
-import { includePositions, rowFields, rowShape } from '../../sql/shape.ts';
+import { includePositions, type RowContext, rowFields, rowShape } from '../../sql/shape.ts';
 import { SqlWriter, type Statement } from '../../sql/writer.ts';
 
 /** Columns of a result; PostgreSQL takes 1,664. */
@@ -21,13 +21,19 @@ interface Branch {
  * The job of a selection, given its compiled statement, whose includes of Pointers come in its own rows: one round trip, one moment. Arrays
  * of Pointers, whose classes only the data tells, and what would be too wide stay includes that are read afterwards.
  */
-export function joinedJob(selection: Selection, statement: Statement, dialect: Dialect, expanded = false): ReadJob {
+export function joinedJob(
+  selection: Selection,
+  statement: Statement,
+  dialect: Dialect,
+  context: RowContext,
+  expanded = false,
+): ReadJob {
   const { joined, paged } = divided(selection);
-  const job = { ...readJob(selection, statement, expanded), includes: paged };
+  const job = { ...readJob(selection, statement, context, expanded), includes: paged };
   if (joined.length === 0) return job;
   const out = new SqlWriter(dialect);
   out.params.push(...statement.params);
-  const writer = new JoinWriter(out, widthOf(selection));
+  const writer = new JoinWriter(out, widthOf(selection), context);
   out
     .add('SELECT * FROM (')
     .add(statement.text)
@@ -90,12 +96,14 @@ function sizeOf({ target, below }: Branch): { columns: number; joins: number } {
 
 class JoinWriter {
   readonly #out: SqlWriter;
+  readonly #context: RowContext;
   #aliases = 0;
   /** Columns so far. */
   width: number;
 
-  constructor(out: SqlWriter, width: number) {
+  constructor(out: SqlWriter, width: number, context: RowContext) {
     this.#out = out;
+    this.#context = context;
     this.width = width;
   }
 
@@ -117,7 +125,7 @@ class JoinWriter {
       out.add(` LIMIT 1) AS ${alias}${this.columns(width)} ON true`);
       const from = this.width;
       this.width += width;
-      return { position, from, to: this.width, shape: rowShape(target, true), joins: this.join(alias, below) };
+      return { position, from, to: this.width, shape: rowShape(target, this.#context, true), joins: this.join(alias, below) };
     });
   }
 }

@@ -6,6 +6,7 @@ import type { Query } from '../../../query/selection.ts';
 import { applyChange, emptySchema, type SchemaChange } from '../../../schema/change.ts';
 import { type Schema, tableOf } from '../../../schema/model.ts';
 import { SchemaChanged, wholeText } from '../../port.ts';
+import { rowContext } from '../../sql/testing/addresses.ts';
 import { connectDatabase, type Database } from '../connection/index.ts';
 import { quotedName } from '../names.ts';
 import { ddlStatements } from '../schema/ddl.ts';
@@ -46,6 +47,7 @@ describe('PostgreSQL reader', () => {
       aggregate: null as never,
       schemaName,
       schemaVersion: () => version,
+      ...rowContext,
       stale: async () => {
         reloads += 1;
         version += changesWithReload;

@@ -9,6 +9,7 @@ import type { Dialect } from '../../sql/dialect.ts';
 import { type TargetSource, writeRecords } from '../../sql/reads/expand.ts';
 import { type ByIdsJob, includeResolver, type ReadJob } from '../../sql/reads/job.ts';
 import { compileByIds, compileCount, compileGet, compileList } from '../../sql/select.ts';
+import type { RowContext } from '../../sql/shape.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Database, Row } from '../connection/database.ts';
 import { isStale } from '../connection/errors.ts';
@@ -24,7 +25,7 @@ const IDS = 1_000;
 /** Values that a statement can be bound to. */
 const MOST_PARAMS = 65_535;
 /** What the reader of a system stands on. */
-export interface ReaderSettings {
+export interface ReaderSettings extends RowContext {
   readonly database: Database;
   readonly dialect: Dialect;
   readonly aggregate: AggregateDialect;
@@ -43,22 +44,24 @@ export class PostgresReader implements Reader {
   readonly #system: string;
   readonly #schemaVersion: () => number;
   readonly #stale: () => Promise<void>;
+  readonly #context: RowContext;
   readonly #gets = new WeakMap<Selection, ByIdsJob>();
 
-  constructor({ database, dialect, aggregate, schemaName, schemaVersion, stale }: ReaderSettings) {
+  constructor({ database, dialect, aggregate, schemaName, schemaVersion, stale, addresses }: ReaderSettings) {
     this.#database = database;
     this.#dialect = dialect;
     this.#aggregate = aggregate;
     this.#system = schemaName;
     this.#schemaVersion = schemaVersion;
     this.#stale = stale;
+    this.#context = { addresses };
   }
 
   async get(selection: Selection, objectId: string): Promise<string | null> {
     let job = this.#gets.get(selection);
     if (!job) {
       const statement = compileGet(selection, this.#dialect);
-      job = { ...joinedJob(selection, statement, this.#dialect), idsAt: statement.idsAt };
+      job = { ...joinedJob(selection, statement, this.#dialect, this.#context), idsAt: statement.idsAt };
       this.#gets.set(selection, job);
     }
     const { text, params, idsAt } = job;
@@ -93,7 +96,7 @@ export class PostgresReader implements Reader {
   }
 
   async aggregate(aggregation: Aggregation): Promise<JsonText> {
-    const statement = compileAggregation(aggregation, this.#dialect, this.#aggregate);
+    const statement = compileAggregation(aggregation, this.#dialect, this.#aggregate, this.#context);
     const write = rowWriter({ columns: statement.columns });
     const plannedUnder = this.#schemaVersion();
     try {
@@ -108,7 +111,7 @@ export class PostgresReader implements Reader {
   #listJob(query: Query): ReadJob {
     // Rows that are joined keep their order as long as what they are joined to has a limit; without one PostgreSQL may work in parallel.
     const limit = query.includes.length > 0 ? Math.min(query.limit, Number.MAX_SAFE_INTEGER) : query.limit;
-    return joinedJob(query, compileList({ ...query, limit }, this.#dialect, false), this.#dialect);
+    return joinedJob(query, compileList({ ...query, limit }, this.#dialect, false), this.#dialect, this.#context);
   }
 
   async #counted(count: Statement | null, short: boolean): Promise<{ count?: number }> {
@@ -141,7 +144,7 @@ export class PostgresReader implements Reader {
     return {
       resolve: includeResolver(selection, (target) => {
         const statement = compileByIds(target, dialect);
-        return { ...joinedJob(target, statement, dialect, true), idsAt: statement.idsAt };
+        return { ...joinedJob(target, statement, dialect, this.#context, true), idsAt: statement.idsAt };
       }),
       arrayText: Number.POSITIVE_INFINITY,
       mostIds: IDS,

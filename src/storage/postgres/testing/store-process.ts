@@ -3,6 +3,7 @@ import pg from 'pg';
 import { master } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { type FindResult, wholeText } from '../../port.ts';
+import { rowContext } from '../../sql/testing/addresses.ts';
 import { connectDatabase, type Database } from '../connection/index.ts';
 import { Notices } from '../notices.ts';
 import { PostgresStore } from '../store.ts';
@@ -12,10 +13,14 @@ export const schemaName = 'rds_test';
 
 type Parameters = ReadonlyMap<string, string>;
 
+/** The files of records are no matter of stores. */
+const noFiles = { prepare: async () => {}, attach: (): never[] => [] };
+
 interface Context {
+  readonly appId: string;
   readonly store: PostgresStore;
   readonly principal: typeof master;
-  readonly hooks: { observers: never[]; rules: Map<never, never> };
+  readonly hooks: { observers: never[]; rules: Map<never, never>; files: typeof noFiles };
   readonly referer: null;
 }
 
@@ -47,14 +52,15 @@ export class StoreProcess<Created> {
     const reported: string[] = [];
     const report = (fault: string) => reported.push(fault);
     const database = await connectDatabase(url, { timeLimit: 10_000, report });
-    const store = await PostgresStore.open({ database, schemaName, notices: new Notices(), report });
+    const store = await PostgresStore.open({ database, schemaName, notices: new Notices(), report, ...rowContext });
     return new StoreProcess(database, store, reported, records);
   }
 
   #context = (): Context => ({
+    appId: 'app',
     store: this.store,
     principal: master,
-    hooks: { observers: [], rules: new Map<never, never>() },
+    hooks: { observers: [], rules: new Map<never, never>(), files: noFiles },
     referer: null,
   });
 

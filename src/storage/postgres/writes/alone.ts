@@ -1,20 +1,19 @@
 import type { Schema } from '../../../schema/model.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
-import type { Dialect } from '../../sql/dialect.ts';
 import type { Result, Session } from '../connection/database.ts';
 import { hasEdits, isEdited, settleEdits } from './edits.ts';
 import { refusalOf } from './failure.ts';
-import { compileStep } from './step.ts';
+import { compileStep, type StepContext } from './step.ts';
 
 /**
  * Carries out the steps of one write inside the caller's transaction, and tells the error of the step that fails.
  * @returns members of a JSON object with the values that updates return, each after a comma
  * @throws objectNotFound, duplicateValue, pointedAt and the like; then the caller's transaction has to end
  */
-export async function carryOutAlone(session: Session, plan: WritePlan, schema: Schema, dialect: Dialect): Promise<string> {
+export async function carryOutAlone(session: Session, plan: WritePlan, schema: Schema, context: StepContext): Promise<string> {
   const carried: Promise<string>[] = [];
   for (const mutation of plan.mutations) {
-    const done = carryOut(session, mutation, schema, dialect);
+    const done = carryOut(session, mutation, schema, context);
     // The first that fails is told of below, and fails the rest.
     done.catch(() => {});
     carried.push(done);
@@ -26,9 +25,9 @@ export async function carryOutAlone(session: Session, plan: WritePlan, schema: S
   return returned;
 }
 
-async function carryOut(session: Session, mutation: Mutation, schema: Schema, dialect: Dialect): Promise<string> {
-  const settled = isEdited(mutation) ? await settleEdits(session, mutation, dialect, new Map()) : mutation;
-  const { statements, outcome } = compileStep(settled, schema, dialect, false);
+async function carryOut(session: Session, mutation: Mutation, schema: Schema, context: StepContext): Promise<string> {
+  const settled = isEdited(mutation) ? await settleEdits(session, mutation, context.dialect, new Map()) : mutation;
+  const { statements, outcome } = compileStep(settled, schema, context, false);
   let results: readonly Result[];
   try {
     results = await Promise.all(statements.map((statement) => session.query(statement)));

@@ -70,11 +70,11 @@ export async function attemptGroup(attempt: Attempt): Promise<void> {
   settle(attempt, done.kept, done.units, done.results);
 }
 
-function unitsOf({ merged, dialect }: Attempt, group: readonly QueuedWrite[], plans = group.map(({ plan }) => plan)): Unit[] {
+function unitsOf(attempt: Attempt, group: readonly QueuedWrite[], plans = group.map(({ plan }) => plan)): Unit[] {
   const schema = group[0]?.plannedUnder;
   if (!schema) return [];
-  if (merged) return compileGroup(plans, schema, dialect);
-  return plans.map(({ mutations }, at) => unitOf(at, mutations, schema, dialect));
+  if (attempt.merged) return compileGroup(plans, schema, attempt);
+  return plans.map(({ mutations }, at) => unitOf(at, mutations, schema, attempt));
 }
 
 function bodyOf({ group, schemaName }: Attempt, units: readonly Unit[]): Statement[] {

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
 import type { Schema } from '../../../schema/model.ts';
-import type { Dialect } from '../../sql/dialect.ts';
 import { CommitUnknown, causeOf, isStale, mayRetry } from '../connection/errors.ts';
 import { storeNotice } from '../notices.ts';
 import { carryOutAlone } from './alone.ts';
@@ -12,6 +11,7 @@ import { tablesOf, watchedAmong } from './group.ts';
 import { growSchema } from './growth.ts';
 import type { KnownSchema } from './known.ts';
 import type { Carrier, QueuedWrite } from './queue.ts';
+import type { StepContext } from './step.ts';
 import type { Transactions } from './transactions.ts';
 
 /** How often a transaction is run that others were in the way of, and how long it waits in between at the most, in milliseconds. */
@@ -21,10 +21,9 @@ const PAUSE = 15;
 const MOST_STALE = 20;
 
 /** What writes of a system are carried out with. */
-export interface CarrierContext {
+export interface CarrierContext extends StepContext {
   readonly transactions: Transactions;
   readonly schemaName: string;
-  readonly dialect: Dialect;
   readonly known: KnownSchema;
   /** Reads the schema anew. */
   reload(): Promise<void>;
@@ -97,7 +96,7 @@ export class WriteCarrier implements Carrier {
 
   /** One write that failed, once more by itself and step by step, so that its own error comes out. @throws SchemaMoved */
   async #alone(write: QueuedWrite, changes: number, failure: unknown): Promise<void> {
-    const { transactions, schemaName, dialect, written } = this.#context;
+    const { transactions, schemaName, written } = this.#context;
     const { plan, plannedUnder } = write;
     const [only, ...others] = plan.mutations;
     const refusal = only && others.length === 0 ? refusalOf(failure, only) : undefined;
@@ -109,7 +108,7 @@ export class WriteCarrier implements Carrier {
     const watched = watchedAmong(tables);
     const work = () =>
       transactions.transact(async (session) => {
-        const text = await carryOutAlone(session, plan, plannedUnder, dialect);
+        const text = await carryOutAlone(session, plan, plannedUnder, this.#context);
         if (watched.length > 0) await session.query(storeNotice(schemaName, { schemaChanged: false, tables: watched }));
         await session.query(schemaCheck(schemaName, changes));
         return text;

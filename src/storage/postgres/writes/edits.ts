@@ -28,13 +28,13 @@ const isEdit = (assignment: Assignment): assignment is Edit => assignment.kind =
 /**
  * Locks the record of an edited update and computes the new values: the update as a plain one.
  * @param edited what earlier writes made of records, which are not carried out yet; what this one makes is added
- * @throws objectNotFound; what the operators reject; errors of the database
+ * @throws objectNotFound or the step's own error instead; what the operators reject; errors of the database
  */
 export async function settleEdits(session: Session, update: Update, dialect: Dialect, edited: EditedColumns): Promise<Update> {
   const columns = update.assignments.filter(isEdit).map(({ field }) => field.column);
   const { rows } = await session.query(compileLocked(update, columns, dialect));
   const [row] = rows;
-  if (!row) return fail('objectNotFound');
+  if (!row) return fail(update.missing ?? 'objectNotFound');
   const key = recordKey(update.table.className, update.objectId);
   const known = edited.get(key);
   const made = new Map(known);

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { applyChange, emptySchema, type SchemaChange } from '../../../schema/change.ts';
 import { fieldOf, type Schema, tableOf } from '../../../schema/model.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
+import { rowContext } from '../../sql/testing/addresses.ts';
 import { postgresDialect } from '../sql/dialect.ts';
 import { compileGroup } from './group.ts';
 
@@ -14,7 +15,7 @@ const changes: SchemaChange[] = [
   { kind: 'createTable', className: '_Role' },
 ];
 const schema: Schema = changes.reduce(applyChange, emptySchema);
-const dialect = postgresDialect('rds_x');
+const context = { dialect: postgresDialect('rds_x'), ...rowContext };
 
 const insert = (className: string, objectId: string, more: Record<string, string | number> = {}): Mutation => {
   const table = tableOf(schema, className);
@@ -36,7 +37,7 @@ const remove = (className: string, objectId: string): Mutation => ({
 /** Which writes share a statement, and in which order the statements come. */
 const order = (...writes: (Mutation | Mutation[])[]) => {
   const plans = writes.map((mutations): WritePlan => ({ changes: [], mutations: [mutations].flat() }));
-  return compileGroup(plans, schema, dialect)
+  return compileGroup(plans, schema, context)
     .map((unit) => unit.writes.join('+'))
     .join(' ');
 };
@@ -73,7 +74,7 @@ test('many rows are one parameter for each column, whatever is in them', () => {
   const [unit] = compileGroup(
     rows.map((mutation) => ({ changes: [], mutations: [mutation] })),
     schema,
-    dialect,
+    context,
   );
   assert.deepEqual(unit?.statements[0]?.params, [
     '{"a\\"b","c\\\\d","NULL",""}',

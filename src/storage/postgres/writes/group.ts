@@ -2,11 +2,10 @@ import { serviceError } from '../../../errors/fail.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { isWatched, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
-import type { Dialect } from '../../sql/dialect.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Result } from '../connection/database.ts';
 import { compileBulkInsert, haveOneShape, idOf } from './bulk-insert.ts';
-import { compileStep, type Step } from './step.ts';
+import { compileStep, type Step, type StepContext } from './step.ts';
 
 /** Statements of a group that go together, for one write or for several at once. */
 export interface Unit {
@@ -40,11 +39,11 @@ export function recordKey(className: string, objectId: string): string {
  * not wait for each other.
  * @param plans without schema changes and field edits
  */
-export function compileGroup(plans: readonly WritePlan[], schema: Schema, dialect: Dialect): Unit[] {
+export function compileGroup(plans: readonly WritePlan[], schema: Schema, context: StepContext): Unit[] {
   const units: Unit[] = [];
   let run = newRun();
   const endRun = () => {
-    units.push(...unitsOf(run, schema, dialect));
+    units.push(...unitsOf(run, schema, context));
     run = newRun();
   };
   plans.forEach(({ mutations }, at) => {
@@ -55,15 +54,15 @@ export function compileGroup(plans: readonly WritePlan[], schema: Schema, dialec
     }
     endRun();
     if (others.length === 0 && only && joins(run, only)) take(run, only, at);
-    else units.push(unitOf(at, mutations, schema, dialect));
+    else units.push(unitOf(at, mutations, schema, context));
   });
   endRun();
   return units;
 }
 
 /** The statements of a write by itself. */
-export function unitOf(at: number, mutations: readonly Mutation[], schema: Schema, dialect: Dialect): Unit {
-  const steps = mutations.map((mutation) => compileStep(mutation, schema, dialect, mutations.length > 1));
+export function unitOf(at: number, mutations: readonly Mutation[], schema: Schema, context: StepContext): Unit {
+  const steps = mutations.map((mutation) => compileStep(mutation, schema, context, mutations.length > 1));
   const [only] = steps;
   if (only && steps.length === 1) return ofStep(at, only);
   return {
@@ -112,7 +111,7 @@ function take(run: Run, mutation: Of<'insert' | 'update'>, at: number): void {
 }
 
 /** Inserts come first: a record that is changed in the same run is there by then. */
-function unitsOf({ inserts, updates }: Run, schema: Schema, dialect: Dialect): Unit[] {
+function unitsOf({ inserts, updates }: Run, schema: Schema, context: StepContext): Unit[] {
   const buckets: Run['inserts'][] = [];
   const newest = new Map<string, Run['inserts']>();
   for (const one of inserts) {
@@ -129,17 +128,17 @@ function unitsOf({ inserts, updates }: Run, schema: Schema, dialect: Dialect): U
   // Other processes lock the same records in the same order.
   const sorted = updates.toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
   return [
-    ...buckets.map((bucket) => insertUnit(bucket, schema, dialect)),
-    ...sorted.map(({ at, update }) => unitOf(at, [update], schema, dialect)),
+    ...buckets.map((bucket) => insertUnit(bucket, schema, context)),
+    ...sorted.map(({ at, update }) => unitOf(at, [update], schema, context)),
   ];
 }
 
-function insertUnit(bucket: Run['inserts'], schema: Schema, dialect: Dialect): Unit {
+function insertUnit(bucket: Run['inserts'], schema: Schema, context: StepContext): Unit {
   const [first] = bucket;
-  if (first && bucket.length === 1) return unitOf(first.at, [first.insert], schema, dialect);
+  if (first && bucket.length === 1) return unitOf(first.at, [first.insert], schema, context);
   const statement = compileBulkInsert(
     bucket.map(({ insert }) => insert),
-    dialect,
+    context.dialect,
   );
   let added: ReadonlySet<unknown> | undefined;
   return {

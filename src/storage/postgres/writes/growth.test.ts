@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { master } from '../../../access/index.ts';
 import { createRecord, updateSchema } from '../../../records/index.ts';
+import { masterContext } from '../../../records/testing/context.ts';
+import { rowContext } from '../../sql/testing/addresses.ts';
 import { connectDatabase, type Database } from '../connection/index.ts';
 import { Notices } from '../notices.ts';
 import { PostgresStore } from '../store.ts';
@@ -17,7 +18,7 @@ before(async () => {
   place = await testDatabase();
   const report = () => {};
   database = await connectDatabase(place.url, { timeLimit: 10_000, report });
-  store = await PostgresStore.open({ database, schemaName: 'rds_test', notices: new Notices(), report });
+  store = await PostgresStore.open({ database, schemaName: 'rds_test', notices: new Notices(), report, ...rowContext });
   other = new pg.Client({ connectionString: place.url });
   await other.connect();
 });
@@ -28,7 +29,7 @@ after(async () => {
   await place?.drop();
 });
 
-const context = () => ({ store, principal: master, hooks: { observers: [], rules: new Map() }, referer: null });
+const context = () => masterContext(store);
 
 test('changes of a schema wait for who reads the table, and writes to other tables do not wait for them', async () => {
   await Promise.all(['Read', 'Free'].map((table) => createRecord(context(), table, { n: 1 })));

@@ -56,7 +56,7 @@ export async function growSchema(context: CarrierContext, write: QueuedWrite): P
 }
 
 async function changeWithin(context: CarrierContext, session: Session, write: QueuedWrite): Promise<Changed> {
-  const { schemaName, known, dialect } = context;
+  const { schemaName, known } = context;
   const { rows } = await session.query(lockCatalog(schemaName));
   const isKnown = rows[0]?.[0] === known.changes;
   const before = isKnown ? known.version : known.merged(catalogFrom((await session.query(loadStatement(schemaName))).rows));
@@ -65,7 +65,7 @@ async function changeWithin(context: CarrierContext, session: Session, write: Qu
   const schema = await changeSchema(session, schemaName, plan.changes, before.schema).catch((error) => {
     throw refusalOf(error, plan.changes);
   });
-  const returned = await carryOutAlone(session, plan, schema, dialect);
+  const returned = await carryOutAlone(session, plan, schema, context);
   await session.query(storeNotice(schemaName, { schemaChanged: true, tables: watchedAmong(tablesOf([plan])) }));
   return { version: { schema, changes: before.changes + 1 }, plan, returned };
 }

@@ -1,7 +1,6 @@
 import { fail } from '../../../errors/fail.ts';
 import type { Schema } from '../../../schema/model.ts';
-import { rowWriter } from '../../../values/encode.ts';
-import type { Mutation } from '../../port.ts';
+import type { MissingError, Mutation } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import { writeGuard } from '../../sql/guard.ts';
 import { compileInsert } from '../../sql/insert.ts';
@@ -15,18 +14,23 @@ import {
   writePointing,
   writeWhere,
 } from '../../sql/mutation.ts';
-import { columnShape } from '../../sql/shape.ts';
+import { type RowContext, returnedMembers } from '../../sql/shape.ts';
 import { SqlWriter, type Statement } from '../../sql/writer.ts';
 import type { Result } from '../connection/database.ts';
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
+
+/** What the steps of a system's writes are made with. */
+export interface StepContext extends RowContext {
+  readonly dialect: Dialect;
+}
 
 /** A step of a write in SQL. Its statements depend on nothing that is read before them. */
 export interface Step {
   readonly statements: readonly Statement[];
   /** What has to be written between the only statement and one more value that it returns; null where it cannot. */
   readonly tail: string | null;
-  /** Members of a JSON object, each after a comma. @throws objectNotFound, pointedAt */
+  /** Members of a JSON object, each after a comma. @throws objectNotFound or the step's own error instead, pointedAt */
   outcome(results: readonly Result[]): string;
 }
 
@@ -36,18 +40,19 @@ const nothing = () => '';
  * A step in SQL. Field edits have to be made plain assignments first (edits.ts).
  * @param strict whether its statement itself is to fail where the step does, for the sake of the others of its write
  */
-export function compileStep(mutation: Mutation, schema: Schema, dialect: Dialect, strict: boolean): Step {
+export function compileStep(mutation: Mutation, schema: Schema, context: StepContext, strict: boolean): Step {
+  const { dialect } = context;
   switch (mutation.kind) {
     case 'insert':
       return { statements: [compileInsert(mutation, dialect)], tail: ' RETURNING ', outcome: nothing };
     case 'update':
-      return update(mutation, dialect, strict);
+      return update(mutation, context, strict);
     case 'delete':
       return remove(mutation, schema, dialect, strict);
     case 'require': {
       const { text, params } = compileRequire(mutation, dialect);
       const statement = { text: `${text} FOR SHARE OF t`, params };
-      return { statements: [strict ? failing(statement) : statement], tail: null, outcome: unlessMissing };
+      return { statements: [strict ? failing(statement) : statement], tail: null, outcome: unlessMissing(mutation.missing) };
     }
     case 'deleteAll':
       return { statements: [compileDeleteAll(mutation, dialect)], tail: null, outcome: nothing };
@@ -62,8 +67,8 @@ export function compileStep(mutation: Mutation, schema: Schema, dialect: Dialect
   }
 }
 
-function unlessMissing([found]: readonly Result[]): string {
-  return found?.rows.length === 0 ? fail('objectNotFound') : '';
+function unlessMissing(missing: MissingError = 'objectNotFound') {
+  return ([found]: readonly Result[]): string => (found?.rows.length === 0 ? fail(missing) : '');
 }
 
 /** The same statement, its columns after one more, failing (22012) where it returns no row. */
@@ -74,8 +79,9 @@ function failing({ text, params }: Statement): Statement {
   };
 }
 
-function update(mutation: Of<'update'>, dialect: Dialect, strict: boolean): Step {
-  const { table, objectId, returning, returningGuard = null } = mutation;
+function update(mutation: Of<'update'>, context: StepContext, strict: boolean): Step {
+  const { table, objectId, returning, returningGuard = null, missing = 'objectNotFound' } = mutation;
+  const { dialect } = context;
   const plain = compileUpdate(mutation, dialect);
   const statements = [strict ? failing(plain) : plain];
   const guarded = returning.length > 0 && returningGuard !== null;
@@ -87,10 +93,9 @@ function update(mutation: Of<'update'>, dialect: Dialect, strict: boolean): Step
     tail: strict || guarded ? null : ', ',
     outcome([updated, shown]) {
       const row = updated?.rows[0];
-      if (!row) return fail('objectNotFound');
+      if (!row) return fail(missing);
       if (returning.length === 0 || (guarded && shown?.rows.length === 0)) return '';
-      const json = rowWriter({ columns: returning.map((field) => columnShape(field)) })(row.slice(before));
-      return json === '{}' ? '' : `,${json.slice(1, -1)}`;
+      return returnedMembers(mutation, row.slice(before), context);
     },
   };
 }

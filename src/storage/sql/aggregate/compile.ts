@@ -2,11 +2,13 @@ import type { Aggregation, Column, Stage } from '../../../query/aggregate/model.
 import type { ColumnShape } from '../../../values/encode.ts';
 import type { Dialect } from '../dialect.ts';
 import { conditionTakesTime, isGuarded } from '../guarded.ts';
+import type { RowContext } from '../shape.ts';
 import { SqlWriter, type Statement } from '../writer.ts';
 import { type Order, orderAfter, usedColumns, weightOf } from './columns.ts';
 import { compileCondition } from './condition.ts';
 import type { AggregateDialect } from './dialect.ts';
 import { compileExpression } from './expression.ts';
+import { privateFiles } from './files.ts';
 import { bound, columnName, type Fragment, joined, sql, typedColumn, writeFragment } from './fragment.ts';
 import { compileGroup } from './group.ts';
 import { type ExpressionContext, sortKey } from './kinds.ts';
@@ -24,10 +26,20 @@ const heavy = 1_000;
  * Compiles an aggregation into one statement: a chain of `WITH s0, s1, ...`, of which each stage reads the one before. Columns
  * are named by number.
  */
-export function compileAggregation(aggregation: Aggregation, dialect: Dialect, aggregate: AggregateDialect): AggregateStatement {
+export function compileAggregation(
+  aggregation: Aggregation,
+  dialect: Dialect,
+  aggregate: AggregateDialect,
+  rows: RowContext,
+): AggregateStatement {
   const out = new SqlWriter(dialect, true);
-  new Compiler(aggregation, dialect, aggregate).write(out);
-  return { ...out.statement(), columns: aggregation.output.map(([name, column]) => shapeOf(name, column)) };
+  new Compiler(aggregation, dialect, aggregate, rows).write(out);
+  const files = privateFiles(aggregation, rows);
+  const columns = aggregation.output.map(([name, column]) => {
+    const file = files.get(column);
+    return file ? { name, storage: 'file' as const, file } : shapeOf(name, column);
+  });
+  return { ...out.statement(), columns };
 }
 
 /**
@@ -47,6 +59,7 @@ function shapeOf(name: string, { kind, targetClass, keepNull }: Column): ColumnS
 class Compiler {
   readonly #aggregation: Aggregation;
   readonly #context: ExpressionContext;
+  readonly #rows: RowContext;
   readonly #used: ReadonlySet<Column>;
   readonly #weights = new Map<Column, number>();
   readonly #sources: Fragment[] = [];
@@ -54,8 +67,9 @@ class Compiler {
   #order: Order;
   #names = 0;
 
-  constructor(aggregation: Aggregation, base: Dialect, dialect: AggregateDialect) {
+  constructor(aggregation: Aggregation, base: Dialect, dialect: AggregateDialect, rows: RowContext) {
     this.#aggregation = aggregation;
+    this.#rows = rows;
     this.#used = usedColumns(aggregation);
     this.#context = { base, dialect, newName: () => `a${this.#names++}` };
     this.#columns = [aggregation.sequence, ...aggregation.base.map(([column]) => column)].filter((column) =>
@@ -68,7 +82,7 @@ class Compiler {
     const { stages, output } = this.#aggregation;
     const slow = stages.some((stage) => stage.kind === 'match' && conditionTakesTime(stage.condition));
     this.#source(
-      (writer) => writeBase(writer, this.#aggregation, this.#used, this.#context.dialect),
+      (writer) => writeBase(writer, this.#aggregation, this.#used, this.#context.dialect, this.#rows),
       slow && isGuarded(this.#aggregation.filter),
     );
     for (let at = 0; at < stages.length; at++) {

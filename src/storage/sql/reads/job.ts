@@ -3,7 +3,7 @@ import type { RowShape } from '../../../values/encode.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import type { Dialect } from '../dialect.ts';
 import { type ByIdStatement, compileByIds } from '../select.ts';
-import { includePositions, rowShape } from '../shape.ts';
+import { includePositions, type RowContext, rowShape } from '../shape.ts';
 import type { Statement } from '../writer.ts';
 
 /** A compiled read: plain data, so that it runs on the event loop and on a reader thread alike. */
@@ -46,9 +46,9 @@ export interface JoinedRecord {
 export type ResolveInclude = (path: readonly number[], classes: readonly string[], className: string) => Promise<ByIdsJob | null>;
 
 /** The job of a selection, given its compiled statement. */
-export function readJob(selection: Selection, statement: Statement, expanded = false): ReadJob {
+export function readJob(selection: Selection, statement: Statement, context: RowContext, expanded = false): ReadJob {
   const { text, params } = statement;
-  return { text, params, shape: rowShape(selection, expanded), includes: includeJobs(selection) };
+  return { text, params, shape: rowShape(selection, context, expanded), includes: includeJobs(selection) };
 }
 
 /** The expansions that the rows of a selection need. */
@@ -61,9 +61,9 @@ export function includeJobs(selection: Selection): IncludeJob[] {
 }
 
 /** The job that reads records of a selection by their ids. */
-export function byIdsJob(selection: Selection, dialect: Dialect): ByIdsJob {
+export function byIdsJob(selection: Selection, dialect: Dialect, context: RowContext): ByIdsJob {
   const statement = compileByIds(selection, dialect);
-  return { ...readJob(selection, statement, true), idsAt: statement.idsAt };
+  return { ...readJob(selection, statement, context, true), idsAt: statement.idsAt };
 }
 
 /**

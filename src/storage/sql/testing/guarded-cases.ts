@@ -8,6 +8,7 @@ import { guardedFilter } from '../../../query/index.ts';
 import { parseWhere } from '../../../query/where/index.ts';
 import { compileAggregation } from '../aggregate/compile.ts';
 import type { AggregateDialect } from '../aggregate/dialect.ts';
+import { rowContext } from './addresses.ts';
 import type { EngineTables } from './tables.ts';
 
 const byTitle = { name: 'byTitle', keys: [['title', 1]] } as const;
@@ -62,7 +63,7 @@ export async function testGuards(
         }
         for (const pipeline of pipelines) {
           const aggregation = parseAggregation(new Map([['pipeline', pipeline]]), grant, scope);
-          await tables.run(compileAggregation(aggregation, tables.dialect, aggregate));
+          await tables.run(compileAggregation(aggregation, tables.dialect, aggregate, rowContext));
           assert.deepEqual(new Set(seen()), new Set(['open']), JSON.stringify(pipeline));
         }
       });

@@ -8,6 +8,7 @@ import { rowWriter } from '../../../values/encode.ts';
 import { type AggregateStatement, compileAggregation } from '../aggregate/compile.ts';
 import type { AggregateDialect } from '../aggregate/dialect.ts';
 import { compileDeleteAll } from '../mutation.ts';
+import { rowContext } from './addresses.ts';
 import type { EngineTables } from './tables.ts';
 
 export const date = (iso: string) => ({ __type: 'Date', iso });
@@ -57,7 +58,7 @@ export class SalesTable {
     const grant = authorize(master, 'find', this.schema);
     const schema = { ...this.#tables.schema, tables: new Map([['Sales', this.schema]]), referencesTo: new Map() };
     const aggregation = parseAggregation(new Map(Object.entries(parameters)), grant, { schema, principal: master });
-    return compileAggregation(aggregation, this.#tables.dialect, this.#aggregate);
+    return compileAggregation(aggregation, this.#tables.dialect, this.#aggregate, rowContext);
   }
 
   /** The result objects of an aggregation given by its parameters. */

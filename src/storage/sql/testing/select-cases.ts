@@ -5,6 +5,7 @@ import type { Query } from '../../../query/selection.ts';
 import { rowWriter } from '../../../values/encode.ts';
 import { compileByIds, compileCount, compileCountUpTo, compileGet, compileList } from '../select.ts';
 import { includePositions, rowShape } from '../shape.ts';
+import { rowContext } from './addresses.ts';
 import type { EngineTables } from './tables.ts';
 
 const pointer = (objectId: string) => ({ __type: 'Pointer', className: '_User', objectId });
@@ -37,7 +38,7 @@ export async function testSelections(tables: EngineTables): Promise<void> {
 
   async function run(shownIn: RowGuard | undefined, more: Partial<Query> = {}): Promise<Record<string, unknown>[]> {
     const asked = query(shownIn, more);
-    const write = rowWriter(rowShape(asked, false));
+    const write = rowWriter(rowShape(asked, rowContext, false));
     return (await tables.run(compileList(asked, tables.dialect, false))).map((row) => JSON.parse(write(row)));
   }
 
@@ -85,7 +86,7 @@ export async function testSelections(tables: EngineTables): Promise<void> {
     const acl: RowGuard = { kind: 'acl', right: 'read', identities: ['*'] };
     for (const shownIn of [undefined, held('owner', 'team')]) {
       const selection = query(shownIn, { filter: { kind: 'guard', guard: acl, table: tables.table('T') } });
-      const write = rowWriter(rowShape(selection, false));
+      const write = rowWriter(rowShape(selection, rowContext, false));
       const get = compileGet(selection, dialect);
       const one = async (id: string) =>
         (await tables.run({ text: get.text, params: get.params.with(get.idsAt, id) })).map((row) => JSON.parse(write(row)));

@@ -6,6 +6,7 @@ import { compileAggregation } from '../../sql/aggregate/compile.ts';
 import { NotShort } from '../../sql/reads/expand.ts';
 import { byIdsJob, includeResolver, type ReadJob, type ResolveInclude, readJob } from '../../sql/reads/job.ts';
 import { type ByIdStatement, compileCount, compileGet, compileList } from '../../sql/select.ts';
+import type { RowContext } from '../../sql/shape.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Connection } from '../connection.ts';
 import { sqliteAggregate } from '../sql/aggregate.ts';
@@ -28,8 +29,6 @@ async function ifShort<T>(read: Promise<T>): Promise<T | null> {
   }
 }
 
-const targetsOf = (selection: Selection) => includeResolver(selection, (target) => byIdsJob(target, dialect));
-
 interface CompiledGet {
   readonly statement: ByIdStatement;
   readonly job: ReadJob;
@@ -50,13 +49,15 @@ export class SqliteReader implements Reader {
   readonly #connection: Connection;
   readonly #pool: ReaderPool;
   readonly #schema: PlannedSchema;
+  readonly #context: RowContext;
   readonly #gets = new WeakMap<Selection, CompiledGet>();
 
-  constructor(path: string, connection: Connection, pool: ReaderPool, schema: PlannedSchema) {
+  constructor(path: string, connection: Connection, pool: ReaderPool, schema: PlannedSchema, context: RowContext) {
     this.#path = path;
     this.#connection = connection;
     this.#pool = pool;
     this.#schema = schema;
+    this.#context = context;
   }
 
   get(selection: Selection, objectId: string): string | null | Promise<string | null> {
@@ -75,14 +76,14 @@ export class SqliteReader implements Reader {
       if (found) return found;
     }
     const jobs = {
-      list: list && readJob(query, compileList(query, dialect, true)),
+      list: list && readJob(query, compileList(query, dialect, true), this.#context),
       count: query.count ? compileCount(query, dialect, true) : null,
     };
-    return this.#findOnThread(jobs, targetsOf(query));
+    return this.#findOnThread(jobs, this.#targetsOf(query));
   }
 
   async aggregate(aggregation: Aggregation): Promise<JsonText> {
-    const { text, params, columns } = compileAggregation(aggregation, dialect, sqliteAggregate);
+    const { text, params, columns } = compileAggregation(aggregation, dialect, sqliteAggregate, this.#context);
     const job: ReadJob = { text, params, shape: { columns }, includes: [] };
     const { results } = await this.#findOnThread({ list: job, count: null }, async () => null);
     return results;
@@ -97,11 +98,15 @@ export class SqliteReader implements Reader {
     }
   }
 
+  #targetsOf(selection: Selection): ResolveInclude {
+    return includeResolver(selection, (target) => byIdsJob(target, dialect, this.#context));
+  }
+
   #compiledGet(selection: Selection): CompiledGet {
     let compiled = this.#gets.get(selection);
     if (!compiled) {
       const statement = compileGet(selection, dialect);
-      const job = readJob(selection, statement);
+      const job = readJob(selection, statement, this.#context);
       compiled = { statement, job, write: rowWriter(job.shape) };
       this.#gets.set(selection, compiled);
     }
@@ -109,7 +114,7 @@ export class SqliteReader implements Reader {
   }
 
   async #getWithIncludes(job: ReadJob, selection: Selection): Promise<string | null> {
-    const resolve = targetsOf(selection);
+    const resolve = this.#targetsOf(selection);
     const here = async () => {
       for await (const text of runPaged(this.#connection, job, resolve, SHORT_ARRAYS)) return [text];
       return [];
@@ -123,11 +128,11 @@ export class SqliteReader implements Reader {
   }
 
   async #findHere(query: Query, list: Statement | null, count: number | undefined): Promise<FindResult> {
-    const job = list && readJob(query, list);
+    const job = list && readJob(query, list, this.#context);
     let records = '';
     if (job?.includes.length === 0) records = runWhole(this.#connection, job);
     else if (job)
-      for await (const text of runPaged(this.#connection, job, targetsOf(query), SHORT_ARRAYS))
+      for await (const text of runPaged(this.#connection, job, this.#targetsOf(query), SHORT_ARRAYS))
         records += records === '' ? text : `,${text}`;
     const results = `[${records}]`;
     return count === undefined ? { results } : { results, count };

@@ -1,7 +1,6 @@
 import { fail, serviceError } from '../../../errors/fail.ts';
 import type { Schema, TableSchema } from '../../../schema/model.ts';
 import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
-import { rowWriter } from '../../../values/encode.ts';
 import type { Mutation } from '../../port.ts';
 import { compileInsert } from '../../sql/insert.ts';
 import {
@@ -14,27 +13,27 @@ import {
   compileUnlinkAll,
   compileUpdate,
 } from '../../sql/mutation.ts';
-import { columnShape } from '../../sql/shape.ts';
+import { type RowContext, returnedMembers } from '../../sql/shape.ts';
 import type { Connection } from '../connection.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
 
 /**
  * Carries out one step of a write, inside the savepoint of the caller.
  * @returns members of a JSON object with the values that an update returns, each after a comma; mostly empty
- * @throws objectNotFound, duplicateValue, pointedAt, and what the operators reject
+ * @throws objectNotFound or the step's own error instead, duplicateValue, pointedAt, and what the operators reject
  */
-export function carryOut(connection: Connection, mutation: Mutation, schema: Schema): string {
+export function carryOut(connection: Connection, mutation: Mutation, schema: Schema, context: RowContext): string {
   switch (mutation.kind) {
     case 'insert':
       unlessTaken(mutation.table, () => connection.run(compileInsert(mutation, dialect)));
       return '';
     case 'update':
-      return update(connection, mutation);
+      return update(connection, mutation, context);
     case 'delete':
       remove(connection, mutation, schema);
       return '';
     case 'require':
-      if (!connection.first(compileRequire(mutation, dialect))) fail('objectNotFound');
+      if (!connection.first(compileRequire(mutation, dialect))) fail(mutation.missing ?? 'objectNotFound');
       return '';
     case 'deleteAll':
       connection.run(compileDeleteAll(mutation, dialect));
@@ -64,9 +63,9 @@ function unlessTaken<T>(table: TableSchema, write: () => T): T {
   }
 }
 
-function update(connection: Connection, mutation: Extract<Mutation, { kind: 'update' }>): string {
+function update(connection: Connection, mutation: Extract<Mutation, { kind: 'update' }>, context: RowContext): string {
   const row = unlessTaken(mutation.table, () => connection.first(compileUpdate(mutation, dialect)));
-  if (!row) fail('objectNotFound');
+  if (!row) fail(mutation.missing ?? 'objectNotFound');
   if (mutation.returning.length === 0) return '';
   mutation.returning.forEach((field, index) => {
     const value = row[index + 1];
@@ -75,8 +74,7 @@ function update(connection: Connection, mutation: Extract<Mutation, { kind: 'upd
   });
   const { table, objectId, returningGuard = null } = mutation;
   if (returningGuard && !connection.first(compileExists(table, objectId, returningGuard, dialect))) return '';
-  const json = rowWriter({ columns: mutation.returning.map((field) => columnShape(field)) })(row.slice(1));
-  return json === '{}' ? '' : `,${json.slice(1, -1)}`;
+  return returnedMembers(mutation, row.slice(1), context);
 }
 
 function remove(connection: Connection, mutation: Extract<Mutation, { kind: 'delete' }>, schema: Schema): void {

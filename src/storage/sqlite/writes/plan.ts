@@ -1,6 +1,7 @@
 import { applyChange } from '../../../schema/change.ts';
 import type { Schema } from '../../../schema/model.ts';
 import type { WriteOutcome, WritePlan } from '../../port.ts';
+import type { RowContext } from '../../sql/shape.ts';
 import type { Connection } from '../connection.ts';
 import { saveChange } from '../schema/catalog.ts';
 import { applyDdl } from '../schema/ddl.ts';
@@ -10,7 +11,12 @@ import { carryOut } from './mutation.ts';
  * Carries a whole plan out inside the caller's transaction.
  * @returns the schema after it, and what to answer
  */
-export function carryOutPlan(connection: Connection, plan: WritePlan, schema: Schema): { schema: Schema; outcome: WriteOutcome } {
+export function carryOutPlan(
+  connection: Connection,
+  plan: WritePlan,
+  schema: Schema,
+  context: RowContext,
+): { schema: Schema; outcome: WriteOutcome } {
   let current = schema;
   if (plan.changes.length > 0) connection.forgetPlans();
   for (const change of plan.changes) {
@@ -20,6 +26,6 @@ export function carryOutPlan(connection: Connection, plan: WritePlan, schema: Sc
     current = after;
   }
   let returned = '';
-  for (const mutation of plan.mutations) returned += carryOut(connection, mutation, current);
+  for (const mutation of plan.mutations) returned += carryOut(connection, mutation, current, context);
   return { schema: current, outcome: { returned } };
 }

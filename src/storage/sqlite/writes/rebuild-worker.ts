@@ -8,7 +8,7 @@ import { catalogVersion, loadSchema } from '../schema/catalog.ts';
 import { carryOutPlan } from './plan.ts';
 import type { Rebuild, RebuildAnswer } from './rebuild.ts';
 
-const { path, plan, catalogVersion: plannedUnder } = workerData as Rebuild;
+const { path, plan, catalogVersion: plannedUnder, addresses } = workerData as Rebuild;
 lowerPriority();
 
 function rebuild(connection: Connection): RebuildAnswer {
@@ -16,7 +16,7 @@ function rebuild(connection: Connection): RebuildAnswer {
   try {
     // Another process may have come in between: the plan may no longer fit, and the client may try again.
     if (catalogVersion(connection.db) !== plannedUnder) throw serviceError('unavailable');
-    const { outcome } = carryOutPlan(connection, plan, loadSchema(connection.db));
+    const { outcome } = carryOutPlan(connection, plan, loadSchema(connection.db), { addresses: () => addresses });
     connection.db.exec('COMMIT');
     return { outcome };
   } catch (error) {

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import type { FileAddresses } from '../../../config/index.ts';
 import type { ErrorKey } from '../../../errors/catalogue.ts';
 import { ServiceError } from '../../../errors/fail.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
@@ -17,6 +18,7 @@ export interface Rebuild {
   readonly path: string;
   readonly plan: WritePlan;
   readonly catalogVersion: number;
+  readonly addresses: FileAddresses;
 }
 
 /** What the thread says: the outcome, or the error of the catalogue that refused the plan. */

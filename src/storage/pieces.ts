@@ -1,0 +1,26 @@
+import type { TableSchema } from '../schema/model.ts';
+import type { Contents, StoredRow } from './port.ts';
+
+/** Characters of a piece, some: as many rows are read at once as come near it. */
+const PIECE = 4_000_000;
+const MOST_ROWS = 5_000;
+
+/**
+ * Pieces of a table after a place, in the order of creation. They hold about as much text, however long the records are.
+ * @param after a place in the order of creation; 0: from the first
+ */
+export async function* pieces(contents: Contents, table: TableSchema, after: number): AsyncGenerator<readonly StoredRow[]> {
+  let place = after;
+  let size = 50;
+  for (;;) {
+    const rows = await contents.rows(table, place, size);
+    const last = rows.at(-1);
+    if (!last) return;
+    yield rows;
+    place = last[0];
+    const perRow = rows.reduce((sum, row) => sum + lengthOf(row), 0) / rows.length;
+    size = Math.max(1, Math.min(MOST_ROWS, size * 4, Math.round(PIECE / perRow)));
+  }
+}
+
+const lengthOf = (row: StoredRow) => row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0);

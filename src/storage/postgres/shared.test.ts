@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { after } from 'node:test';
+import { addressesOf } from '../sql/testing/addresses.ts';
+import { testFiles } from '../sql/testing/file-cases.ts';
+import { testMissing } from '../sql/testing/missing-cases.ts';
+import { PostgresEngine } from './engine.ts';
+import { testDatabase } from './testing/server.ts';
+
+const database = await testDatabase();
+const engine = await PostgresEngine.connect(database.url, {
+  timeLimit: 10_000,
+  connections: 6,
+  report: assert.fail,
+  addressesOf,
+});
+const store = await engine.open('app');
+after(async () => {
+  await store.close();
+  await engine.close();
+  await database.drop();
+});
+await testFiles(store);
+await testMissing(store);

@@ -1,0 +1,32 @@
+import type { Aggregation, Column } from '../../../query/aggregate/model.ts';
+import { type FileForm, inJson, publicFileText } from '../../../values/file-text.ts';
+import { privateFile, type RowContext } from '../shape.ts';
+import { bound, type Fragment, sql } from './fragment.ts';
+
+const { opening, between, closing } = publicFileText;
+
+/**
+ * The stored value of a File field as answers show it, so that every stage knows its `url`. What is not the stored form stays as it is
+ * (values/file-text.ts).
+ * @param stored a column
+ */
+export function publicFile(stored: Fragment, { addresses }: RowContext): Fragment {
+  const name = sql`replace(replace(${stored}, '${opening}', ''), '${closing}', '')`;
+  const url = bound(`${between}${inJson(addresses().public)}/`);
+  const shown = sql`'${opening}' || ${name} || ${url} || ${name} || '${closing}'`;
+  return sql`CASE WHEN ${stored} = '${opening}' || ${name} || '${closing}' AND ${name} NOT LIKE '%"%' THEN ${shown} ELSE ${stored} END`;
+}
+
+/**
+ * The columns of the answer that are PrivateFile fields of records, where their record is known: as long as rows are records that say
+ * their objectId. Elsewhere such a file has no address.
+ */
+export function privateFiles({ table, base, output }: Aggregation, { addresses }: RowContext): ReadonlyMap<Column, FileForm> {
+  const forms = new Map<Column, FileForm>();
+  const [objectId] = base.find(([, field]) => field.name === 'objectId') ?? [];
+  const idAt = output.findIndex(([, column]) => column === objectId);
+  if (idAt < 0) return forms;
+  for (const [column, field] of base)
+    if (field.type === 'PrivateFile') forms.set(column, privateFile(table.className, field.name, idAt, addresses()));
+  return forms;
+}

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { addressesOf } from '../sql/testing/addresses.ts';
+import { testFiles } from '../sql/testing/file-cases.ts';
+import { testMissing } from '../sql/testing/missing-cases.ts';
+import { SqliteEngine } from './engine.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'rds-shared-'));
+const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
+const store = await engine.open('app');
+after(async () => {
+  await store.close();
+  await engine.close();
+  rmSync(directory, { recursive: true });
+});
+await testFiles(store);
+await testMissing(store);
