@@ -2,12 +2,13 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { master } from './access/index.ts';
 import { Retention } from './audit/index.ts';
-import type { Config, Secrets } from './config/index.ts';
+import { Addresses, type Config, type Secrets } from './config/index.ts';
+import { type FileSystem, Files, fileKeeper, openFileStore } from './files/index.ts';
 import { HttpServer } from './http/index.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import { createMailer } from './mail/index.ts';
 import { createLog, type Logger } from './observe/index.ts';
-import type { RecordContext, WriteHooks } from './records/index.ts';
+import type { FileKeeper, RecordContext, WriteHooks } from './records/index.ts';
 import type { Engine, Store } from './storage/port.ts';
 import type { Registry } from './storage/registry.ts';
 import { ProcessLock, SqliteEngine, SqliteRegistry } from './storage/sqlite/index.ts';
@@ -19,16 +20,20 @@ import { PasswordResets, Users, userTableRules } from './users/index.ts';
 const DRAIN_BOUND = 30_000;
 
 /** Who has a say in every write, whatever path it comes by. */
-const hooks: WriteHooks = { observers: [], rules: userTableRules };
+const hooksWith = (files: FileKeeper): WriteHooks => ({ observers: [], rules: userTableRules, files });
 
-/** Records of a store as its master writes them. */
-const contextOf = (store: Store): RecordContext => ({ store, principal: master, hooks, referer: null });
+/** Makes contexts for the records of a store as its master writes them. */
+type ContextOf = (store: Store, appId: string) => RecordContext;
+
+const masterOf =
+  (hooks: WriteHooks): ContextOf =>
+  (store, appId) => ({ appId, store, principal: master, hooks, referer: null });
 
 /** The service as a whole. */
 export interface App {
   readonly administration: Administration;
   /** Records of a store, as their master. */
-  readonly contextOf: typeof contextOf;
+  readonly contextOf: ContextOf;
   /** Starts to listen. @returns the address */
   listen(): Promise<string>;
   /** Finishes the requests in flight and closes every store. */
@@ -39,9 +44,15 @@ export interface App {
 export interface Workshop {
   readonly administration: Administration;
   /** Records of a store, as their master. */
-  readonly contextOf: typeof contextOf;
+  readonly contextOf: ContextOf;
   /** Opens a system's records, as its master, for the time of some work. @throws OperatorError where there is no such system */
   withRecords<T>(appId: string, work: (context: RecordContext) => Promise<T>): Promise<T>;
+  /**
+   * Opens the files of a system, or of every one in turn, for the time of some work.
+   * @param appId left out: every one
+   * @throws OperatorError where there is no such system, or the files cannot be reached
+   */
+  withFiles(appId: string | undefined, work: (files: Files, system: FileSystem, isOnly: boolean) => Promise<void>): Promise<void>;
   /** Who else works on the same store now. */
   company(): Company;
   close(): Promise<void>;
@@ -50,6 +61,8 @@ export interface Workshop {
 interface Stores {
   readonly registry: Registry;
   readonly engine: Engine;
+  /** That the engine's readers write. */
+  readonly addresses: Addresses;
   close(): Promise<void>;
 }
 
@@ -66,12 +79,15 @@ export async function createApp(
   makeDataDirectory(config);
   const lock = databaseUrl === undefined ? new ProcessLock(lockOf(config)) : null;
   const stores = await openStores(config, databaseUrl, log);
+  let files: Files | undefined;
   const close = async () => {
+    await files?.close();
     await stores.close();
     lock?.release();
   };
   try {
-    return await assemble(config, smtpUrl, { ...stores, close }, log);
+    files = await openFiles(config, stores, log);
+    return await assemble(config, smtpUrl, { ...stores, close }, files, log);
   } catch (error) {
     // Connections that are open would keep the process.
     await close();
@@ -79,7 +95,9 @@ export async function createApp(
   }
 }
 
-async function assemble(config: Config, smtpUrl: string | undefined, stores: Stores, log: Logger): Promise<App> {
+async function assemble(config: Config, smtpUrl: string | undefined, stores: Stores, files: Files, log: Logger): Promise<App> {
+  const { addresses } = stores;
+  const hooks = hooksWith(files.keeper);
   const systems = new Systems(stores.registry, stores.engine, config.systemIdle, (error) =>
     log.error({ err: error }, 'a system was not closed well'),
   );
@@ -91,15 +109,15 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
   const users = new Users(config.sessionDays);
   const mailer = await createMailer({ ...config, smtpUrl, directory: join(config.dataDir, 'mail') }, log);
   const { trustProxy } = config;
-  let baseUrl = config.baseUrl ?? '';
-  const resets = new PasswordResets({ mailer, baseUrl: () => baseUrl, log });
-  const http = await HttpServer.create({ systems, users, resets, hooks, log, trustProxy, baseUrl: () => baseUrl }, config);
+  const resets = new PasswordResets({ mailer, baseUrl: () => addresses.base, log });
+  const baseUrl = () => addresses.base;
+  const http = await HttpServer.create({ systems, users, resets, files, hooks, log, trustProxy, baseUrl }, config);
   return {
-    administration: new Administration(stores.registry, stores.engine),
-    contextOf,
+    administration: new Administration(stores.registry, stores.engine, () => openFileStore(config)),
+    contextOf: masterOf(hooks),
     async listen() {
       const address = await http.listen();
-      baseUrl = config.baseUrl ?? address;
+      addresses.listenAt(address);
       stores.engine.warmUp();
       return address;
     },
@@ -122,25 +140,43 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
 export async function openWorkshop(config: Config, databaseUrl: string | undefined, mayMake: boolean): Promise<Workshop> {
   if (databaseUrl === undefined && !mayMake) refuseEmpty(config);
   makeDataDirectory(config);
-  const { registry, engine, close } = await openStores(config, databaseUrl, createLog(config.logLevel));
+  const log = createLog(config.logLevel);
+  const stores = await openStores(config, databaseUrl, log);
+  const { registry, engine } = stores;
+  // Most commands need no files, and should not fail where these cannot be reached.
+  let opened: Promise<Files> | undefined;
+  const files = () => (opened ??= openFiles(config, stores, log));
+  const contextOf = masterOf(hooksWith(fileKeeper(async (system, file) => (await files()).complete(system, file))));
+  const appIds = () => registry.read().systems.map(({ appId }) => appId);
+  const withStore = async <T>(appId: string, work: (store: Store) => Promise<T>): Promise<T> => {
+    if (!appIds().includes(appId)) throw new OperatorError(`there is no system ${JSON.stringify(appId)}`);
+    const store = await openStore(engine, appId);
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  };
   return {
-    administration: new Administration(registry, engine),
+    administration: new Administration(registry, engine, () => openFileStore(config)),
     contextOf,
-    async withRecords(appId, work) {
-      if (!registry.read().systems.some((system) => system.appId === appId))
-        throw new OperatorError(`there is no system ${JSON.stringify(appId)}`);
-      const store = await openStore(engine, appId);
-      try {
-        return await work(contextOf(store));
-      } finally {
-        await store.close();
+    withRecords: (appId, work) => withStore(appId, (store) => work(contextOf(store, appId))),
+    async withFiles(appId, work) {
+      const all = appId === undefined ? appIds() : [appId];
+      for (const each of all) {
+        // It may have been removed before its turn.
+        if (appId === undefined && !appIds().includes(each)) continue;
+        await withStore(each, async (store) => work(await files(), { appId: each, store }, all.length === 1));
       }
     },
     company() {
       if (databaseUrl !== undefined) return 'working';
       return ProcessLock.isHeld(lockOf(config)) ? 'waiting' : 'none';
     },
-    close,
+    async close() {
+      await (await opened)?.close();
+      await stores.close();
+    },
   };
 }
 
@@ -175,30 +211,42 @@ export async function moveStores(
 
 const lockOf = ({ dataDir }: Config) => join(dataDir, 'service.lock');
 
+/** @throws OperatorError where the files cannot be reached */
+async function openFiles(config: Config, { registry, addresses }: Stores, log: Logger): Promise<Files> {
+  return new Files({ bytes: await openFileStore(config), addresses, secret: registry.salt, log });
+}
+
 async function openStores(config: Config, databaseUrl: string | undefined, log: Logger): Promise<Stores> {
   return databaseUrl === undefined ? openEmbedded(config, log) : openPostgres(config, databaseUrl, log);
 }
 
 async function openPostgres(config: Config, url: string, log: Logger, alone = false): Promise<Stores> {
+  const addresses = new Addresses(config);
   // Loaded where it is used: the embedded store starts without it.
   const { PostgresEngine } = await import('./storage/postgres/index.ts');
   const engine = await PostgresEngine.connect(url, {
     timeLimit: config.queryTimeout,
     connections: config.databaseConnections,
     alone,
+    addressesOf: (appId) => addresses.filesOf(appId),
     report: (fault) => log.error({ fault }, 'PostgreSQL'),
   });
-  return { registry: engine.registry, engine, close: () => engine.close() };
+  return { registry: engine.registry, engine, addresses, close: () => engine.close() };
 }
 
-function openEmbedded({ dataDir, queryTimeout }: Config, log: Logger): Stores {
+function openEmbedded(config: Config, log: Logger): Stores {
+  const { dataDir, queryTimeout } = config;
+  const addresses = new Addresses(config);
   const registry = new SqliteRegistry(registryOf({ dataDir }));
-  const engine = new SqliteEngine(join(dataDir, 'systems'), queryTimeout, (fault) =>
-    log.error({ fault }, 'the embedded engine failed'),
-  );
+  const engine = new SqliteEngine(join(dataDir, 'systems'), {
+    timeLimit: queryTimeout,
+    addressesOf: (appId) => addresses.filesOf(appId),
+    report: (fault) => log.error({ fault }, 'the embedded engine failed'),
+  });
   return {
     registry,
     engine,
+    addresses,
     async close() {
       await engine.close();
       registry.close();

@@ -1,0 +1,174 @@
+import { ServiceError } from '../errors/fail.ts';
+import type { Filter } from '../query/filter.ts';
+import { readRow, readRows } from '../records/index.ts';
+import { type Field, fieldOf, type Schema, type TableSchema, tableOf } from '../schema/model.ts';
+import { assignmentsOf, columnsOf, type OwnValues } from '../storage/columns.ts';
+import type { Mutation, Store } from '../storage/port.ts';
+import type { FileRow } from './model.ts';
+import { countFiles } from './usage.ts';
+
+export { readUsage, setQuota } from './usage.ts';
+
+/** The hidden table with a row for each file of a system. */
+export const fileTable = '_StoredFile';
+
+const fields: readonly string[] = [
+  ...['objectId', 'createdAt', 'updatedAt', 'name', 'size', 'contentType', 'isPublic', 'isPrivate'],
+];
+
+interface Row {
+  readonly objectId: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly name?: string;
+  readonly size?: number;
+  readonly contentType?: string;
+  readonly isPublic?: boolean;
+  readonly isPrivate?: boolean;
+}
+
+function fileRow(row: Row): FileRow {
+  return {
+    id: row.objectId,
+    name: row.name ?? '',
+    size: row.size ?? null,
+    contentType: row.contentType ?? 'application/octet-stream',
+    isPublic: row.isPublic === true,
+    isPrivate: row.isPrivate === true,
+    createdAt: Date.parse(row.createdAt),
+    updatedAt: Date.parse(row.updatedAt),
+  };
+}
+
+/** A file to note. */
+export interface NewFile {
+  readonly id: string;
+  readonly name: string;
+  /** Bytes; `null` for a large upload that is awaited, which is not counted yet. */
+  readonly size: number | null;
+  readonly contentType: string;
+}
+
+/** What is known of an upload once its bytes are there. */
+export type UploadedBytes = Pick<NewFile, 'contentType'> & { readonly size: number };
+
+/** The file of an id, awaited ones too; `null` where there is none. */
+export async function findFile(store: Store, id: string): Promise<FileRow | null> {
+  const row = await readRow<Row>(store, fileTable, fields, id);
+  return row && fileRow(row);
+}
+
+/** Notes a file, and counts it. Durable when it resolves. */
+export async function addFile(store: Store, { id, ...file }: NewFile): Promise<void> {
+  const at = Date.now();
+  const values = { objectId: id, createdAt: at, updatedAt: at, isPublic: false, isPrivate: false, ...file };
+  await store.write({
+    plan(schema) {
+      const table = tableOf(schema, fileTable);
+      return {
+        changes: [],
+        mutations: [{ kind: 'insert', table, values: columnsOf(table, values) }, ...counted(schema, 1, file.size)],
+      };
+    },
+  });
+}
+
+/**
+ * Notes that the bytes of an awaited upload are there, and counts it. Whoever is first decides.
+ * @returns whether it was this call: the file may be there already, or gone
+ */
+export async function completeFile(store: Store, id: string, { size, contentType }: UploadedBytes): Promise<boolean> {
+  return decided(store, (schema) => {
+    const table = tableOf(schema, fileTable);
+    const noted = update(table, id, absent(fieldOf(table, 'size')), { size, contentType, updatedAt: Date.now() });
+    return [noted, ...counted(schema, 1, size)];
+  });
+}
+
+/**
+ * Forgets a file, and no longer counts it. Its bytes are the caller's to remove.
+ * @param onlyIfUntouched not where it was attached, or an awaited upload came, since the row was read
+ * @returns whether it was this call: another may have been quicker
+ */
+export async function removeFile(store: Store, file: FileRow, onlyIfUntouched = false): Promise<boolean> {
+  const removed = await decided(store, (schema) => {
+    const table = tableOf(schema, fileTable);
+    const has = (name: string, value: string | number): Filter => ({
+      kind: 'compare',
+      field: fieldOf(table, name),
+      op: 'eq',
+      value,
+    });
+    const items = [file.size === null ? absent(fieldOf(table, 'size')) : has('size', file.size)];
+    if (onlyIfUntouched) items.push(has('updatedAt', file.updatedAt));
+    return [
+      // Takes the row, so that of two that remove it one finds none.
+      update(table, file.id, { kind: 'and', items }, { updatedAt: Date.now() }),
+      // A record that a client made point at it does not keep it.
+      { kind: 'deleteAll', table, filter: has('objectId', file.id) },
+      ...counted(schema, -1, file.size),
+    ];
+  });
+  if (removed || onlyIfUntouched || file.size !== null) return removed;
+  // An upload that came meanwhile is gone with the next try: its size changes once.
+  const now = await findFile(store, file.id);
+  return now !== null && now.size !== null && removeFile(store, now);
+}
+
+/**
+ * Files that have been there unchanged for long, by id.
+ * @param updatedBefore milliseconds since 1970: uploaded and last attached before
+ * @param after the last id of the page before; `null` for the first page
+ * @param limit how many at most
+ */
+export async function filesBefore(store: Store, updatedBefore: number, after: string | null, limit: number): Promise<FileRow[]> {
+  const rows = await readRows<Row>(store, {
+    className: fileTable,
+    fields,
+    filter: (table) => {
+      const old: Filter = { kind: 'compare', field: fieldOf(table, 'updatedAt'), op: 'lt', value: updatedBefore };
+      if (after === null) return old;
+      return { kind: 'and', items: [{ kind: 'compare', field: fieldOf(table, 'objectId'), op: 'gt', value: after }, old] };
+    },
+    orderBy: 'objectId',
+    limit,
+  });
+  return rows.map(fileRow);
+}
+
+/** The step of attaching: the file's row learns what holds it, where the file is there. @throws unknownFile (1) where it is not */
+export function attachFile(schema: Schema, id: string, name: string, flags: OwnValues): Mutation {
+  const table = tableOf(schema, fileTable);
+  const isThere: Filter = {
+    kind: 'and',
+    items: [
+      { kind: 'exists', ref: { field: fieldOf(table, 'size'), path: [] } },
+      { kind: 'compare', field: fieldOf(table, 'name'), op: 'eq', value: name },
+    ],
+  };
+  return { ...update(table, id, isThere, { ...flags, updatedAt: Date.now() }), missing: 'unknownFile' };
+}
+
+type Update = Extract<Mutation, { kind: 'update' }>;
+
+function update(table: TableSchema, objectId: string, condition: Filter, values: OwnValues): Update {
+  return { kind: 'update', table, objectId, guard: null, condition, assignments: assignmentsOf(table, values), returning: [] };
+}
+
+/** An awaited upload is not counted. */
+function counted(schema: Schema, files: 1 | -1, size: number | null): Mutation[] {
+  return size === null ? [] : [countFiles(schema, files, files * size)];
+}
+
+const absent = (field: Field): Filter => ({ kind: 'not', item: { kind: 'exists', ref: { field, path: [] } } });
+
+/** Carries steps out of which the first decides. @returns whether it found its record */
+async function decided(store: Store, mutations: (schema: Schema) => readonly Mutation[]): Promise<boolean> {
+  try {
+    await store.write({ plan: (schema) => ({ changes: [], mutations: mutations(schema) }) });
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceError && error.key === 'objectNotFound') return false;
+    throw error;
+  }
+}

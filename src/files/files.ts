@@ -1,0 +1,162 @@
+import type { Addresses } from '../config/index.ts';
+import { fail } from '../errors/fail.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { Logger } from '../observe/index.ts';
+import type { FileKeeper, RecordContext } from '../records/index.ts';
+import { type CompleteUpload, fileKeeper } from './attach.ts';
+import { readUsage, setQuota } from './catalog.ts';
+import { holds } from './holder.ts';
+import { LargeUploads } from './large.ts';
+import type { FileRow, FileSystem, OpenFile, StorageUsage, Uploaded } from './model.ts';
+import { receive } from './receive.ts';
+import type { FileStore, ReceivedFile, UploadForm } from './stores/port.ts';
+import { type Orphan, type SweepOptions, type SweepResult, sweepFiles } from './sweep.ts';
+import { findGiven, removeGiven, takeUpload } from './upload.ts';
+
+/** What the files of a service need. */
+export interface FilesParts {
+  readonly bytes: FileStore;
+  readonly addresses: Addresses;
+  /** Of this installation, for signatures. */
+  readonly secret: string;
+  readonly log: Logger;
+}
+
+/** Where a private file is read: its name, and the field of the record that is to hold it. */
+export interface PrivatePlace {
+  readonly appId: string;
+  readonly name: string;
+  readonly className: string;
+  readonly objectId: string;
+  readonly field: string;
+}
+
+/** The files of all systems. SPEC "Files"; docs/decisions.md "Files". */
+export class Files {
+  /** For `WriteHooks.files`. */
+  readonly keeper: FileKeeper;
+  readonly #parts: FilesParts;
+  readonly #large: LargeUploads;
+  /** Notes an awaited upload that came past the service. */
+  readonly complete: CompleteUpload = (system, file) => this.#large.complete(system, file);
+
+  constructor(parts: FilesParts) {
+    this.#parts = parts;
+    this.#large = new LargeUploads(parts.bytes, parts.secret);
+    this.keeper = fileKeeper(this.complete);
+  }
+
+  /** Whether a system takes files now. @throws outOfStorage (140) */
+  async admit({ store }: FileSystem): Promise<void> {
+    if ((await readUsage(store)).outOfStorage) fail('outOfStorage');
+  }
+
+  /**
+   * Takes bytes from a client, to a file of this process; none of them are taken past 32 MiB, or past 64 KiB of a file of a wrong type.
+   * SPEC "Files: Upload". A stream that is refused is not destroyed, so that the client can be answered.
+   * @param fileName as the client has it
+   * @param saidType the client's media type; see `detectType`
+   * @throws badFileName (122), fileTooLarge (413), emptyFile (130), invalidFileType (403)
+   */
+  async upload(
+    system: FileSystem,
+    fileName: string,
+    saidType: string | undefined,
+    bytes: AsyncIterable<Buffer>,
+  ): Promise<Uploaded> {
+    const name = await takeUpload(this.#parts.bytes, system, fileName, saidType, bytes);
+    return { name, url: `${this.#parts.addresses.filesOf(system.appId).uploads}/${name}` };
+  }
+
+  /**
+   * Keeps bytes that may be more than a file in a file of this process, until they were looked at and are discarded.
+   * @throws fileTooLarge (413), emptyFile (130)
+   */
+  spool(bytes: AsyncIterable<Buffer>, most: number): Promise<ReceivedFile> {
+    return receive(bytes, this.#parts.bytes.incoming, most, () => {});
+  }
+
+  /** Removes a file. SPEC "Files: Delete", rule 8: nobody learns whether it was there. */
+  remove(system: FileSystem, givenName: string): Promise<void> {
+    return removeGiven(this.#parts.bytes, system, givenName, this.#parts.log);
+  }
+
+  /**
+   * Announces a large upload. SPEC "Files: Large upload policy", rule 4.
+   * @param fileName as the client has it
+   * @param wanted the body: ContentType and ContentLength
+   * @throws largeUploadUnauthorized, largeUploadsOff (400), badUpload (107), badFileName (122), outOfStorage (140), permissionDenied (119)
+   */
+  async policy(
+    context: RecordContext,
+    appId: string,
+    fileName: string,
+    wanted: JsonObject,
+  ): Promise<UploadForm & { name: string }> {
+    const policy = await this.#large.policyFor(context, wanted);
+    const system = { appId, store: context.store };
+    await this.admit(system);
+    return this.#large.announce(system, fileName, policy, this.#parts.addresses.uploadFormOf(appId));
+  }
+
+  /**
+   * Takes the bytes of a signed form, where the store has no form of its own.
+   * @param fields the form's fields before the file
+   * @throws uploadRefused, invalidFileType (403), fileTooLarge (413), emptyFile (130)
+   */
+  receive(system: FileSystem, fields: ReadonlyMap<string, string>, bytes: AsyncIterable<Buffer>): Promise<void> {
+    return this.#large.receive(system, fields, bytes);
+  }
+
+  /** What the public address serves: what a File field has ever held. SPEC "Files" rule 6. */
+  async openPublic(system: FileSystem, givenName: string): Promise<OpenFile | null> {
+    const file = await findGiven(system, givenName);
+    return file?.isPublic ? this.#open(system, file) : null;
+  }
+
+  /** What an upload's own address serves: what no PrivateFile field has ever held. CONTRACT "Forms and files". */
+  async openUpload(system: FileSystem, givenName: string): Promise<OpenFile | null> {
+    const file = await findGiven(system, givenName);
+    return file && !file.isPrivate ? this.#open(system, file) : null;
+  }
+
+  /**
+   * What a record's path serves. SPEC "Files" rule 6.
+   * @returns `signIn` for who has no right to the record and the field; `null` where there is no such file
+   */
+  async openPrivate(context: RecordContext, place: PrivatePlace): Promise<OpenFile | null | 'signIn'> {
+    const system = { appId: place.appId, store: context.store };
+    const file = await findGiven(system, place.name);
+    const held = await holds(context, place, file?.name ?? place.name);
+    if (held === 'denied') return 'signIn';
+    return held === 'yes' && file ? this.#open(system, file) : null;
+  }
+
+  /** What a system's files take. */
+  usage({ store }: FileSystem): Promise<StorageUsage> {
+    return readUsage(store);
+  }
+
+  /** @param bytes that a system's files may take; `null`: no bound */
+  setQuota({ store }: FileSystem, bytes: number | null): Promise<void> {
+    return setQuota(store, bytes);
+  }
+
+  /** Finds, and removes, what nobody needs. @param found told of each */
+  sweep(system: FileSystem, options: SweepOptions, found: (orphan: Orphan) => void): Promise<SweepResult> {
+    const { appId, store } = system;
+    return sweepFiles({ appId, store, bytes: this.#parts.bytes, complete: this.complete }, options, found);
+  }
+
+  close(): Promise<void> {
+    return this.#parts.bytes.close();
+  }
+
+  /** A large upload that came past the service is noted first. */
+  async #open(system: FileSystem, row: FileRow): Promise<OpenFile | null> {
+    const file = await this.#large.complete(system, row);
+    if (!file || file.size === null) return null;
+    const { id, size } = file;
+    return { file: { ...file, size }, read: (range) => this.#parts.bytes.open(system.appId, id, range) };
+  }
+}

@@ -1,0 +1,52 @@
+import { holdsKey } from '../access/index.ts';
+import { ServiceError } from '../errors/fail.ts';
+import { isJsonObject, type JsonObject, own } from '../kernel/json.ts';
+import { getRecord, type RecordContext } from '../records/index.ts';
+import { checkFieldName } from '../schema/naming.ts';
+
+/** A field of a record. */
+export interface Place {
+  readonly className: string;
+  readonly objectId: string;
+  readonly field: string;
+}
+
+/**
+ * Whether a record's PrivateFile field holds a file, for a caller. The record is read as he would read it, so that the one authoriser decides.
+ * SPEC "Files" rule 6; docs/decisions.md "Files".
+ * @returns `denied` for who may not read the record or the field, and where there is no such table, record or field name; a key gets
+ *   `no` instead
+ */
+export async function holds(
+  context: RecordContext,
+  { className, objectId, field }: Place,
+  name: string,
+): Promise<'yes' | 'no' | 'denied'> {
+  try {
+    // It is one name, not a list of them or a place inside.
+    checkFieldName(field);
+    const record = JSON.parse(await getRecord(context, className, objectId, new Map([['keys', field]]))) as JsonObject;
+    const value = own(record, field);
+    const isPrivate = context.store.schema().tables.get(className)?.fields.get(field)?.type === 'PrivateFile';
+    return isPrivate && isJsonObject(value) && own(value, 'name') === name ? 'yes' : 'no';
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return holdsKey(context.principal) ? 'no' : 'denied';
+  }
+}
+
+/**
+ * The field of a record that the address of a private file names: `…/{name}/{Table}/{objectId}/{Field}` (CONTRACT "Addresses").
+ * @param url whatever a client sent for one
+ * @returns `null` where it is not the address of this file in a record
+ */
+export function placeOf(url: unknown, name: string): Place | null {
+  if (typeof url !== 'string') return null;
+  const [ofFile, className, objectId, field] = url.split('/').slice(-4);
+  if (ofFile !== name || className === undefined || objectId === undefined || field === undefined) return null;
+  try {
+    return { className, objectId: decodeURIComponent(objectId), field };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,127 @@
+import { buffer } from 'node:stream/consumers';
+import { fail } from '../errors/fail.ts';
+import { type JsonObject, own } from '../kernel/json.ts';
+import { limits } from '../kernel/limits.ts';
+import { configFlag, type RecordContext } from '../records/index.ts';
+import { addFile, completeFile, fileTable, findFile } from './catalog.ts';
+import type { FileRow, FileSystem } from './model.ts';
+import { fileNameOf, newFileName } from './name.ts';
+import { FormSigner } from './policy.ts';
+import { receive } from './receive.ts';
+import type { FileStore, ReceivedFile, UploadForm, UploadPolicy } from './stores/port.ts';
+import { describeType, SAMPLE_BYTES, unknownType } from './types/index.ts';
+
+/** CONTRACT "Large upload". */
+const POLICY_SECONDS = 15 * 60;
+const mediaType = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:;[\x20-\x7e]{0,200})?$/;
+
+/** Uploads that are announced before their bytes come. SPEC "Files" rule 4; CONTRACT "Large upload". */
+export class LargeUploads {
+  readonly #bytes: FileStore;
+  readonly #signer: FormSigner;
+  /** Files whose bytes are being put in their place: bytes never change. */
+  readonly #settling = new Set<string>();
+
+  /** @param secret of this installation */
+  constructor(bytes: FileStore, secret: string) {
+    this.#bytes = bytes;
+    this.#signer = new FormSigner(secret);
+  }
+
+  /**
+   * What a client asks for. Who may not learns nothing of it.
+   * @throws largeUploadUnauthorized, largeUploadsOff (400); permissionDenied (119); badUpload (107)
+   */
+  async policyFor({ store, principal }: RecordContext, wanted: JsonObject): Promise<UploadPolicy> {
+    if (principal.kind === 'anonymous') fail('largeUploadUnauthorized');
+    if (principal.kind === 'invalid') fail('permissionDenied', 'create', fileTable);
+    const flag = await configFlag(store, 'allowAllFiles');
+    if (!flag || own(flag, 'allowAllFiles') !== true) fail('largeUploadsOff');
+    const contentType = own(wanted, 'ContentType');
+    if (typeof contentType !== 'string' || !mediaType.test(contentType)) return fail('badUpload', 'ContentType is a media type');
+    const size = own(wanted, 'ContentLength');
+    if (!isSize(size)) return fail('badUpload', `ContentLength is a whole number of bytes from 1 to ${limits.largeFileBytes}`);
+    return { contentType, size, seconds: POLICY_SECONDS };
+  }
+
+  /**
+   * Notes a file that is awaited, and makes the form that takes it.
+   * @param ownForm the address of the service's own form
+   * @throws badFileName (122)
+   */
+  async announce(
+    { appId, store }: FileSystem,
+    fileName: string,
+    policy: UploadPolicy,
+    ownForm: string,
+  ): Promise<UploadForm & { name: string }> {
+    const { id, name } = newFileName(fileName);
+    const form = (await this.#bytes.form?.(appId, id, policy)) ?? this.#signer.sign(appId, name, policy, ownForm);
+    await addFile(store, { id, name, size: null, contentType: policy.contentType });
+    return { ...form, name };
+  }
+
+  /**
+   * Takes the bytes of a form of the service's own.
+   * @param fields of the form
+   * @throws uploadRefused, invalidFileType (403), fileTooLarge (413), emptyFile (130)
+   */
+  async receive(system: FileSystem, fields: ReadonlyMap<string, string>, bytes: AsyncIterable<Buffer>): Promise<void> {
+    const { id, name, size } = this.#signer.verify(system.appId, fields);
+    await awaited(system, id);
+    let contentType = unknownType;
+    const file = await receive(bytes, this.#bytes.incoming, size, async (sample, isWhole) => {
+      contentType = (await describeType(sample, isWhole, fileNameOf(name))) ?? fail('invalidFileType');
+    });
+    try {
+      await this.#settle(system, id, file, contentType);
+    } finally {
+      await file.discard();
+    }
+  }
+
+  /** Of two that come for one file the first counts. */
+  async #settle(system: FileSystem, id: string, file: ReceivedFile, contentType: string): Promise<void> {
+    const { appId, store } = system;
+    const key = `${appId}/${id}`;
+    if (this.#settling.has(key)) fail('uploadRefused', 'the policy is used');
+    this.#settling.add(key);
+    try {
+      await awaited(system, id);
+      await this.#bytes.put(appId, id, file);
+      if (await completeFile(store, id, { size: file.size, contentType })) return;
+      // A reader was quicker to note it, or it was deleted meanwhile.
+      if (await findFile(store, id)) return;
+      await this.#bytes.remove(appId, id);
+      fail('uploadRefused', 'the file is deleted');
+    } finally {
+      this.#settling.delete(key);
+    }
+  }
+
+  /**
+   * Notes an awaited file whose bytes came past the service, once.
+   * @returns the file as it is then; `null` where its bytes have not come
+   */
+  async complete({ appId, store }: FileSystem, file: FileRow): Promise<FileRow | null> {
+    if (file.size !== null) return file;
+    const stored = await this.#bytes.stat(appId, file.id);
+    if (!stored || stored.size === 0) return null;
+    const end = Math.min(stored.size, SAMPLE_BYTES) - 1;
+    const stream = await this.#bytes.open(appId, file.id, { start: 0, end });
+    if (!stream) return null;
+    const type = await describeType(await buffer(stream), stored.size <= SAMPLE_BYTES, fileNameOf(file.name));
+    await completeFile(store, file.id, { size: stored.size, contentType: type ?? unknownType });
+    return findFile(store, file.id);
+  }
+}
+
+/** @throws uploadRefused (403) where the file has come, or is gone */
+async function awaited({ store }: FileSystem, id: string): Promise<void> {
+  const file = await findFile(store, id);
+  if (file?.size !== null) fail('uploadRefused', 'the policy is used');
+}
+
+function isSize(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= limits.largeFileBytes;
+}

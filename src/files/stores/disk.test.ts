@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { clearAbandoned } from '../receive.ts';
+import { DiskStore } from './disk.ts';
+import { fileStoreCases, newId, received } from './testing/cases.ts';
+
+const directory = await mkdtemp(join(tmpdir(), 'disk-store-'));
+after(() => rm(directory, { recursive: true }));
+const store = new DiskStore(join(directory, 'data', 'files'));
+
+fileStoreCases(() => store);
+
+test('files are for the service alone, and nothing is left where they came', async () => {
+  const id = newId();
+  await store.put('modes', id, await received(store, Buffer.from('x')));
+  const path = join(directory, 'data', 'files', 'modes', id.slice(0, 2), id);
+  assert.equal((await stat(path)).mode & 0o777, 0o600);
+  assert.deepEqual(await readdir(store.incoming), []);
+});
+
+test('directories that somebody removed are made again', async () => {
+  const id = newId();
+  await store.put('gone', id, await received(store, Buffer.from('x')));
+  await rm(join(directory, 'data', 'files', 'gone'), { recursive: true });
+  await store.put('gone', id, await received(store, Buffer.from('y')));
+  assert.equal((await store.stat('gone', id))?.size, 1);
+});
+
+test('what a crash left is removed after an hour', async () => {
+  const [old, young] = [join(store.incoming, 'old.part'), join(store.incoming, 'young.part')];
+  await writeFile(old, 'x');
+  await writeFile(young, 'x');
+  const before = Date.now() / 1000 - 3_700;
+  await utimes(old, before, before);
+  await clearAbandoned(store.incoming);
+  assert.deepEqual(await readdir(store.incoming), ['young.part']);
+  await rm(young);
+  await clearAbandoned(join(directory, 'nowhere'));
+});

@@ -1,0 +1,119 @@
+import { createReadStream, open as openFile } from 'node:fs';
+import { mkdir, open, opendir, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { appIdPattern } from '../../kernel/credentials.ts';
+import { fileIdPattern } from '../name.ts';
+import type { ByteRange, FileStore, ReceivedFile, StoredObject } from './port.ts';
+
+/** Bytes that are read at once: few reads are quicker than many. */
+const READ_BYTES = 256 * 1024;
+/** Directories that are remembered as made. */
+const MOST_REMEMBERED = 100_000;
+
+const openDescriptor = promisify(openFile);
+
+/**
+ * A directory, of this machine or shared by several: `<appId>/<first two of the id>/<id>`. A file is received beside them and then renamed,
+ * so that it is there whole.
+ */
+export class DiskStore implements FileStore {
+  readonly incoming: string;
+  readonly #directory: string;
+  /** Those that are there for certain, unless somebody removes them. */
+  readonly #made = new Set<string>();
+
+  /** @param directory absolute; is made where it is not there */
+  constructor(directory: string) {
+    this.#directory = directory;
+    this.incoming = join(directory, '.incoming');
+  }
+
+  async put(appId: string, id: string, file: ReceivedFile): Promise<void> {
+    const path = this.#path(appId, id);
+    const parent = dirname(path);
+    await this.#make(parent);
+    try {
+      await rename(file.path, path);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      // Another process may have removed a system of this name, and its directories.
+      this.#made.delete(parent);
+      await this.#make(parent);
+      await rename(file.path, path);
+    }
+    await sync(parent);
+  }
+
+  async stat(appId: string, id: string): Promise<StoredObject | null> {
+    const found = await stat(this.#path(appId, id)).catch(nullIfMissing);
+    return found && { id, size: found.size, storedAt: found.mtimeMs };
+  }
+
+  async open(appId: string, id: string, range?: ByteRange): Promise<Readable | null> {
+    const path = this.#path(appId, id);
+    if (range && range.end < range.start) return (await this.stat(appId, id)) && Readable.from([]);
+    const descriptor = await openDescriptor(path, 'r').catch(nullIfMissing);
+    return descriptor === null ? null : createReadStream('', { fd: descriptor, highWaterMark: READ_BYTES, ...range });
+  }
+
+  async remove(appId: string, id: string): Promise<void> {
+    await unlink(this.#path(appId, id)).catch(nullIfMissing);
+  }
+
+  async removeSystem(appId: string): Promise<void> {
+    const directory = this.#systemDirectory(appId);
+    for (const made of this.#made) if (made === directory || dirname(made) === directory) this.#made.delete(made);
+    await rm(directory, { recursive: true, force: true });
+  }
+
+  async *list(appId: string): AsyncIterable<StoredObject> {
+    const directory = this.#systemDirectory(appId);
+    for (const prefix of (await readdir(directory).catch(nullIfMissing)) ?? []) {
+      const files = await opendir(join(directory, prefix)).catch(nullIfMissing);
+      if (files === null) continue;
+      for await (const { name } of files) {
+        const found = fileIdPattern.test(name) ? await this.stat(appId, name) : null;
+        if (found) yield found;
+      }
+    }
+  }
+
+  async close(): Promise<void> {}
+
+  #systemDirectory(appId: string): string {
+    if (!appIdPattern.test(appId)) throw new TypeError('not an application id');
+    return join(this.#directory, appId);
+  }
+
+  #path(appId: string, id: string): string {
+    if (!fileIdPattern.test(id)) throw new TypeError("not a file's id");
+    return join(this.#systemDirectory(appId), id.slice(0, 2), id);
+  }
+
+  /** Makes a directory, and makes it and its names durable, once. */
+  async #make(directory: string): Promise<void> {
+    if (this.#made.has(directory)) return;
+    const first = await mkdir(directory, { recursive: true, mode: 0o700 });
+    // The names of new directories lie in their parents, from the first one that was new.
+    if (first !== undefined)
+      for (let made = directory; made.length >= first.length; made = dirname(made)) await sync(dirname(made));
+    if (this.#made.size >= MOST_REMEMBERED) this.#made.clear();
+    this.#made.add(directory);
+  }
+}
+
+async function sync(directory: string): Promise<void> {
+  await using handle = await open(directory, 'r');
+  await handle.sync();
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}
+
+function nullIfMissing(error: unknown): null {
+  if (!isMissing(error)) throw error;
+  return null;
+}

@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import type { Config } from '../../config/index.ts';
+import { clearAbandoned } from '../receive.ts';
+import { DiskStore } from './disk.ts';
+import type { FileStore } from './port.ts';
+
+/**
+ * The store that the settings select, ready for use: FILES_URL, or a directory of DATA_DIR (CONTRACT "Running").
+ * @throws OperatorError where the bucket cannot be used
+ */
+export async function openFileStore({ dataDir, filesUrl }: Pick<Config, 'dataDir' | 'filesUrl'>): Promise<FileStore> {
+  const store = await open(join(dataDir, 'files'), filesUrl);
+  await clearAbandoned(store.incoming);
+  return store;
+}
+
+async function open(directory: string, filesUrl: Config['filesUrl']): Promise<FileStore> {
+  const disk = new DiskStore(directory);
+  if (filesUrl === undefined) return disk;
+  // Its packages take long to load.
+  const { S3Store } = await import('./s3.ts');
+  return S3Store.open(filesUrl, disk.incoming);
+}

@@ -1,0 +1,141 @@
+import type { Store } from '../storage/port.ts';
+import type { CompleteUpload } from './attach.ts';
+import { filesBefore, findFile, removeFile } from './catalog.ts';
+import { mentionedIds } from './mentions.ts';
+import type { FileRow } from './model.ts';
+import type { FileStore } from './stores/port.ts';
+
+/** Rows that are read at once. */
+const PAGE = 1_000;
+/** Milliseconds after which an upload is no longer under way: what a policy holds, and what a form may take. */
+const UNDER_WAY = 2 * 3_600_000;
+
+/** Why a file is nobody's: nothing mentions it, its large upload never came, or its bytes have no row. */
+export type OrphanReason = 'unattached' | 'neverCame' | 'noRow';
+
+/** A file that nobody needs. */
+export interface Orphan {
+  /** Of bytes without a row only the id is known. */
+  readonly name: string;
+  readonly size: number;
+  readonly why: OrphanReason;
+  /** In milliseconds since 1970. */
+  readonly uploadedAt: number;
+}
+
+/** What was removed, or would be. */
+export interface SweepResult {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** Which files, and what becomes of them. */
+export interface SweepOptions {
+  /** Uploaded and last attached before this, in milliseconds since 1970. */
+  readonly olderThan: number;
+  /** Whether they are removed; else nothing changes. */
+  readonly remove: boolean;
+}
+
+/** A system whose files are swept. */
+export interface SweptSystem {
+  readonly store: Store;
+  readonly appId: string;
+  readonly bytes: FileStore;
+  readonly complete: CompleteUpload;
+}
+
+/**
+ * Finds the files of a system that nobody needs: those that no record mentions, large uploads that never came, and bytes without a row.
+ * The service may be at work meanwhile: a file that a record takes in the course of it stays. SPEC "States and transitions"
+ * @param found told of each, once it is removed where it is to be
+ */
+export async function sweepFiles(
+  system: SweptSystem,
+  options: SweepOptions,
+  found: (orphan: Orphan) => void,
+): Promise<SweepResult> {
+  let files = 0;
+  let bytes = 0;
+  const sweep = new Sweep(system, options);
+  for await (const orphan of sweep.orphans()) {
+    files++;
+    bytes += orphan.size;
+    found(orphan);
+  }
+  return { files, bytes };
+}
+
+class Sweep {
+  readonly #system: SweptSystem;
+  readonly #olderThan: number;
+  readonly #remove: boolean;
+  /** Before this an upload is no longer under way. */
+  readonly #settled: number;
+
+  constructor(system: SweptSystem, { olderThan, remove }: SweepOptions) {
+    this.#system = system;
+    this.#olderThan = olderThan;
+    this.#remove = remove;
+    this.#settled = Math.min(olderThan, Date.now() - UNDER_WAY);
+  }
+
+  async *orphans(): AsyncGenerator<Orphan> {
+    // Ids, and when the row was last touched: a file that is touched from now on is not looked at.
+    const candidates = new Map<string, number>();
+    for await (const row of this.#oldRows()) {
+      if (row.size !== null) candidates.set(row.id, row.updatedAt);
+      else if (row.createdAt < this.#settled) {
+        const came = await this.#come(row);
+        if (came) candidates.set(came.id, came.updatedAt);
+        else yield* this.#take(row, 'neverCame');
+      }
+    }
+    if (candidates.size > 0) {
+      for await (const id of mentionedIds(this.#system.store)) candidates.delete(id);
+      for (const [id, updatedAt] of candidates) {
+        const row = await findFile(this.#system.store, id);
+        if (row?.updatedAt === updatedAt) yield* this.#take(row, 'unattached');
+      }
+    }
+    yield* this.#withoutRow();
+  }
+
+  async *#oldRows(): AsyncGenerator<FileRow> {
+    let last: string | null = null;
+    for (;;) {
+      const rows: FileRow[] = await filesBefore(this.#system.store, this.#olderThan, last, PAGE);
+      yield* rows;
+      if (rows.length < PAGE) return;
+      last = rows.at(-1)?.id ?? null;
+    }
+  }
+
+  /** A large upload whose bytes are there all the same. */
+  async #come(row: FileRow): Promise<FileRow | null> {
+    const { bytes, appId, store, complete } = this.#system;
+    if (this.#remove) return complete({ appId, store }, row);
+    const object = await bytes.stat(appId, row.id);
+    return object && { ...row, size: object.size };
+  }
+
+  /** Removes a file unless somebody was at it meanwhile. */
+  async *#take(row: FileRow, why: OrphanReason): AsyncGenerator<Orphan> {
+    const { store, appId, bytes } = this.#system;
+    const size = row.size ?? (await bytes.stat(appId, row.id))?.size ?? 0;
+    if (this.#remove) {
+      if (!(await removeFile(store, row, true))) return;
+      await bytes.remove(appId, row.id);
+    }
+    yield { name: row.name, size, why, uploadedAt: row.createdAt };
+  }
+
+  async *#withoutRow(): AsyncGenerator<Orphan> {
+    const { store, appId, bytes } = this.#system;
+    for await (const { id, size, storedAt } of bytes.list(appId)) {
+      if (storedAt >= this.#settled || (await findFile(store, id))) continue;
+      if (this.#remove) await bytes.remove(appId, id);
+      yield { name: id, size, why: 'noRow', uploadedAt: Math.floor(storedAt) };
+    }
+  }
+}

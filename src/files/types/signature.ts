@@ -1,0 +1,52 @@
+import { fileTypeFromBuffer } from 'file-type';
+import type { Finding } from './table.ts';
+
+/** Signatures that are looked for first: what file-type does not know, or takes for something else. */
+const first: readonly (readonly [Finding, Buffer])[] = [
+  ['pdf', Buffer.from('%PDF-')],
+  ['amr', Buffer.from('#!AMR')],
+  ['dex', Buffer.from('dex\n0')],
+  ['tnef', Buffer.from([0x78, 0x9f, 0x3e, 0x22])],
+  ['class', Buffer.from([0xca, 0xfe, 0xba, 0xbe])],
+];
+
+/** Those of files whose first 64 KiB are not enough for file-type, which walks through them. */
+const last: readonly (readonly [Finding, Buffer])[] = [
+  ['png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])],
+  ['tif', Buffer.from([0x49, 0x49, 0x2a, 0x00])],
+  ['tif', Buffer.from([0x4d, 0x4d, 0x00, 0x2a])],
+  ['mp3', Buffer.from('ID3')],
+  ['zip', Buffer.from([0x50, 0x4b, 0x03, 0x04])],
+  ['gz', Buffer.from([0x1f, 0x8b, 0x08])],
+  ['ogx', Buffer.from('OggS')],
+  ['asf', Buffer.from([0x30, 0x26, 0xb2, 0x75, 0x8e, 0x66, 0xcf, 0x11])],
+  ['jp2', Buffer.from([0x00, 0x00, 0x00, 0x0c, 0x6a, 0x50, 0x20, 0x20])],
+];
+
+/** The class of Windows installers, as it lies in their directory of streams. */
+const installer = Buffer.from('84100c0000000000c000000000000046', 'hex');
+/** A PDF may have something before its first line. */
+const PDF_WITHIN = 1024;
+
+/** What the bytes look like by their signature, as file-type names it; `null` where they have none that is known. */
+export async function findSignature(sample: Buffer): Promise<Finding | null> {
+  const early = startOf(first, sample);
+  if (early !== null) return early;
+  const found = (await detect(sample)) ?? startOf(last, sample);
+  if (found === 'cfb' && sample.includes(installer)) return 'msi';
+  if (found === null && sample.subarray(0, PDF_WITHIN).includes('%PDF-')) return 'pdf';
+  return found;
+}
+
+/** It reads samples that are hostile, too: what it fails on has no signature. */
+async function detect(sample: Buffer): Promise<Finding | null> {
+  try {
+    return (await fileTypeFromBuffer(sample))?.ext ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function startOf(signatures: readonly (readonly [Finding, Buffer])[], sample: Buffer): Finding | null {
+  return signatures.find(([, bytes]) => sample.subarray(0, bytes.length).equals(bytes))?.[0] ?? null;
+}

@@ -1,0 +1,135 @@
+import type { Shape } from './table.ts';
+
+/** How text is written: `one-byte` is a code page of a country, which the bytes do not tell. */
+export type Encoding = 'utf-8' | 'utf-16' | 'one-byte';
+
+/** A sample that is text. */
+export interface SampleText {
+  readonly encoding: Encoding;
+  /** Without a byte order mark. */
+  readonly text: string;
+}
+
+/** What text is, judged by itself. */
+export type Content = 'html' | 'svg' | 'xml' | 'json' | 'calendar' | 'vcard' | 'plain';
+
+/** What no text holds in which every character is known: BEL to CR, ESC and the separators are found in logs, mails and messages. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const foreign = /[\0-\x06\x0e-\x1a]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const foreignByte = /[\0-\x08\x0e-\x1f\x7f]/;
+/** The end of a file in DOS. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is looked for
+const endMark = /\x1a$/;
+const jsonStart = /^(?:[{["]|-?\d|(?:true|false|null)\b)/;
+/** Tags that a document in HTML may begin with. */
+const htmlTags = new Set(
+  'html head body title meta link base script style iframe div span p a b i br hr h1 h2 h3 h4 h5 h6 table font img form ul ol pre center'.split(
+    ' ',
+  ),
+);
+
+/**
+ * Reads a sample as text.
+ * @param isWhole whether it is all there is: else it may end within a character
+ * @returns `null` where it is no text
+ */
+export function readText(sample: Buffer, isWhole: boolean): SampleText | null {
+  const [first, second] = sample;
+  if (first === 0xff && second === 0xfe) return decode(sample, isWhole, 'utf-16le');
+  if (first === 0xfe && second === 0xff) return decode(sample, isWhole, 'utf-16be');
+  return decode(sample, isWhole, 'utf-8') ?? readOneByte(sample, isWhole);
+}
+
+function decode(sample: Buffer, isWhole: boolean, label: 'utf-8' | 'utf-16le' | 'utf-16be'): SampleText | null {
+  let text: string;
+  try {
+    text = new TextDecoder(label, { fatal: true }).decode(sample, { stream: !isWhole });
+  } catch {
+    return null;
+  }
+  if (isWhole) text = text.replace(endMark, '');
+  return foreign.test(text) ? null : { encoding: label === 'utf-8' ? 'utf-8' : 'utf-16', text };
+}
+
+function readOneByte(sample: Buffer, isWhole: boolean): SampleText | null {
+  const whole = sample.toString('latin1');
+  const text = isWhole ? whole.replace(endMark, '') : whole;
+  return foreignByte.test(text) ? null : { encoding: 'one-byte', text };
+}
+
+/** Whether text of a code page is text beyond doubt: an eighth of it is spaces, digits and other ASCII. */
+export function isPlainly({ encoding, text }: SampleText): boolean {
+  return encoding !== 'one-byte' || text.replace(/[^\x20-\x7e\s]+/g, '').length * 8 >= text.length;
+}
+
+/** Whether text looks as a type asks for. */
+export function hasShape({ text }: SampleText, shape: Shape | undefined): boolean {
+  if (shape === undefined) return true;
+  const start = text.trimStart();
+  if (shape === 'json') return jsonStart.test(start);
+  if (!start.startsWith('<')) return false;
+  if (shape === 'markup') return true;
+  const root = rootOf(start);
+  return root === null || root === 'svg';
+}
+
+/** What text is that no extension speaks for. @param isWhole whether it is all of the file */
+export function contentOf({ text }: SampleText, isWhole: boolean): Content {
+  const start = text.trimStart();
+  if (start.startsWith('<')) return markupOf(start);
+  if (/^[{[]/.test(start)) return isJson(start, isWhole) ? 'json' : 'plain';
+  const begin = /^BEGIN:(VCALENDAR|VCARD)\b/i.exec(start)?.[1]?.toUpperCase();
+  if (begin === undefined) return 'plain';
+  return begin === 'VCARD' ? 'vcard' : 'calendar';
+}
+
+function markupOf(start: string): Content {
+  if (/^<!doctype\s+html/i.test(start)) return 'html';
+  const root = rootOf(start);
+  if (root === 'svg') return 'svg';
+  if (root !== null && htmlTags.has(root)) return 'html';
+  return root === null && !/^<[?!]/.test(start) ? 'plain' : 'xml';
+}
+
+/** A long text is taken for JSON by its first characters. */
+function isJson(start: string, isWhole: boolean): boolean {
+  if (!isWhole) return /^(?:\{\s*"|\[\s*[[{"\d-])/.test(start);
+  try {
+    JSON.parse(start);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The local name of the root element, in small letters, past declarations and comments; `null` where none is in sight. */
+function rootOf(start: string): string | null {
+  let at = 0;
+  for (;;) {
+    while (/\s/.test(start.charAt(at))) at++;
+    const end = endOfProlog(start, at);
+    if (end === null) break;
+    if (end === -1) return null;
+    at = end;
+  }
+  const tag = /^<(?:[\w.-]+:)?([\w-]+)/.exec(start.slice(at, at + 200));
+  return tag?.[1]?.toLowerCase() ?? null;
+}
+
+/** Where a declaration or comment ends; -1 where it does not, `null` where there is none. */
+function endOfProlog(text: string, at: number): number | null {
+  if (text.startsWith('<?', at)) return after(text, '?>', at);
+  if (text.startsWith('<!--', at)) return after(text, '-->', at);
+  if (!text.startsWith('<!', at)) return null;
+  const close = text.indexOf('>', at);
+  const subset = text.indexOf('[', at);
+  if (subset === -1 || close < subset) return close === -1 ? -1 : close + 1;
+  const subsetEnd = text.indexOf(']', subset);
+  return subsetEnd === -1 ? -1 : after(text, '>', subsetEnd);
+}
+
+function after(text: string, mark: string, at: number): number {
+  const found = text.indexOf(mark, at);
+  return found === -1 ? -1 : found + mark.length;
+}

@@ -1,0 +1,54 @@
+import { readRow } from '../records/index.ts';
+import { fieldOf, type Schema, tableOf } from '../schema/model.ts';
+import { assignmentsOf } from '../storage/columns.ts';
+import type { Mutation, Store } from '../storage/port.ts';
+import type { StorageUsage } from './model.ts';
+
+/** The hidden table with the one row of what a system's files take. The template makes both. */
+const usageTable = '_StorageUsage';
+const usageId = 'usage';
+
+const fields: readonly string[] = ['objectId', 'files', 'bytes', 'quota'];
+
+interface Row {
+  readonly files?: number;
+  readonly bytes?: number;
+  readonly quota?: number;
+}
+
+/** What a system's files take, and what they may. */
+export async function readUsage(store: Store): Promise<StorageUsage> {
+  const row = await readRow<Row>(store, usageTable, fields, usageId);
+  const { files = 0, bytes = 0, quota = null } = row ?? {};
+  return { files, bytes, quota, outOfStorage: quota !== null && bytes >= quota };
+}
+
+/** Sets what a system's files may take. @param bytes `null` for no bound */
+export async function setQuota(store: Store, bytes: number | null): Promise<void> {
+  await store.write({
+    plan(schema) {
+      const table = tableOf(schema, usageTable);
+      const assignments = assignmentsOf(table, { quota: bytes, updatedAt: Date.now() });
+      return {
+        changes: [],
+        mutations: [{ kind: 'update', table, objectId: usageId, guard: null, assignments, returning: [] }],
+      };
+    },
+  });
+}
+
+/** The step that counts files and bytes more, or fewer where they are negative. */
+export function countFiles(schema: Schema, files: number, bytes: number): Mutation {
+  const table = tableOf(schema, usageTable);
+  return {
+    kind: 'update',
+    table,
+    objectId: usageId,
+    guard: null,
+    assignments: [
+      { kind: 'increment', field: fieldOf(table, 'files'), amount: files },
+      { kind: 'increment', field: fieldOf(table, 'bytes'), amount: bytes },
+    ],
+    returning: [],
+  };
+}
