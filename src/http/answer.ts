@@ -2,8 +2,11 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { ServiceError } from '../errors/fail.ts';
 import { renderError } from '../errors/render.ts';
+import { answerEarly } from './early.ts';
 import type { Edge } from './edge.ts';
 import type { ApiReply } from './endpoint.ts';
+import { pageHeaders } from './pages/page.ts';
+import { tooLargePage } from './pages/too-large.ts';
 
 /** The Content-Type of every answer. */
 export const jsonType = 'application/json; charset=utf-8';
@@ -17,12 +20,29 @@ export function sendReply(edge: Edge, reply: FastifyReply, { status, json, heade
       reply.header(name, name === 'location' && value.startsWith('/') ? edge.baseUrl() + value : value);
     }
   }
-  reply.send(typeof json === 'string' ? json : Readable.from(json));
+  // SPEC "Files: Delete" answers nothing at all, which is of no type.
+  if (json === '') reply.removeHeader('content-type').send();
+  else reply.send(typeof json === 'string' ? json : Readable.from(json));
 }
 
 /** Sends an error; faults of ours are logged and not shown (SPEC "Errors": 500). */
-export function sendError(edge: Edge, reply: FastifyReply, error: unknown): void {
-  if (!(error instanceof ServiceError)) edge.log.error({ err: error, request: reply.request.id }, 'a request failed');
+export function sendError(edge: ErrorEdge, reply: FastifyReply, error: unknown): void {
+  reportFault(edge, reply, error);
   const { status, json } = renderError(error);
   reply.code(status).header('content-type', jsonType).send(json);
+}
+
+/** The same while the client may still be sending. A file that is too large has a page for an answer (SPEC "Errors": 413). */
+export function refuseEarly(edge: ErrorEdge, reply: FastifyReply, error: unknown): void {
+  reportFault(edge, reply, error);
+  const { status, json } = renderError(error);
+  const isPage = error instanceof ServiceError && error.key === 'fileTooLarge';
+  const shown = isPage ? { headers: pageHeaders, text: tooLargePage } : { headers: { 'content-type': jsonType }, text: json };
+  answerEarly(reply, { status, ...shown });
+}
+
+type ErrorEdge = Pick<Edge, 'log'>;
+
+function reportFault({ log }: ErrorEdge, reply: FastifyReply, error: unknown): void {
+  if (!(error instanceof ServiceError)) log.error({ err: error, request: reply.request.id }, 'a request failed');
 }

@@ -32,7 +32,8 @@ export function noteRequest(edge: Edge, system: System, request: FastifyRequest,
     logRequest(system.store, {
       method: noted.method,
       url: request.url,
-      ip: request.ip,
+      // The framework has none for a connection that is gone.
+      ip: request.ip ?? '',
       country: countryOf(edge, request),
       referer: headers.referer,
       userAgent: headers['user-agent'],
@@ -46,6 +47,11 @@ export function noteRequest(edge: Edge, system: System, request: FastifyRequest,
   } catch (error) {
     edge.log.error({ err: error, request: request.id }, 'a request was not logged');
   }
+}
+
+/** Has a request's address known though its connection may be gone when the request is noted: it is remembered once it was asked for. */
+export function rememberAddress(request: FastifyRequest): void {
+  void request.ip;
 }
 
 /** Bytes of the body as it was sent; where nobody said, those of its text. */

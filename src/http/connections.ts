@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { type Socket, Server as SocketServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 
@@ -8,8 +8,11 @@ const QUIET_BOUND = 2_000;
 /** Milliseconds between two looks at the connections of an ending server. */
 const INTERVAL = 10;
 
-/** A connection of an HTTP server, with the answer that it is busy with. */
-export type Connection = Socket & { _httpMessage?: { readonly headersSent: boolean } | null };
+/** A connection of an HTTP server, with the answer that it is busy with and the request that was last read from it. */
+export type Connection = Socket & {
+  _httpMessage?: { readonly headersSent: boolean } | null;
+  parser?: { readonly incoming?: IncomingMessage | null } | null;
+};
 
 /**
  * The connections of a server, so that it can end well. Node's own `close` leaves those that fall idle later open for as long as their
@@ -29,6 +32,14 @@ export class Connections {
       connection.once('close', () => this.#open.delete(connection));
     });
     server.on('request', () => this.#arrivals++);
+  }
+
+  /** The requests that have begun to arrive and are not whole, each with its connection. */
+  *arriving(): IterableIterator<readonly [Connection, IncomingMessage]> {
+    for (const connection of this.#open) {
+      const request = connection.parser?.incoming;
+      if (request && !request.complete) yield [connection, request];
+    }
   }
 
   /**

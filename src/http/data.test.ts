@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type FastifyInstance, fastify } from 'fastify';
 import { pino } from 'pino';
 import { fail } from '../errors/fail.ts';
+import { noFiles } from '../records/testing/context.ts';
 import type { Store } from '../storage/port.ts';
 import { Registration, System } from '../systems/system.ts';
 import type { Systems } from '../systems/systems.ts';
@@ -45,7 +46,8 @@ const edge: Edge = {
   systems,
   users: new Users(1),
   resets: {} as Edge['resets'],
-  hooks: { observers: [], rules: new Map() },
+  files: {} as Edge['files'],
+  hooks: { observers: [], rules: new Map(), files: noFiles },
   log: pino({ level: 'silent' }),
   trustProxy: false,
   baseUrl: () => 'http://base',

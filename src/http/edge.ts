@@ -1,3 +1,4 @@
+import type { Files } from '../files/index.ts';
 import type { Logger } from '../observe/index.ts';
 import type { WriteHooks } from '../records/index.ts';
 import type { Systems } from '../systems/index.ts';
@@ -8,6 +9,7 @@ export interface Edge {
   readonly systems: Systems;
   readonly users: Users;
   readonly resets: PasswordResets;
+  readonly files: Files;
   readonly hooks: WriteHooks;
   readonly log: Logger;
   /** Whose headers count that speak for others (CONTRACT "Running": TRUST_PROXY). */

@@ -42,6 +42,8 @@ export interface Endpoint {
   readonly path: string;
   /** Whether the application id is all that it takes: other credentials are not looked at, a session that has ended does no harm. */
   readonly open?: true;
+  /** Whether a POST to the same path is not read as the others are, but registered by itself. */
+  readonly isPostElsewhere?: true;
   /** May throw any ServiceError. */
   readonly handle: (request: ApiRequest) => ApiReply | Promise<ApiReply>;
 }

@@ -1,9 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import { type FastifyInstance, fastify } from 'fastify';
 import { limits } from '../kernel/limits.ts';
+import { BodyTimes, LONGEST_BODY_TIME } from './body-times.ts';
 import { Connections } from './connections.ts';
 import { registerDataEndpoints } from './data.ts';
 import type { Edge } from './edge.ts';
+import { registerFiles } from './files/index.ts';
 import { registerBodyReader } from './plugins/body.ts';
 import { registerCors } from './plugins/cors.ts';
 import { answerBadAddress, answerBadRequest, registerErrors } from './plugins/errors.ts';
@@ -14,9 +16,11 @@ import { registerResetPage } from './plugins/reset-page.ts';
 import { parseQueryString } from './query-string.ts';
 import { dataEndpoints } from './routes/index.ts';
 
-/** Milliseconds for a client to send a whole request, and to send its headers. */
-const REQUEST_TIMEOUT = 120_000;
+/** Milliseconds for a client to send a whole request, whatever it asks (`BodyTimes` holds most to less), and to send its headers. */
+const REQUEST_TIMEOUT = LONGEST_BODY_TIME + 60_000;
 const HEADERS_TIMEOUT = 20_000;
+/** Milliseconds that a connection may be quiet beside the time that a query may take. */
+const QUIET_TIMEOUT = 120_000;
 /** Queries travel in the address, and a long list of ids in one should pass. */
 const HEADER_BYTES = 64 * 1024;
 /** Longer than the usual balancer keeps its idle connections, so that it is the balancer who closes them. */
@@ -42,12 +46,14 @@ function withoutFragment({ url = '/' }: { readonly url?: string | undefined }): 
 export class HttpServer {
   readonly #server: FastifyInstance;
   readonly #connections: Connections;
+  readonly #bodyTimes: BodyTimes;
   readonly #options: HttpOptions;
   #draining = false;
 
   private constructor(server: FastifyInstance, options: HttpOptions) {
     this.#server = server;
     this.#connections = new Connections(server.server);
+    this.#bodyTimes = new BodyTimes(server.server, this.#connections);
     this.#options = options;
   }
 
@@ -60,7 +66,7 @@ export class HttpServer {
       exposeHeadRoutes: false,
       // Who reached us before the end is answered; the connection is closed then.
       return503OnClosing: false,
-      connectionTimeout: options.queryTimeout + REQUEST_TIMEOUT,
+      connectionTimeout: options.queryTimeout + QUIET_TIMEOUT,
       requestTimeout: REQUEST_TIMEOUT,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
       http: { headersTimeout: HEADERS_TIMEOUT, maxHeaderSize: HEADER_BYTES, requireHostHeader: false },
@@ -88,6 +94,7 @@ export class HttpServer {
       edge,
       dataEndpoints(edge, (error) => edge.log.error({ err: error }, 'a batch item failed')),
     );
+    registerFiles(server, edge);
     server.addHook('onSend', (_request, reply, _payload, done) => {
       if (http.#draining) reply.header('connection', 'close');
       done();
@@ -107,6 +114,7 @@ export class HttpServer {
   async close(bound: number): Promise<void> {
     this.#draining = true;
     await this.#connections.close(bound);
+    this.#bodyTimes.close();
     await this.#server.close();
   }
 }

@@ -1,49 +1,24 @@
-import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError, serviceError } from '../../errors/fail.ts';
 import { renderError } from '../../errors/render.ts';
-import { jsonType, sendError } from '../answer.ts';
+import { jsonType, refuseEarly, sendError } from '../answer.ts';
 import type { Connection } from '../connections.ts';
 import type { Edge } from '../edge.ts';
 import { refuseUnasked } from '../unasked.ts';
 import { newRequestId, requestIdHeader } from './request-id.ts';
-
-/** How long the rest of a body that is too large may take, in milliseconds. */
-const DROP_TIME = 30_000;
 
 /** Answers for errors that are raised before an endpoint is asked, and for paths that have none. */
 export function registerErrors(server: FastifyInstance, edge: Edge): void {
   server.setErrorHandler((error, request, reply) => {
     const shown = translate(error);
     refuseUnasked(edge, request, reply, () => {
-      if (shown instanceof ServiceError && shown.key === 'tooLarge') answerTooLarge(reply, shown);
+      if (shown instanceof ServiceError && shown.key === 'tooLarge') refuseEarly(edge, reply, shown);
       else sendError(edge, reply, shown);
     });
   });
   server.setNotFoundHandler((request, reply) => {
     refuseUnasked(edge, request, reply, () => sendError(edge, reply, serviceError('notFound')));
   });
-}
-
-/**
- * Answers at once and closes only when the client has sent its whole body, which is read and dropped: a connection that is closed on
- * unread data takes the answer with it.
- */
-function answerTooLarge(reply: FastifyReply, error: ServiceError): void {
-  const { status, json } = renderError(error);
-  const { raw } = reply.request;
-  reply.removeHeader('connection');
-  reply.hijack();
-  const headers = reply.getHeaders() as OutgoingHttpHeaders;
-  reply.raw.writeHead(status, { ...headers, 'content-type': jsonType, 'content-length': Buffer.byteLength(json) });
-  reply.raw.write(json);
-  const end = () => {
-    clearTimeout(timer);
-    reply.raw.end();
-  };
-  const timer = setTimeout(() => raw.destroy(), DROP_TIME);
-  if (raw.readableEnded || raw.destroyed) end();
-  else raw.once('end', end).once('close', end).resume();
 }
 
 /** The catalogue's entry for an error of the framework; anything else as it is. */

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type FastifyInstance, fastify } from 'fastify';
 import { pino } from 'pino';
-import { master } from '../../access/index.ts';
 import { createRecord } from '../../records/index.ts';
+import { masterContext } from '../../records/testing/context.ts';
+import { rowContext } from '../../storage/sql/testing/addresses.ts';
 import { ReaderPool } from '../../storage/sqlite/reads/pool.ts';
 import { SqliteStore } from '../../storage/sqlite/store.ts';
 import type { Systems } from '../../systems/index.ts';
@@ -29,9 +30,9 @@ describe('the page of a password reset', () => {
 
   before(async () => {
     pool = new ReaderPool(1_000, assert.fail);
-    store = new SqliteStore(join(directory, 'records.sqlite'), pool, assert.fail);
+    store = new SqliteStore(join(directory, 'records.sqlite'), { pool, report: assert.fail, ...rowContext });
     await provision(store);
-    const context = { store, principal: master, hooks: { observers: [], rules: userTableRules }, referer: null };
+    const context = masterContext(store, userTableRules);
     await createRecord(context, '_User', { username: 'dana', email: 'dana@example.com', password: 'Old-password-1' });
     resets = new PasswordResets({
       mailer: { send: async ({ text }) => sent(/token=([\w-]+)$/m.exec(text)?.[1] ?? ''), close: async () => {} },

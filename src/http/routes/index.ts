@@ -3,13 +3,14 @@ import type { Endpoint } from '../endpoint.ts';
 import { aggregateEndpoints } from './aggregate.ts';
 import { batchEndpoint } from './batch.ts';
 import { classEndpoints } from './classes.ts';
+import { fileEndpoints } from './files.ts';
 import { functionEndpoints } from './functions.ts';
 import { schemaEndpoints } from './schemas.ts';
 import { userEndpoints } from './users.ts';
 
-/** Every data endpoint. A batch may address all but itself. */
+/** Every data endpoint. A batch may address all but itself and files. */
 export function dataEndpoints(
-  { users, resets }: Pick<Edge, 'users' | 'resets'>,
+  { users, resets, files }: Pick<Edge, 'users' | 'resets' | 'files'>,
   reportFault: (error: unknown) => void,
 ): readonly Endpoint[] {
   const single = [
@@ -19,5 +20,5 @@ export function dataEndpoints(
     ...schemaEndpoints,
     ...functionEndpoints,
   ];
-  return [...single, batchEndpoint(single, reportFault)];
+  return [...single, ...fileEndpoints(files), batchEndpoint(single, reportFault)];
 }

@@ -8,7 +8,7 @@ import { resultsReply } from '../results.ts';
 type Params = ApiRequest['params'];
 
 /** An objectId may be of any length (SPEC "Records"), but clients refuse answers whose headers are long, of a write that was made. */
-const LONGEST_LOCATION = 2_000;
+export const LONGEST_LOCATION = 2_000;
 
 /** Creates a record, and says what the answer holds beside the location. */
 type Create = (request: ApiRequest, className: string) => Promise<{ readonly objectId: string }>;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { master } from '../../access/index.ts';
 import type { JsonValue } from '../../kernel/json.ts';
+import { masterContext } from '../../records/testing/context.ts';
 import { applyChange, emptySchema } from '../../schema/change.ts';
 import type { Store } from '../../storage/port.ts';
 import type { ApiRequest } from '../endpoint.ts';
@@ -27,7 +28,7 @@ async function call(
   const endpoint = schemaEndpoints.find((each) => each.method === method && each.path === path);
   assert.ok(endpoint, `${method} ${path}`);
   const { query = {}, params = {}, body } = request;
-  const context = { store, principal: master, hooks: { observers: [], rules: new Map() }, referer: null };
+  const context = masterContext(store);
   const reply = await endpoint.handle({
     context,
     principal: master,

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { after, before, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { allowBodyTime, BodyTimes } from './body-times.ts';
+import { Connections } from './connections.ts';
+import { answerBadRequest } from './plugins/errors.ts';
+
+let server: Server;
+let times: BodyTimes;
+before(async () => {
+  server = createServer((request, response) => {
+    if (request.url === '/long') allowBodyTime(request, 60_000);
+    if (request.method === 'GET') response.end('at once');
+    else
+      request.resume().on('end', async () => {
+        await wait(request.url === '/thinks' ? 400 : 0);
+        response.end('whole');
+      });
+  });
+  server.on('clientError', answerBadRequest);
+  times = new BodyTimes(server, new Connections(server), 150, 20);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+after(() => {
+  times.close();
+  server.close();
+});
+
+/** Sends a head and answers what has come so far, and whether the connection was closed. */
+function begin(method: string, path: string, length: number) {
+  const socket: Socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  let text = '';
+  const state = { socket, isEnded: false, text: () => text };
+  socket.on('data', (data) => (text += data));
+  socket.on('end', () => (state.isEnded = true));
+  socket.on('error', () => {});
+  socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`);
+  return state;
+}
+const trickle = async ({ socket }: { readonly socket: Socket }, times: number) => {
+  for (let n = 0; n < times && socket.writable; n++) {
+    socket.write('x');
+    await wait(20);
+  }
+};
+
+test('a body that trickles is cut off: 408', async () => {
+  const client = begin('POST', '/', 1_000);
+  await trickle(client, 20);
+  assert.match(client.text(), /^HTTP\/1\.1 408 /);
+  assert.equal(client.isEnded, true);
+});
+test('who does not leave then is disconnected', async () => {
+  const [connection] = (await Promise.all([once(server, 'connection'), begin('POST', '/', 1_000)]))[0] as [Socket];
+  await Promise.race([once(connection, 'close'), wait(2_000, 'late').then((late) => assert.fail(late))]);
+});
+test('a body that nobody reads any more is cut off too', async () => {
+  const client = begin('GET', '/', 1_000);
+  await trickle(client, 20);
+  assert.match(client.text(), /at once/);
+  assert.equal(client.isEnded, true);
+});
+test('a route that was given more time waits', async () => {
+  const client = begin('POST', '/long', 20);
+  await trickle(client, 20);
+  await wait(50);
+  assert.match(client.text(), /whole/);
+  client.socket.destroy();
+});
+test('the time that the answer takes does not count', async () => {
+  const client = begin('POST', '/thinks', 1);
+  await trickle(client, 1);
+  await wait(600);
+  assert.match(client.text(), /^HTTP\/1\.1 200 [\s\S]*whole/);
+  client.socket.destroy();
+});
+test('a connection may be quiet between requests', async () => {
+  const client = begin('POST', '/', 1);
+  await trickle(client, 1);
+  await wait(300);
+  assert.equal(client.isEnded, false);
+  client.socket.destroy();
+});

@@ -1,0 +1,72 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { anonymous, type Principal } from '../../access/index.ts';
+import { ServiceError } from '../../errors/fail.ts';
+import type { Credentials, System } from '../../systems/index.ts';
+import { principalFor } from '../../users/index.ts';
+import { sendError } from '../answer.ts';
+import type { Edge } from '../edge.ts';
+import { openEnvelope } from '../envelope.ts';
+import { prefix } from '../prefix.ts';
+import { answerFile } from './read.ts';
+
+/** The place of a private file, as its path names it. */
+interface Place {
+  readonly appId: string;
+  readonly name: string;
+  readonly className: string;
+  readonly objectId: string;
+  readonly field: string;
+}
+
+/** SPEC "Files": files of `PrivateFile` fields. A POST is a read too; it has its credentials in the body. */
+export function registerPrivateReads(server: FastifyInstance, edge: Edge): void {
+  server.route({
+    method: ['GET', 'HEAD', 'POST'],
+    url: `${prefix}/files/:appId/:name/:className/:objectId/:field`,
+    handler(request, reply) {
+      answerPrivate(edge, request, reply);
+    },
+  });
+}
+
+function answerPrivate(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {
+  let credentials: Credentials;
+  try {
+    const body = request.method === 'POST' ? (request.body as string | undefined) : undefined;
+    ({ credentials } = openEnvelope(request.headers, body));
+  } catch (error) {
+    sendError(edge, reply, error);
+    return;
+  }
+  answerFile(edge, request, reply, 'private', async (system) => {
+    const context = {
+      appId: system.appId,
+      store: system.store,
+      principal: await callerOf(system, credentials),
+      hooks: edge.hooks,
+      referer: null,
+    };
+    const opened = await edge.files.openPrivate(context, request.params as Place);
+    if (opened !== 'signIn') return opened;
+    sendToGate(edge, request, reply);
+    return 'answered';
+  });
+}
+
+/** CONTRACT "Forms and files": who brings a credential that is none is sent to the gate like anybody. */
+async function callerOf(system: System, credentials: Credentials): Promise<Principal> {
+  try {
+    const principal = await principalFor(system, credentials);
+    return principal.kind === 'invalid' ? anonymous : principal;
+  } catch (error) {
+    if (error instanceof ServiceError && error.key === 'invalidSession') return anonymous;
+    throw error;
+  }
+}
+
+/** CONTRACT "Addresses": the sign-in gate, which leads back here. */
+function sendToGate({ baseUrl }: Edge, request: FastifyRequest, reply: FastifyReply): void {
+  const base = baseUrl();
+  const location = `${base}/console/sign-in?returnTo=${encodeURIComponent(base + request.url)}`;
+  reply.code(302).headers({ location, 'cache-control': 'no-store' }).send();
+}

@@ -1,0 +1,72 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { serviceError } from '../../errors/fail.ts';
+import type { OpenFile } from '../../files/index.ts';
+import { isJsonObject, own } from '../../kernel/json.ts';
+import type { System } from '../../systems/index.ts';
+import { parseRequestJson } from '../../values/index.ts';
+import { sendError } from '../answer.ts';
+import type { Edge } from '../edge.ts';
+import { prefix } from '../prefix.ts';
+import { refuseUnasked } from '../unasked.ts';
+import { sendFile, sendMissing, type Way } from './send.ts';
+
+/** How a file of a system is asked for; `null` where it is not there, `'answered'` where the client has another answer already. */
+type Open = (system: System) => Promise<OpenFile | null | 'answered'>;
+
+/** The addresses that take no credentials (SPEC "Files" rule 6; CONTRACT "Forms and files"). */
+export function registerReads(server: FastifyInstance, edge: Edge): void {
+  const { files } = edge;
+  const method = ['GET', 'HEAD'];
+  const nameOf = (request: FastifyRequest) => (request.params as { name: string }).name;
+  const upload = `${prefix}/files/:appId/:name`;
+  server.route({
+    method,
+    url: upload,
+    handler(request, reply) {
+      answerFile(edge, request, reply, 'upload', (system) => files.openUpload(system, nameOf(request)));
+    },
+  });
+  server.route({
+    method,
+    url: '/static/:appId/:name',
+    handler(request, reply) {
+      answerFile(edge, request, reply, 'public', (system) => files.openPublic(system, nameOf(request)));
+    },
+  });
+  server.route({ method: 'POST', url: upload, handler: (request, reply) => refusePost(edge, request, reply) });
+}
+
+/** Answers with a file of the system that the path names. The system is held until the file is sent. Never throws. */
+export async function answerFile(edge: Edge, request: FastifyRequest, reply: FastifyReply, way: Way, open: Open): Promise<void> {
+  let system: System | undefined;
+  try {
+    system = await edge.systems.acquire((request.params as { appId: string }).appId);
+    const opened = system ? await open(system) : null;
+    if (opened === 'answered') return;
+    if (!opened || !(await sendFile(edge, request, reply, opened, way))) sendMissing(reply);
+  } catch (error) {
+    sendError(edge, reply, error);
+  } finally {
+    system?.release();
+  }
+}
+
+/** SPEC "Files" rule 7. */
+function refusePost(edge: Edge, request: FastifyRequest, reply: FastifyReply): void {
+  const { appId } = request.params as { appId: string };
+  const isNamed = namedSystem(request.body) === appId;
+  refuseUnasked(edge, request, reply, () => {
+    if (isNamed) sendMissing(reply);
+    else sendError(edge, reply, serviceError('unauthorized'));
+  });
+}
+
+function namedSystem(body: unknown): unknown {
+  if (typeof body !== 'string') return undefined;
+  try {
+    const sent = parseRequestJson(body);
+    return isJsonObject(sent) ? own(sent, '_ApplicationId') : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,119 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { create as contentDisposition } from 'content-disposition';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import fresh from 'fresh';
+import { catalogue } from '../../errors/catalogue.ts';
+import { fileNameOf, type OpenFile, type PresentFile, serving } from '../../files/index.ts';
+import type { Edge } from '../edge.ts';
+import { type Validators, wantedRange } from './range.ts';
+
+/** By which address a file is read. */
+export type Way = 'public' | 'upload' | 'private';
+
+/** SPEC "Files" rule 6: public files are cached for one day. The others may be closed to who could read them before. */
+const cacheControl: Readonly<Record<Way, string>> = {
+  public: 'public, max-age=86400',
+  upload: 'private, no-cache',
+  private: 'private, no-cache',
+};
+
+/** Characters that turn the text after them around, by which a name may show another extension than it has; and what parts paths. */
+const misleading = /[\u202a-\u202e\u2066-\u2069/\\]/g;
+
+/**
+ * Answers with a file, a part of it, or that the client has it already.
+ * @returns when it is sent or the client has left: whether there was an answer; false where the bytes are gone
+ */
+export async function sendFile(
+  { log }: Pick<Edge, 'log'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { file, read }: OpenFile,
+  way: Way,
+): Promise<boolean> {
+  const { headers, method } = request;
+  const of: Validators = { etag: `"${file.id}"`, lastModified: new Date(file.createdAt).toUTCString() };
+  const about = { etag: of.etag, 'last-modified': of.lastModified, 'cache-control': cacheControl[way] };
+  const isRead = method !== 'POST';
+  if (isRead && hasIt(headers, of)) {
+    reply.code(304).headers(about).send();
+    return true;
+  }
+  const range = isRead ? wantedRange(headers, file.size, of) : null;
+  if (range === 'none') {
+    reply
+      .code(416)
+      .headers({ 'content-range': `bytes */${file.size}`, 'cache-control': 'no-store' })
+      .send();
+    return true;
+  }
+  const stream = method === 'HEAD' ? undefined : await read(range ?? undefined);
+  if (stream === null) return false;
+  reply.code(range ? 206 : 200).headers({ ...about, ...contentHeaders(file, way), 'accept-ranges': 'bytes' });
+  reply.header('content-length', range ? range.end - range.start + 1 : file.size);
+  if (range) reply.header('content-range', `bytes ${range.start}-${range.end}/${file.size}`);
+  if (!stream) {
+    reply.send();
+    return true;
+  }
+  stream.once('error', (error) => {
+    log.error({ err: error, request: request.id }, 'a file could not be read');
+    // What was to be said of the file is not true of the error.
+    if (!reply.raw.headersSent) forget(reply);
+  });
+  const over = whenOver(reply.raw);
+  reply.send(stream);
+  await over;
+  stream.destroy();
+  return true;
+}
+
+/** Whether the client has the file as it is. What it asks of caches on the way is not for us. */
+function hasIt(
+  { 'if-none-match': tags, 'if-modified-since': since }: IncomingHttpHeaders,
+  { etag, lastModified }: Validators,
+): boolean {
+  return fresh({ 'if-none-match': tags, 'if-modified-since': since }, { etag, 'last-modified': lastModified });
+}
+
+/** What is said of the bytes themselves (docs/decisions.md "Files"). */
+function contentHeaders({ name, contentType }: PresentFile, way: Way): Record<string, string> {
+  const served = serving(contentType);
+  const fileName = fileNameOf(name).toWellFormed().replace(misleading, '_');
+  return {
+    'content-type': served.contentType,
+    'content-disposition': contentDisposition(fileName, { type: served.disposition }),
+    'x-content-type-options': 'nosniff',
+    ...(served.contentSecurityPolicy !== undefined && { 'content-security-policy': served.contentSecurityPolicy }),
+    // Pages that shut others out may show what anybody may read.
+    ...(way !== 'private' && { 'cross-origin-resource-policy': 'cross-origin' }),
+  };
+}
+
+const ofFile = [
+  ...['etag', 'last-modified', 'cache-control', 'accept-ranges', 'content-length', 'content-range', 'content-type'],
+  ...['content-disposition', 'content-security-policy', 'cross-origin-resource-policy'],
+];
+
+function forget(reply: FastifyReply): void {
+  for (const name of ofFile) {
+    reply.removeHeader(name);
+    reply.raw.removeHeader(name);
+  }
+}
+
+/** When an answer is sent, or nobody is there to have it. */
+async function whenOver(response: ServerResponse): Promise<void> {
+  if (response.closed || response.destroyed) return;
+  await new Promise<void>((resolve) => response.once('close', resolve));
+}
+
+/** SPEC "Errors": 404 of a file is text. It may come soon. */
+export function sendMissing(reply: FastifyReply): void {
+  reply.code(catalogue.fileNotFound.status).headers({
+    'content-type': 'text/plain; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  reply.send(catalogue.fileNotFound.text());
+}

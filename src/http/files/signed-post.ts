@@ -1,0 +1,93 @@
+import type { Readable } from 'node:stream';
+import multipart, { type Multipart } from '@fastify/multipart';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { anonymous } from '../../access/index.ts';
+import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
+import { limits } from '../../kernel/limits.ts';
+import type { System } from '../../systems/index.ts';
+import { refuseEarly } from '../answer.ts';
+import { noteRequest, rememberAddress } from '../audit.ts';
+import { allowBodyTime, LONGEST_BODY_TIME } from '../body-times.ts';
+import type { Edge } from '../edge.ts';
+import { prefix } from '../prefix.ts';
+import { hasLeft } from './body.ts';
+
+/** A policy has some five fields, the longest of which holds the file's name in base64. */
+const formLimits = {
+  fields: 20,
+  fieldNameSize: 100,
+  fieldSize: 16 * 1024,
+  headerPairs: 20,
+  parts: 21,
+  files: 1,
+  // One byte more, so that it is the policy that refuses and nothing is cut off in silence.
+  fileSize: limits.largeFileBytes + 1,
+};
+
+/** CONTRACT "Large upload": the form that a policy of the disk store is for. Its fields are its credentials. */
+export function registerSignedPost(server: FastifyInstance, edge: Edge): void {
+  server.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers();
+    scope.register(multipart, { limits: formLimits, throwFileSizeLimit: false });
+    scope.route({
+      method: 'POST',
+      url: `${prefix}/files/signed-post/:appId`,
+      handler(request, reply) {
+        answerForm(edge, request, reply);
+      },
+    });
+    done();
+  });
+}
+
+/** Answers one form. Never throws. */
+async function answerForm(edge: Edge, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const started = performance.now();
+  rememberAddress(request);
+  let system: System | undefined;
+  try {
+    system = (await edge.systems.acquire((request.params as { appId: string }).appId)) ?? fail('unauthorized');
+    await receiveForm(edge, system, request);
+    reply.code(204).send();
+  } catch (error) {
+    refuseEarly(edge, reply, translate(request, error));
+  }
+  if (!system) return;
+  const credentials = { masterKey: undefined, apiKey: undefined, sessionToken: undefined };
+  noteRequest(edge, system, request, reply, { method: 'POST', principal: anonymous, installationId: null, credentials, started });
+  system.release();
+}
+
+/** What comes after the file is passed over, as S3 does. @throws badUpload (107), and what `Files.receive` throws */
+async function receiveForm({ files }: Edge, system: System, request: FastifyRequest): Promise<void> {
+  if (!request.isMultipart()) fail('badUpload', 'it is no multipart/form-data');
+  const fields = new Map<string, string>();
+  for await (const part of request.parts()) {
+    if (part.type === 'field') fields.set(part.fieldname, textOf(part));
+    else if (part.fieldname !== 'file') fail('badUpload', 'the file should be named file');
+    else {
+      await files.receive(system, fields, withTime(request, part.file));
+      return;
+    }
+  }
+  fail('badUpload', 'it has no file');
+}
+
+function textOf({ value, valueTruncated }: Extract<Multipart, { type: 'field' }>): string {
+  return typeof value === 'string' && !valueTruncated ? value : fail('badUpload', 'a field is not text or too long');
+}
+
+/** Who has shown a policy, so that bytes are asked of him, may take long to send them. */
+async function* withTime({ raw }: FastifyRequest, file: Readable): AsyncIterable<Buffer> {
+  allowBodyTime(raw, LONGEST_BODY_TIME);
+  yield* file;
+}
+
+function translate({ raw }: FastifyRequest, error: unknown): unknown {
+  if (error instanceof ServiceError) return error;
+  if (hasLeft(raw)) return serviceError('badRequest');
+  const { code } = error as { code?: unknown };
+  // Of the package that reads the form, which tells of broken ones without a code.
+  const isOfForm = (typeof code === 'string' && code.startsWith('FST_')) || /multipart|terminated early/i.test(String(error));
+  return isOfForm ? serviceError('badUpload', 'the form cannot be read') : error;
+}

@@ -1,0 +1,33 @@
+import { authorizeFileRemoval } from '../../access/index.ts';
+import type { Files } from '../../files/index.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { fieldsOf } from '../envelope.ts';
+
+/** SPEC "Files: Delete". Answers zero bytes (CONTRACT "Forms and files"), whether or not the file was there. */
+export function removalEndpoint(files: Files): Endpoint {
+  return {
+    method: 'DELETE',
+    path: '/files/:name',
+    isPostElsewhere: true,
+    async handle({ system, principal, params: { name = '' } }) {
+      authorizeFileRemoval(principal);
+      await files.remove(system, name);
+      return { status: 200, json: '' };
+    },
+  };
+}
+
+/** SPEC "Files": what is asked in JSON. */
+export function fileEndpoints(files: Files): readonly Endpoint[] {
+  return [
+    {
+      method: 'POST',
+      path: '/files/signed-url-put/:fileName',
+      async handle({ system, context, params: { fileName = '' }, body }) {
+        const policy = await files.policy(context, system.appId, fileName, fieldsOf(body));
+        return { status: 200, json: JSON.stringify(policy), headers: { 'cache-control': 'no-store' } };
+      },
+    },
+    removalEndpoint(files),
+  ];
+}
