@@ -9,6 +9,7 @@ import { readRows } from '../records/index.ts';
 import { planTable } from '../schema/definition.ts';
 import { columnsOf } from '../storage/columns.ts';
 import type { Mutation } from '../storage/port.ts';
+import { rowContext } from '../storage/sql/testing/addresses.ts';
 import { ReaderPool } from '../storage/sqlite/reads/pool.ts';
 import { SqliteStore } from '../storage/sqlite/store.ts';
 import type { System } from '../systems/index.ts';
@@ -24,7 +25,7 @@ before(() => {
 });
 beforeEach(async () => {
   await store?.close();
-  store = new SqliteStore(join(directory, `${newObjectId()}.sqlite`), pool, assert.fail);
+  store = new SqliteStore(join(directory, `${newObjectId()}.sqlite`), { pool, report: assert.fail, ...rowContext });
   const tables = { _RequestLog: { path: { type: 'String' } }, _Session: { expiresAt: { type: 'Date' } }, Others: {} };
   for (const [name, fields] of Object.entries(tables))
     await store.write({ plan: (schema) => ({ changes: planTable(schema, name, { fields }, () => {}), mutations: [] }) });
@@ -89,7 +90,7 @@ test('many rows go in commits of 500', async () => {
 });
 
 test('a system without these tables is passed over, and an end in between is heeded', async () => {
-  const bare = new SqliteStore(join(directory, 'bare.sqlite'), pool, assert.fail);
+  const bare = new SqliteStore(join(directory, 'bare.sqlite'), { pool, report: assert.fail, ...rowContext });
   await deleteOld(bare, 1, now, () => false);
   await bare.close();
   await add('_RequestLog', [0]);

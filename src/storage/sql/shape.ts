@@ -16,7 +16,7 @@ export interface RowContext {
  * How a field is written in answers: default fields have forms of their own (docs/decisions.md).
  * @param idAt where in the rows the objectId is: first in those of a selection
  */
-export function columnShape(
+function columnShape(
   { className }: TableSchema,
   field: Field,
   { addresses }: RowContext,
