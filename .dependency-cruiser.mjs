@@ -99,6 +99,7 @@ export default {
     ...layerRules,
     onlyIn('sqlite-driver', '^(?:node:)?sqlite$', ['storage/sqlite']),
     onlyIn('postgres-driver', '(?:^|/)node_modules/(?:pg|postgres)/|^(?:pg|postgres)$', ['storage/postgres']),
+    onlyIn('s3-client', '(?:^|/)node_modules/@aws-sdk/|^@aws-sdk/', ['files/stores']),
     onlyIn('http-framework', '(?:^|/)node_modules/(?:fastify|@fastify/[^/]+)/|^(?:fastify$|@fastify/)', ['http', 'mcp', 'oauth']),
     {
       name: 'no-tests-in-sources',

@@ -25,6 +25,7 @@ for (const [environment, line] of [
   [{ WEB_CONCURRENCY: '2' }, /^WEB_CONCURRENCY: more than one process needs DATABASE_URL$/],
   [{ REQUEST_LOG_DAYS: '-1' }, 'REQUEST_LOG_DAYS: must be a whole number of days up to 36500, 0 for ever'],
   [{ ADMIN_EMAIL: 'a@b@c' }, /^ADMIN_EMAIL:/],
+  [{ FILES_URL: 's3://key:secret@bucket' }, /^FILES_URL: must be s3:\/\/bucket\/prefix.* without keys$/],
   [{ PORT: 'x', LOG_LEVEL: 'loud' }, /^PORT: .*; LOG_LEVEL: /],
 ] as const)
   test(`a malformed setting is named in one line without its value: ${JSON.stringify(environment)}`, () => {

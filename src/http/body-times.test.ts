@@ -31,8 +31,9 @@ after(() => {
 });
 
 /** Sends a head and answers what has come so far, and whether the connection was closed. */
-function begin(method: string, path: string, length: number) {
-  const socket: Socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+function begin(method: string, path: string, length: number, allowHalfOpen = false) {
+  const { port } = server.address() as AddressInfo;
+  const socket: Socket = connect({ port, host: '127.0.0.1', allowHalfOpen });
   let text = '';
   const state = { socket, isEnded: false, text: () => text };
   socket.on('data', (data) => (text += data));
@@ -55,8 +56,12 @@ test('a body that trickles is cut off: 408', async () => {
   assert.equal(client.isEnded, true);
 });
 test('who does not leave then is disconnected', async () => {
-  const [connection] = (await Promise.all([once(server, 'connection'), begin('POST', '/', 1_000)]))[0] as [Socket];
-  await Promise.race([once(connection, 'close'), wait(2_000, 'late').then((late) => assert.fail(late))]);
+  const connected = once(server, 'connection');
+  const client = begin('POST', '/', 1_000, true);
+  const [connection] = (await connected) as [Socket];
+  const closed = once(connection, 'close');
+  await trickle(client, 20);
+  await Promise.race([closed, wait(2_000, 'it is still open').then((late) => assert.fail(late))]);
 });
 test('a body that nobody reads any more is cut off too', async () => {
   const client = begin('GET', '/', 1_000);

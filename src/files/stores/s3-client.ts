@@ -51,7 +51,7 @@ function read(error: unknown): { code: string; status: number | undefined; reque
 
 /** A client that any S3-compatible store understands. Keys come from the standard AWS variables and files. */
 export async function connect(location: S3Location): Promise<S3Client> {
-  const client = new S3Client({
+  return new S3Client({
     ...(location.endpoint === undefined ? {} : { endpoint: location.endpoint }),
     region: location.region ?? (await usualRegion()),
     forcePathStyle: location.forcePathStyle,
@@ -60,6 +60,8 @@ export async function connect(location: S3Location): Promise<S3Client> {
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     expectContinueHeader: false,
+    // Faults are thrown, and logged by whoever catches them.
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
     requestHandler: {
       connectionTimeout: CONNECTING,
       requestTimeout: INACTIVITY,
@@ -71,7 +73,6 @@ export async function connect(location: S3Location): Promise<S3Client> {
       httpsAgent: { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY },
     },
   });
-  return client;
 }
 
 async function usualRegion(): Promise<string> {

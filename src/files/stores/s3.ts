@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DeleteObjectCommand,
@@ -15,6 +14,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import type { S3Location } from '../../config/index.ts';
+import { appIdPattern } from '../../kernel/credentials.ts';
 import type { ByteRange, FileStore, ReceivedFile, StoredObject, UploadForm, UploadPolicy } from './port.ts';
 import { ATTEMPTS, checkBucket, connect, S3Fault, watch, watchBody } from './s3-client.ts';
 
@@ -39,7 +39,7 @@ export class S3Store implements FileStore {
   }
 
   /**
-   * @param incoming a directory of this process, made where it is not there
+   * @param incoming where uploads are received
    * @param pageSize how many files are listed, and deleted, by one request: 1,000 at the most
    * @throws OperatorError where the bucket cannot be read
    */
@@ -47,7 +47,6 @@ export class S3Store implements FileStore {
     const client = await connect(location);
     try {
       await checkBucket(client, location);
-      await mkdir(incoming, { recursive: true });
     } catch (error) {
       client.destroy();
       throw error;
@@ -97,6 +96,8 @@ export class S3Store implements FileStore {
   }
 
   async open(appId: string, id: string, range?: ByteRange): Promise<Readable | null> {
+    // S3 takes a range that holds nothing for none.
+    if (range && range.end < range.start) return (await this.stat(appId, id)) && Readable.from([]);
     const bytes = range && `bytes=${range.start}-${range.end}`;
     const command = new GetObjectCommand({ ...this.#key(appId, id), Range: bytes });
     const found = await ask('GetObject', this.#client.send(command));
@@ -141,7 +142,8 @@ export class S3Store implements FileStore {
   }
 
   async *#pages(appId: string): AsyncGenerator<StoredObject[]> {
-    const { Bucket, Key: Prefix } = this.#key(appId, '');
+    const Bucket = this.#bucket;
+    const Prefix = this.#directory(appId);
     let token: string | undefined;
     do {
       const request = new ListObjectsV2Command({ Bucket, Prefix, MaxKeys: this.#pageSize, ContinuationToken: token });
@@ -173,7 +175,13 @@ export class S3Store implements FileStore {
   }
 
   #key(appId: string, id: string): { Bucket: string; Key: string } {
-    return { Bucket: this.#bucket, Key: `${this.#prefix}${appId}/${id}` };
+    if (!idPattern.test(id)) throw new Error('S3: not an id of a file');
+    return { Bucket: this.#bucket, Key: `${this.#directory(appId)}${id}` };
+  }
+
+  #directory(appId: string): string {
+    if (!appIdPattern.test(appId)) throw new Error('S3: not an application id');
+    return `${this.#prefix}${appId}/`;
   }
 }
 

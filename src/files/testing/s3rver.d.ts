@@ -18,6 +18,7 @@ declare module '@20minutes/s3rver' {
       allowMismatchedSignatures: boolean;
       configureBuckets: { name: string }[];
     });
+    readonly logger: { close(): void };
     readonly httpServer: import('node:http').Server;
     readonly store: {
       getObject(bucket: string, key: string, range?: { start?: number; end?: number }): Promise<StoredContent | null>;

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { rm, stat } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { S3Store } from './s3.ts';
+import { S3Fault, watch } from './s3-client.ts';
+import { newId, received } from './testing/cases.ts';
+import { largeBytes, locationOf, storeOnS3, useKeys } from './testing/s3.ts';
+
+const on = storeOnS3();
+const small = () => received(on.store, Buffer.from('text'));
+
+test('a request that fails in passing is made again', async () => {
+  const id = newId();
+  failing(2, (_, response) => response.writeHead(503).end('<Error><Code>SlowDown</Code></Error>'));
+  await on.store.put('app', id, await small());
+  failing(2, (request) => request.destroy());
+  assert.equal((await on.store.stat('app', id))?.size, 4);
+});
+
+test('one that the store refuses is not', async () => {
+  failing(3, (_, response) => response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>'));
+  const file = await small();
+  await assert.rejects(on.store.put('app', newId(), file), { code: 'AccessDenied', status: 403 });
+  assert.equal(on.server.requests.length, 1);
+  await file.discard();
+});
+
+test('the store goes in the middle of a put: a fault, no half file, the received one is kept', async () => {
+  const id = newId();
+  const bytes = largeBytes();
+  const file = await received(on.store, bytes);
+  failing(3, (request) => request.once('data', () => request.destroy()));
+  await assert.rejects(on.store.put('app', id, file), S3Fault);
+  assert.equal(await on.store.stat('app', id), null);
+  assert.equal((await stat(file.path)).size, bytes.length);
+  await on.store.put('app', id, file);
+  assert.equal((await on.store.stat('app', id))?.size, bytes.length);
+});
+
+test('a received file that is not there is a fault at once', async () => {
+  const file = await small();
+  await rm(file.path);
+  await assert.rejects(on.store.put('app', newId(), file), { code: 'ENOENT' });
+});
+
+test('the store goes in the middle of a read: the stream fails, and later reads work', async () => {
+  const id = newId();
+  const bytes = largeBytes();
+  await on.store.put('app', id, await received(on.store, bytes));
+  const stream = await on.store.open('app', id);
+  assert.ok(stream);
+  await on.server.down();
+  await assert.rejects(buffer(stream));
+  await assert.rejects(on.store.open('app', id), { name: 'S3Fault', code: 'ECONNREFUSED' });
+  await on.server.up();
+  assert.equal((await on.store.stat('app', id))?.size, bytes.length);
+});
+
+test('what cannot be removed is a fault', async () => {
+  await on.store.put('kept', newId(), await small());
+  on.server.intercept = (request, response) => {
+    if (request.method !== 'POST') return false;
+    response.end('<DeleteResult><Error><Key>k</Key><Code>AccessDenied</Code><Message>m</Message></Error></DeleteResult>');
+    return true;
+  };
+  await assert.rejects(on.store.removeSystem('kept'), { name: 'S3Fault', code: 'AccessDenied' });
+});
+
+test('a fault tells neither the key of the object nor those of the store', async () => {
+  const id = newId();
+  const told = `<Error><Code>AccessDenied</Code><Message>no GetObject on ${id}</Message><Key>${id}</Key></Error>`;
+  failing(1, (_, response) => response.writeHead(403).end(told));
+  await assert.rejects(on.store.open('app', id), (error) => {
+    assert.ok(error instanceof S3Fault);
+    assert.equal(error.message, 'S3 GetObject: AccessDenied (403)');
+    assert.doesNotMatch(JSON.stringify({ ...error, stack: error.stack }), new RegExp(id));
+    return true;
+  });
+});
+
+test('what stalls is told once, what waits for its reader is not', (context) => {
+  context.mock.timers.enable({ apis: ['setInterval'] });
+  let progress: number | null = 0;
+  const stalled: string[] = [];
+  const end = watch(
+    () => progress,
+    (error) => stalled.push(error.message),
+  );
+  for (progress of [1, 2, 3, null, null, null, 3]) context.mock.timers.tick(30_000);
+  assert.deepEqual(stalled, []);
+  context.mock.timers.tick(90_000);
+  assert.deepEqual(stalled, ['S3: nothing went on for 30 seconds']);
+  end();
+});
+
+test('a bucket that is not there stops the start', () =>
+  refuses(on.server.filesUrl('').replace('s3://files', 's3://nothing'), /^FILES_URL: there is no bucket nothing at http:\S+$/));
+
+test('a store that does not answer stops the start', async () => {
+  const closed = createServer().listen(0, '127.0.0.1');
+  await once(closed, 'listening');
+  const { port } = closed.address() as AddressInfo;
+  closed.close();
+  await refuses(`s3://files/?endpoint=http://127.0.0.1:${port}`, /^FILES_URL: http:\S+ cannot be reached \(ECONNREFUSED\)$/);
+});
+
+for (const [name, env, code] of [
+  ['an unknown key', { AWS_ACCESS_KEY_ID: 'UNKNOWN' }, 'InvalidAccessKeyId'],
+  ['a wrong secret', { AWS_SECRET_ACCESS_KEY: 'top-secret' }, 'SignatureDoesNotMatch'],
+] as const)
+  test(`${name} stops the start, and is not shown`, async () => {
+    useKeys({ ...on.server.env, ...env });
+    try {
+      const line = new RegExp(`^FILES_URL: http:\\S+ refuses bucket files to these AWS keys \\(${code}\\)$`);
+      await refuses(on.server.filesUrl(''), line);
+    } finally {
+      useKeys(on.server.env);
+    }
+  });
+
+async function refuses(filesUrl: string, line: RegExp): Promise<void> {
+  await assert.rejects(S3Store.open(locationOf(filesUrl), on.incoming), (error) => {
+    assert.ok(error instanceof OperatorError);
+    assert.match(error.message, line);
+    return true;
+  });
+}
+
+/** The first requests that come fail. */
+function failing(times: number, how: (request: IncomingMessage, response: ServerResponse) => unknown): void {
+  let left = times;
+  on.server.intercept = (request, response) => {
+    if (left-- <= 0) return false;
+    how(request, response);
+    return true;
+  };
+}
