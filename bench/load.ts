@@ -1,9 +1,11 @@
 /** The load generator: a process of its own that runs the jobs it is sent, one at a time, and answers their results. */
 import { type Job, runJob } from './load/job.ts';
+import { runTransfers, type Transfers } from './load/transfers.ts';
 
-process.on('message', (job: Job) => {
-  runJob(job).then(
-    (result) => process.send?.({ result }),
+process.on('message', (job: Job | Transfers) => {
+  const running = job.kind === 'transfers' ? runTransfers(job) : runJob(job);
+  running.then(
+    (result: unknown) => process.send?.({ result }),
     (error: Error) => process.send?.({ error: error.message }),
   );
 });

@@ -8,6 +8,7 @@ import { Scratch } from './support/scratch.ts';
 import { access } from './workloads/access.ts';
 import { crud } from './workloads/crud.ts';
 import { driver } from './workloads/driver.ts';
+import { files } from './workloads/files.ts';
 import { hostile } from './workloads/hostile.ts';
 import { importRecords } from './workloads/import.ts';
 import { parse } from './workloads/parse.ts';
@@ -19,6 +20,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['parse', parse],
   ['access', access],
   ['stream', stream],
+  ['files', files],
   ['hostile', hostile],
   ['import', importRecords],
   ['systems', systems],

@@ -23,6 +23,7 @@ const actions: Actions = {
     inWorkshop(mayMake, ({ administration, contextOf }) => work(administration, contextOf)),
   withRecords: (appId, work) =>
     inWorkshop(false, (workshop) => workshop.withRecords(appId, (context) => work(context, () => workshop.company()))),
+  withFiles: (appId, work) => inWorkshop(false, (workshop) => workshop.withFiles(appId, work)),
 };
 
 const printAddress = (address: string) => print(`Record Data Service listening on ${address}`);

@@ -2,7 +2,8 @@ import { connect, type Socket } from 'node:net';
 
 type Finished = (status: number) => void;
 const headEnd = Buffer.from('\r\n\r\n');
-const none = Buffer.alloc(0);
+/** No bytes. */
+export const none = Buffer.alloc(0);
 
 /**
  * One keep-alive HTTP/1.1 connection that sends ready-made bytes and only counts what comes back: on two cores the
@@ -26,10 +27,11 @@ export class Connection {
     });
   }
 
-  /** Sends one request; `finished` is called with the status when the whole answer is there. */
-  send(request: Buffer, finished: Finished): void {
+  /** Sends one request, in two pieces where its body is many requests'; `finished` is called with the status when the whole answer is there. */
+  send(request: Buffer, body: Buffer, finished: Finished): void {
     this.finished = finished;
     this.socket.write(request);
+    if (body.length > 0) this.socket.write(body);
   }
 
   close(): void {

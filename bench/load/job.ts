@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks';
-import { Connection } from './connection.ts';
+import { Connection, none } from './connection.ts';
 
 export interface Job {
+  kind: 'requests';
   host: string;
   port: number;
   /** Whole requests as text, sent in turn; connections start at different places. */
@@ -59,7 +60,7 @@ function runConnection(job: Job, requests: Buffer[], index: number, end: number,
       const request = requests[turn++ % requests.length] as Buffer;
       // A timer may fire a little early; a late start counts as the server's delay, since its last answer held it up.
       const from = interval === 0 ? performance.now() : Math.min(due, performance.now());
-      connection.send(request, (status) => {
+      connection.send(request, none, (status) => {
         record(from, status);
         due += interval;
         const wait = due - performance.now();

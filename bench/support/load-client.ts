@@ -1,11 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Job, LoadResult } from '../load/job.ts';
+import type { Transfers, TransfersResult } from '../load/transfers.ts';
 import type { Scratch } from './scratch.ts';
 import type { Prepared, Target } from './target.ts';
 
 export type { LoadResult } from '../load/job.ts';
 export type LoadOptions = Pick<Job, 'connections' | 'seconds' | 'warmup' | 'rate'>;
+export type TransferOptions = Pick<Transfers, 'body' | 'count' | 'connections'>;
 
 /** The handle of a load generator process. */
 export class LoadClient {
@@ -19,20 +21,43 @@ export class LoadClient {
   async run(target: Target, requests: Prepared[], options: LoadOptions): Promise<LoadResult> {
     const { hostname, port } = new URL(target.url);
     const job: Job = {
+      kind: 'requests',
       host: hostname,
       port: Number(port),
       requests: requests.map((request) => toText(target, request)),
       ...options,
     };
-    const answer = new Promise<{ result?: LoadResult; error?: string }>((resolve) => this.child.once('message', resolve));
+    return this.ask(target, requests[0], job);
+  }
+
+  /** Sends `count` large requests, or such as have large answers. @returns seconds; throws as `run` does */
+  async transfer(target: Target, requests: Prepared[], options: TransferOptions): Promise<number> {
+    const { hostname, port } = new URL(target.url);
+    const heads = requests.map((request) => toHead(target, request, options.body));
+    const job: Transfers = { kind: 'transfers', host: hostname, port: Number(port), heads, ...options };
+    return (await this.ask<TransfersResult>(target, requests[0], job)).seconds;
+  }
+
+  private async ask<T extends LoadResult | TransfersResult>(
+    target: Target,
+    first: Prepared | undefined,
+    job: Job | Transfers,
+  ): Promise<T> {
+    const answer = new Promise<{ result?: T; error?: string }>((resolve) => this.child.once('message', resolve));
     this.child.send(job);
     const { result, error } = await answer;
     if (!result) throw new Error(`${target.name}: the load generator failed: ${error}`);
     const failed = Object.entries(result.failures).map(([status, times]) => `${times} × ${status}`);
-    if (failed.length > 0)
-      throw new Error(`${target.name}: ${requests[0]?.method} ${requests[0]?.path} answered ${failed.join(', ')}`);
+    if (failed.length > 0) throw new Error(`${target.name}: ${first?.method} ${first?.path} answered ${failed.join(', ')}`);
     return result;
   }
+}
+
+/** A request without the bytes of its body, of which there are so many. */
+function toHead(target: Target, { method, path }: Prepared, bytes: number): string {
+  const headers: Record<string, string> = { Host: new URL(target.url).host, ...target.headers };
+  if (bytes > 0) Object.assign(headers, { 'Content-Type': 'image/jpeg', 'Content-Length': bytes });
+  return headText(method, path, headers);
 }
 
 function toText(target: Target, { method, path, body }: Prepared): string {
@@ -40,6 +65,10 @@ function toText(target: Target, { method, path, body }: Prepared): string {
   const headers: Record<string, string> = { Host: new URL(target.url).host, ...target.headers };
   if (body !== undefined)
     Object.assign(headers, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });
+  return headText(method, path, headers) + text;
+}
+
+function headText(method: string, path: string, headers: Record<string, string>): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${text}`;
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }

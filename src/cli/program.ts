@@ -1,8 +1,10 @@
 import { Command, CommanderError } from 'commander';
+import type { FileSystem, Files } from '../files/index.ts';
 import type { RecordContext } from '../records/index.ts';
 import type { Administration } from '../systems/index.ts';
 import type { Company, MoveEvents, MoveResult } from '../transfer/index.ts';
 import type { ContextOf } from './administrator.ts';
+import { addFilesCommands } from './commands/files.ts';
 import { addImportCommand } from './commands/import.ts';
 import { addKeyCommands } from './commands/key.ts';
 import { addMoveCommand } from './commands/move.ts';
@@ -24,6 +26,12 @@ export interface Actions {
    * @throws OperatorError where there is no such system
    */
   withRecords<T>(appId: string, work: (context: RecordContext, company: () => Company) => Promise<T>): Promise<T>;
+  /**
+   * Opens the files of a system, or of every one in turn, for the time of some work.
+   * @param appId left out: every one
+   * @throws OperatorError where there is no such system, or the files cannot be reached
+   */
+  withFiles(appId: string | undefined, work: (files: Files, system: FileSystem, isOnly: boolean) => Promise<void>): Promise<void>;
   /** Copies all systems between the embedded store and PostgreSQL. @throws OperatorError */
   move(to: 'postgres' | 'embedded', events: MoveEvents): Promise<MoveResult>;
 }
@@ -47,6 +55,7 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
   addKeyCommands(program, actions, print);
   addUserCommands(program, actions, print);
   addImportCommand(program, actions, print);
+  addFilesCommands(program, actions, print);
   addMoveCommand(program, actions, print);
   try {
     await program.parseAsync(args, { from: 'user' });

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { isoText } from '../../kernel/time.ts';
+import type { Store } from '../../storage/port.ts';
 import { addAdministrator, administratorFrom } from '../administrator.ts';
 import type { Actions, Print } from '../program.ts';
 
@@ -28,7 +29,8 @@ export function addSystemCommands(program: Command, { withAdministration }: Acti
         throw new OperatorError('--admin-password needs --admin-email');
       const admin = adminEmail === undefined ? undefined : administratorFrom(adminEmail, adminPassword, '--admin-password');
       const made = await withAdministration((administration, contextOf) => {
-        return administration.addSystem(options, admin && { fill: (store) => addAdministrator(contextOf(store), admin) });
+        const fill = admin && ((store: Store, appId: string) => addAdministrator(contextOf(store, appId), admin));
+        return administration.addSystem(options, fill && { fill });
       }, true);
       print(`Application id: ${made.appId}`);
       print(`Master key: ${made.masterKey}`);

@@ -48,7 +48,7 @@ export class DiskStore implements FileStore {
 
   async stat(appId: string, id: string): Promise<StoredObject | null> {
     const found = await stat(this.#path(appId, id)).catch(nullIfMissing);
-    return found && { id, size: found.size, storedAt: found.mtimeMs };
+    return found && { id, size: found.size, storedAt: Math.floor(found.mtimeMs) };
   }
 
   async open(appId: string, id: string, range?: ByteRange): Promise<Readable | null> {

@@ -1,0 +1,90 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Orphan, StorageUsage } from '../../files/index.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { isoText } from '../../kernel/time.ts';
+import type { Actions, Print } from '../program.ts';
+
+interface Of {
+  system?: string;
+}
+interface SweepOptions extends Of {
+  days: number;
+  dryRun?: true;
+}
+interface QuotaOptions {
+  system: string;
+  bytes?: number;
+  none?: true;
+}
+
+const DAY = 86_400_000;
+
+/** What an operator is told of a file that nobody needs. */
+const reasons: Readonly<Record<Orphan['why'], string>> = {
+  unattached: 'no record mentions it',
+  neverCame: 'the upload never came',
+  noRow: 'bytes without an upload',
+};
+
+/** `files sweep|usage|quota`. */
+export function addFilesCommands(program: Command, { withFiles }: Actions, print: Print): void {
+  const files = program.command('files').description('the files of a system');
+  files
+    .command('sweep')
+    .description('remove files that nobody needs: system, name, bytes, time of upload, why')
+    .option('--system <app-id>', 'the system they are of (default: every one)')
+    .option('--days <n>', 'how long they have been there at least', upTo(36_500), 1)
+    .option('--dry-run', 'only tell')
+    .action(async ({ system, days, dryRun }: SweepOptions) => {
+      const options = { olderThan: Date.now() - days * DAY, remove: !dryRun };
+      let count = 0;
+      let bytes = 0;
+      await withFiles(system, async (files, of) => {
+        const swept = await files.sweep(of, options, ({ name, size, uploadedAt, why }) =>
+          print([of.appId, name, size, isoText(uploadedAt), reasons[why]].join('\t')),
+        );
+        count += swept.files;
+        bytes += swept.bytes;
+      });
+      print(`${dryRun ? 'would remove' : 'removed'} ${count} ${count === 1 ? 'file' : 'files'}, ${bytes} bytes`);
+    });
+  files
+    .command('usage')
+    .description('show how much the files of a system take')
+    .option('--system <app-id>', 'the system they are of (default: every one)')
+    .action(({ system }: Of) =>
+      withFiles(system, async (files, of, isOnly) => {
+        const usage = await files.usage(of);
+        if (!isOnly) print(`${of.appId}:`);
+        printUsage(usage, print);
+      }),
+    );
+  files
+    .command('quota')
+    .description('bound what the files of a system may take; one that has reached it takes no more')
+    .requiredOption('--system <app-id>', 'the system they are of')
+    .addOption(new Option('--bytes <n>', 'the bound').argParser(upTo(Number.MAX_SAFE_INTEGER)).conflicts('none'))
+    .option('--none', 'no bound')
+    .action(({ system, bytes, none }: QuotaOptions) => {
+      if (bytes === undefined && !none) throw new OperatorError('--bytes or --none must be given');
+      return withFiles(system, async (files, of) => {
+        await files.setQuota(of, bytes ?? null);
+        printUsage(await files.usage(of), print);
+      });
+    });
+}
+
+function printUsage({ files, bytes, quota, outOfStorage }: StorageUsage, print: Print): void {
+  print(`files: ${files}`);
+  print(`bytes: ${bytes}`);
+  print(`quota: ${quota ?? 'none'}`);
+  print(`outOfStorage: ${outOfStorage}`);
+}
+
+/** Reads a whole number. */
+function upTo(most: number): (text: string) => number {
+  return (text) => {
+    if (/^\d{1,16}$/.test(text) && Number(text) <= most) return Number(text);
+    throw new InvalidArgumentError(`It must be a whole number up to ${most}.`);
+  };
+}
