@@ -1,10 +1,9 @@
-import { master } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
-import type { FileKeeper, FileWrite, HeldFile, NamedFile, RecordContext } from '../records/index.ts';
+import type { FileKeeper, HeldFile, NamedFile, RecordContext } from '../records/index.ts';
 import type { Schema } from '../schema/model.ts';
 import type { Mutation } from '../storage/port.ts';
 import { attachFile, findFile } from './catalog.ts';
-import { holds, placeOf } from './holder.ts';
+import { holds, isHeld, placeOf } from './holder.ts';
 import type { FileRow, FileSystem } from './model.ts';
 import { parseFileName } from './name.ts';
 
@@ -18,17 +17,23 @@ export type CompleteUpload = (system: FileSystem, file: FileRow) => Promise<File
 export function fileKeeper(complete: CompleteUpload): FileKeeper {
   return {
     async prepare(context, write) {
-      for (const file of write.files) await check(context, write, file, complete);
+      const kept = new Set<string>();
+      for (const sent of write.files) {
+        if (await mayAttach(context, sent, complete)) continue;
+        // Nothing changes, so that it needs neither the file nor a right to it.
+        if (!(await isHeld(context, { ...write, field: sent.field }, sent.name))) fail('unknownFile');
+        kept.add(sent.field);
+      }
+      return kept;
     },
     attach,
   };
 }
 
-async function check(context: RecordContext, write: FileWrite, sent: NamedFile, complete: CompleteUpload): Promise<void> {
-  const { name } = sent;
-  const known = await find(context, name);
+async function mayAttach(context: RecordContext, sent: NamedFile, complete: CompleteUpload): Promise<boolean> {
+  const known = await find(context, sent.name);
   const file = known && known.size === null ? await complete(context, known) : known;
-  if (!file || !(await mayHave(context, write, sent, file))) fail('unknownFile');
+  return file !== null && (await mayHave(context, sent, file));
 }
 
 async function find({ store }: RecordContext, name: string): Promise<FileRow | null> {
@@ -38,20 +43,13 @@ async function find({ store }: RecordContext, name: string): Promise<FileRow | n
 }
 
 /**
- * docs/decisions.md "Files": a private file is for the session user who may read it, by the record that its address names or that he
- * writes. One that is public, too, everybody may read.
+ * docs/decisions.md "Files": a private file is for the session user who may read it by the record that its address names. One that is
+ * public, too, everybody may read.
  */
-async function mayHave(
-  context: RecordContext,
-  { className, objectId }: FileWrite,
-  { field, url }: NamedFile,
-  { name, isPrivate, isPublic }: FileRow,
-): Promise<boolean> {
+async function mayHave(context: RecordContext, { url }: NamedFile, { name, isPrivate, isPublic }: FileRow): Promise<boolean> {
   if (context.principal.kind !== 'user' || !isPrivate || isPublic) return true;
-  const named = placeOf(url, name);
-  if (named && (await holds(context, named, name)) === 'yes') return true;
-  // Whether he may read it or not: nothing changes.
-  return (await holds({ ...context, principal: master }, { className, objectId, field }, name)) === 'yes';
+  const place = placeOf(url, name);
+  return place !== null && (await holds(context, place, name)) === 'yes';
 }
 
 function attach(schema: Schema, files: readonly HeldFile[]): readonly Mutation[] {

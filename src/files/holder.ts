@@ -1,6 +1,6 @@
-import { holdsKey } from '../access/index.ts';
+import { holdsKey, master } from '../access/index.ts';
 import { ServiceError } from '../errors/fail.ts';
-import { isJsonObject, type JsonObject, own } from '../kernel/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
 import { getRecord, type RecordContext } from '../records/index.ts';
 import { checkFieldName } from '../schema/naming.ts';
 
@@ -17,23 +17,37 @@ export interface Place {
  * @returns `denied` for who may not read the record or the field, and where there is no such table, record or field name; a key gets
  *   `no` instead
  */
-export async function holds(
-  context: RecordContext,
-  { className, objectId, field }: Place,
-  name: string,
-): Promise<'yes' | 'no' | 'denied'> {
+export async function holds(context: RecordContext, place: Place, name: string): Promise<'yes' | 'no' | 'denied'> {
   try {
-    // It is one name, not a list of them or a place inside.
-    checkFieldName(field);
-    const record = JSON.parse(await getRecord(context, className, objectId, new Map([['keys', field]]))) as JsonObject;
-    const value = own(record, field);
+    const value = await readField(context, place);
+    const { className, field } = place;
     const isPrivate = context.store.schema().tables.get(className)?.fields.get(field)?.type === 'PrivateFile';
-    return isPrivate && isJsonObject(value) && own(value, 'name') === name ? 'yes' : 'no';
+    return isPrivate && isNamed(value, name) ? 'yes' : 'no';
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return holdsKey(context.principal) ? 'no' : 'denied';
   }
 }
+
+/** Whether a record's File or PrivateFile field holds a file of a name now, whoever asks and whether that is there or not. */
+export async function isHeld(context: RecordContext, place: Place, name: string): Promise<boolean> {
+  try {
+    return isNamed(await readField({ ...context, principal: master }, place), name);
+  } catch (error) {
+    if (error instanceof ServiceError) return false;
+    throw error;
+  }
+}
+
+async function readField(context: RecordContext, { className, objectId, field }: Place): Promise<JsonValue | undefined> {
+  // It is one name, not a list of them or a place inside.
+  checkFieldName(field);
+  const record = await getRecord(context, className, objectId, new Map([['keys', field]]));
+  return own(JSON.parse(record) as JsonObject, field);
+}
+
+const isNamed = (value: JsonValue | undefined, name: string): boolean =>
+  isJsonObject(value) && own(value, '__type') === 'File' && own(value, 'name') === name;
 
 /**
  * The field of a record that the address of a private file names: `…/{name}/{Table}/{objectId}/{Field}` (CONTRACT "Addresses").

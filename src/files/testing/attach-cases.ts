@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { master, type Principal } from '../../access/index.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import { createRecord, type RecordContext, updateRecord, updateSchema } from '../../records/index.ts';
+import { createRecord, getRecord, type RecordContext, updateRecord, updateSchema } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
 import type { Store } from '../../storage/port.ts';
 import { fileKeeper } from '../attach.ts';
@@ -95,6 +95,19 @@ export function testAttaching(storeOf: () => Store): void {
     assert.deepEqual([tables.has('NoSuchTable'), tables.get(table)?.fields.has('Fresh')], [false, false]);
   });
 
+  it('a record takes back the file that its field holds, deleted or not; no other field and no other record does', async () => {
+    const deleted = await file();
+    const id = await create({ F: fileObject(deleted.name), P: fileObject(deleted.name) });
+    await removeFile(storeOf(), deleted);
+    await update(id, { S: 'after', F: fileObject(deleted.name), P: fileObject(deleted.name) });
+    const record = JSON.parse(await getRecord(as(master), table, id, new Map())) as JsonObject;
+    assert.deepEqual([record.S, (record.F as JsonObject).name], ['after', deleted.name]);
+    await assert.rejects(update(id, { G: fileObject(deleted.name) }), unknown);
+    await assert.rejects(create({ F: fileObject(deleted.name) }), unknown);
+    await update(id, { F: null });
+    await assert.rejects(update(id, { F: fileObject(deleted.name) }), unknown);
+  });
+
   it('inside Objects and Arrays a File object is plain JSON, and in other fields the wrong type', async () => {
     const gone = fileObject('gone.txt');
     const id = await create({ O: { file: gone }, A: [gone] });
@@ -114,6 +127,7 @@ export function testAttaching(storeOf: () => Store): void {
           ...keeper,
           async prepare() {
             await removeFile(storeOf(), deleted);
+            return new Set();
           },
         },
       },

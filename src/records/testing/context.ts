@@ -3,7 +3,7 @@ import type { Store } from '../../storage/port.ts';
 import type { FileKeeper, RecordContext, WriteHooks } from '../index.ts';
 
 /** Attaches nothing, and refuses nothing. */
-export const noFiles: FileKeeper = { prepare: async () => {}, attach: () => [] };
+export const noFiles: FileKeeper = { prepare: async () => new Set(), attach: () => [] };
 
 /** Records of a store as its master writes them, where nobody keeps files. */
 export function masterContext(store: Store, rules: WriteHooks['rules'] = new Map()): RecordContext {

@@ -67,7 +67,7 @@ export async function createRecord(
       changes: growing.changes,
       mutations: [
         ...(before?.(schema) ?? []),
-        ...attachments(context, schema, planned.assignments),
+        ...attachments(context, schema, planned.assignments.values()),
         { kind: 'insert', table: growing.table, values },
         ...links(growing.table, planned.relations, objectId),
         ...alongside(schema, objectId),

@@ -34,9 +34,11 @@ export interface FileKeeper {
   /**
    * Looks at the files that a body names before the write is planned: uploads that went past the service are noted, and a private file is
    * for who may read it. Asked where there are any and the caller may write such records.
+   * @returns fields to be left as they are: they hold a file already that the caller could not attach, or that is deleted, and clients
+   *   send whole forms
    * @throws unknownFile (1)
    */
-  prepare(context: RecordContext, write: FileWrite): Promise<void>;
+  prepare(context: RecordContext, write: FileWrite): Promise<ReadonlySet<string>>;
   /**
    * Steps of the record's own commit, before the record's, which fail where a file is not there. Pure.
    * @param files one at least
@@ -75,13 +77,9 @@ const isFileType = (type: FieldType): type is HeldFile['type'] => type === 'File
 const isFor = (field: Field | undefined): boolean => field === undefined || isFileType(field.type);
 
 /** The steps of a plan that attach what the record is to hold. @throws unknownFile (1) */
-export function attachments(
-  { hooks }: RecordContext,
-  schema: Schema,
-  assignments: ReadonlyMap<string, Assignment>,
-): readonly Mutation[] {
+export function attachments({ hooks }: RecordContext, schema: Schema, assignments: Iterable<Assignment>): readonly Mutation[] {
   let held: HeldFile[] | undefined;
-  for (const assignment of assignments.values()) {
+  for (const assignment of assignments) {
     const { kind, field } = assignment;
     if (!isFileType(field.type) || kind !== 'set' || assignment.value === null) continue;
     held ??= [];

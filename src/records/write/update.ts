@@ -31,10 +31,11 @@ export async function updateRecord(
   const { fields: sent, set = {}, before } = ruled instanceof Promise ? await ruled : ruled;
   const known = context.store.schema().tables.get(className);
   const files = namedFiles(sent, known);
+  let kept: ReadonlySet<string> | undefined;
   if (files.length > 0) {
     // Who may not write learns nothing of files.
     authorize(principal, 'update', known ?? fail('objectNotFound'));
-    await context.hooks.files.prepare(context, { className, objectId, files });
+    kept = await context.hooks.files.prepare(context, { className, objectId, files });
   }
   const at = Date.now();
   const plan = (schema: Schema): RecordPlan => {
@@ -42,7 +43,9 @@ export async function updateRecord(
     if (!table) return fail('objectNotFound');
     const grant = authorize(principal, 'update', table);
     const growing = new GrowingTable(schema, table, grant);
-    const { assignments, relations, returning } = planFields(growing, sent, 'update', grant.hiddenFields);
+    const planned = planFields(growing, sent, 'update', grant.hiddenFields);
+    const { relations, returning } = planned;
+    const assignments = [...planned.assignments.values()].filter(({ field }) => !kept?.has(field.name));
     const ours = assignmentsOf(growing.table, { ...set, updatedAt: at, updatedBy: actorId(principal) });
     const guard = growing.changes.length > 0 ? bothOf(grant.rows, grant.growthRows) : grant.rows;
     // What operators made is read like anything else.
@@ -57,7 +60,7 @@ export async function updateRecord(
           table: growing.table,
           objectId,
           guard,
-          assignments: [...assignments.values(), ...ours],
+          assignments: [...assignments, ...ours],
           returning: reading ? returning : [],
           returningGuard: reading?.rows ?? null,
         },

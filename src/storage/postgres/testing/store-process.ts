@@ -14,7 +14,7 @@ export const schemaName = 'rds_test';
 type Parameters = ReadonlyMap<string, string>;
 
 /** The files of records are no matter of stores. */
-const noFiles = { prepare: async () => {}, attach: (): never[] => [] };
+const noFiles = { prepare: async () => new Set<never>(), attach: (): never[] => [] };
 
 interface Context {
   readonly appId: string;
