@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { master } from './access/index.ts';
-import { Retention } from './audit/index.ts';
+import { deleteOld } from './audit/index.ts';
 import { Addresses, type Config, type Secrets } from './config/index.ts';
-import { type FileSystem, Files, fileKeeper, openFileStore } from './files/index.ts';
+import { type FileStore, type FileSystem, Files, fileKeeper, openFileStore } from './files/index.ts';
 import { HttpServer } from './http/index.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import { createMailer } from './mail/index.ts';
@@ -12,7 +12,7 @@ import type { FileKeeper, RecordContext, WriteHooks } from './records/index.ts';
 import type { Engine, Store } from './storage/port.ts';
 import type { Registry } from './storage/registry.ts';
 import { ProcessLock, SqliteEngine, SqliteRegistry } from './storage/sqlite/index.ts';
-import { Administration, openStore, Systems } from './systems/index.ts';
+import { Administration, openStore, Systems, Upkeep } from './systems/index.ts';
 import { type Company, type MoveEvents, type MoveResult, moveAll } from './transfer/index.ts';
 import { PasswordResets, Users, userTableRules } from './users/index.ts';
 
@@ -101,10 +101,13 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
   const systems = new Systems(stores.registry, stores.engine, config.systemIdle, (error) =>
     log.error({ err: error }, 'a system was not closed well'),
   );
-  const retention = new Retention(
+  const upkeep = new Upkeep(
     () => systems.opened(),
-    config.requestLogDays,
-    (error) => log.error({ err: error }, 'old rows were not deleted'),
+    [
+      { name: 'retention', run: ({ store }, isEnough) => deleteOld(store, config.requestLogDays, Date.now(), isEnough) },
+      { name: 'uploads', run: (system, isEnough) => files.noteArrived(system, isEnough) },
+    ],
+    (error, job) => log.error({ err: error, job }, 'a periodic job failed'),
   );
   const users = new Users(config.sessionDays);
   const mailer = await createMailer({ ...config, smtpUrl, directory: join(config.dataDir, 'mail') }, log);
@@ -113,7 +116,7 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
   const baseUrl = () => addresses.base;
   const http = await HttpServer.create({ systems, users, resets, files, hooks, log, trustProxy, baseUrl }, config);
   return {
-    administration: new Administration(stores.registry, stores.engine, () => openFileStore(config)),
+    administration: new Administration(stores.registry, stores.engine, () => openBytes(config, log)),
     contextOf: masterOf(hooks),
     async listen() {
       const address = await http.listen();
@@ -123,7 +126,7 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
     },
     async close() {
       await http.close(DRAIN_BOUND);
-      await retention.close();
+      await upkeep.close();
       await systems.close();
       await mailer.close();
       await stores.close();
@@ -158,7 +161,7 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
     }
   };
   return {
-    administration: new Administration(registry, engine, () => openFileStore(config)),
+    administration: new Administration(registry, engine, () => openBytes(config, log)),
     contextOf,
     withRecords: (appId, work) => withStore(appId, (store) => work(contextOf(store, appId))),
     async withFiles(appId, work) {
@@ -213,7 +216,12 @@ const lockOf = ({ dataDir }: Config) => join(dataDir, 'service.lock');
 
 /** @throws OperatorError where the files cannot be reached */
 async function openFiles(config: Config, { registry, addresses }: Stores, log: Logger): Promise<Files> {
-  return new Files({ bytes: await openFileStore(config), addresses, secret: registry.salt, log });
+  return new Files({ bytes: await openBytes(config, log), addresses, secret: registry.salt, log });
+}
+
+/** @throws OperatorError where the files cannot be reached */
+function openBytes(config: Config, log: Logger): Promise<FileStore> {
+  return openFileStore(config, (fault) => log.error({ fault }, 'FILES_URL'));
 }
 
 async function openStores(config: Config, databaseUrl: string | undefined, log: Logger): Promise<Stores> {

@@ -1,2 +1,2 @@
 export { logRequest } from './request-log.ts';
-export { Retention } from './retention.ts';
+export { deleteOld } from './retention.ts';

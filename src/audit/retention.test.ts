@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, beforeEach, mock, test } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
+import { after, before, beforeEach, test } from 'node:test';
 import { newObjectId } from '../kernel/ids.ts';
 import { readRows } from '../records/index.ts';
 import { planTable } from '../schema/definition.ts';
@@ -12,8 +11,7 @@ import type { Mutation } from '../storage/port.ts';
 import { rowContext } from '../storage/sql/testing/addresses.ts';
 import { ReaderPool } from '../storage/sqlite/reads/pool.ts';
 import { SqliteStore } from '../storage/sqlite/store.ts';
-import type { System } from '../systems/index.ts';
-import { deleteOld, Retention } from './retention.ts';
+import { deleteOld } from './retention.ts';
 
 const DAY = 86_400_000;
 const now = Date.UTC(2026, 5, 1);
@@ -96,37 +94,4 @@ test('a system without these tables is passed over, and an end in between is hee
   await add('_RequestLog', [0]);
   await deleteOld(store, 1, now, () => true);
   assert.deepEqual(await left('_RequestLog'), [0]);
-});
-
-test('a system is looked at soon after it was opened, then every hour, and is held meanwhile', async () => {
-  mock.timers.enable({ apis: ['setInterval'] });
-  let clock = 0;
-  mock.method(performance, 'now', () => clock);
-  const log: string[] = [];
-  const quiet = {
-    claim: async () => true,
-    schema() {
-      log.push('look');
-      return { tables: new Map() };
-    },
-  };
-  const system = { store: quiet, hold: () => log.push('hold'), release: () => log.push('release') } as unknown as System;
-  const retention = new Retention(
-    () => [system],
-    1,
-    (error) => assert.fail(String(error)),
-  );
-  const looks: number[] = [];
-  for (let minute = 1; minute <= 130; minute++) {
-    clock += 60_000;
-    mock.timers.tick(60_000);
-    for (let n = 0; n < 5; n++) await turn();
-    if (log.length > 0) looks.push(minute);
-    if (log.length > 0) assert.deepEqual(log.splice(0), ['hold', 'look', 'look', 'release']);
-  }
-  await retention.close();
-  mock.timers.tick(3_600_000);
-  mock.reset();
-  mock.timers.reset();
-  assert.deepEqual(looks, [2, 62, 122]);
 });

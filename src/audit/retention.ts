@@ -3,11 +3,8 @@ import type { Filter } from '../query/filter.ts';
 import { readRows } from '../records/index.ts';
 import { fieldOf, type Schema, type TableSchema } from '../schema/model.ts';
 import type { Store, WritePlan } from '../storage/port.ts';
-import type { System } from '../systems/index.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+const DAY = 86_400_000;
 /** Records that one commit deletes: some milliseconds. */
 const BATCH = 500;
 /** Milliseconds between two of them, in which others have their turn. */
@@ -22,69 +19,9 @@ interface Aging {
 }
 
 /**
- * Deletes what has grown old in the systems that are open: rows of the request log after so many days, and sessions that have expired.
- * A minute or two after a system was opened, then every hour.
- */
-export class Retention {
-  readonly #opened: () => Iterable<System>;
-  readonly #days: number;
-  readonly #reportFault: (error: unknown) => void;
-  readonly #timer: NodeJS.Timeout;
-  /** When a system is next looked at, on the clock that never goes back. */
-  readonly #due = new WeakMap<System, number>();
-  #running: Promise<void> | undefined;
-  #closed = false;
-
-  /**
-   * @param opened the systems that are open, as of each step
-   * @param days that rows of the request log are kept; 0: for ever
-   */
-  constructor(opened: () => Iterable<System>, days: number, reportFault: (error: unknown) => void) {
-    this.#opened = opened;
-    this.#days = days;
-    this.#reportFault = reportFault;
-    this.#timer = setInterval(() => this.#start(), MINUTE);
-    this.#timer.unref();
-  }
-
-  #start(): void {
-    this.#running ??= this.#sweep().finally(() => {
-      this.#running = undefined;
-    });
-  }
-
-  async #sweep(): Promise<void> {
-    for (const system of this.#opened()) {
-      const now = performance.now();
-      const due = this.#due.get(system);
-      if (due === undefined) this.#due.set(system, now);
-      if (due === undefined || now < due || this.#closed) continue;
-      this.#due.set(system, now + HOUR);
-      system.hold();
-      try {
-        // A little less than an hour: clocks of processes do not beat together.
-        if (await system.store.claim('retention', HOUR - MINUTE))
-          await deleteOld(system.store, this.#days, Date.now(), () => this.#closed);
-      } catch (error) {
-        this.#reportFault(error);
-      } finally {
-        system.release();
-      }
-    }
-  }
-
-  /** Ends after the batch that is under way. */
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    this.#closed = true;
-    await this.#running;
-  }
-}
-
-/**
- * Deletes what has grown old in one system, little by little.
+ * Deletes what has grown old in one system, little by little: rows of the request log after so many days, and sessions that have expired.
  * @param days that rows of the request log are kept; 0: for ever
- * @param isEnough asked between two batches
+ * @param isEnough asked before each batch
  */
 export async function deleteOld(store: Store, days: number, now: number, isEnough: () => boolean): Promise<void> {
   if (days > 0) await deleteBefore(store, { className: '_RequestLog', field: 'createdAt', before: now - days * DAY }, isEnough);

@@ -13,7 +13,8 @@ export { readUsage, setQuota } from './usage.ts';
 export const fileTable = '_StoredFile';
 
 const fields: readonly string[] = [
-  ...['objectId', 'createdAt', 'updatedAt', 'name', 'size', 'contentType', 'isPublic', 'isPrivate'],
+  ...['objectId', 'createdAt', 'updatedAt', 'name', 'size', 'contentType', 'version'],
+  ...['isPublic', 'isPrivate'],
 ];
 
 interface Row {
@@ -23,6 +24,7 @@ interface Row {
   readonly name?: string;
   readonly size?: number;
   readonly contentType?: string;
+  readonly version?: string;
   readonly isPublic?: boolean;
   readonly isPrivate?: boolean;
 }
@@ -33,6 +35,7 @@ function fileRow(row: Row): FileRow {
     name: row.name ?? '',
     size: row.size ?? null,
     contentType: row.contentType ?? 'application/octet-stream',
+    ...(row.version !== undefined && { version: row.version }),
     isPublic: row.isPublic === true,
     isPrivate: row.isPrivate === true,
     createdAt: Date.parse(row.createdAt),
@@ -49,8 +52,14 @@ export interface NewFile {
   readonly contentType: string;
 }
 
+/** When uploads were announced, in milliseconds since 1970. */
+interface Period {
+  readonly from: number;
+  readonly before: number;
+}
+
 /** What is known of an upload once its bytes are there. */
-export type UploadedBytes = Pick<NewFile, 'contentType'> & { readonly size: number };
+export type UploadedBytes = Pick<FileRow, 'contentType' | 'version'> & { readonly size: number };
 
 /** The file of an id, awaited ones too; `null` where there is none. */
 export async function findFile(store: Store, id: string): Promise<FileRow | null> {
@@ -77,11 +86,11 @@ export async function addFile(store: Store, { id, ...file }: NewFile): Promise<v
  * Notes that the bytes of an awaited upload are there, and counts it. Whoever is first decides.
  * @returns whether it was this call: the file may be there already, or gone
  */
-export async function completeFile(store: Store, id: string, { size, contentType }: UploadedBytes): Promise<boolean> {
+export async function completeFile(store: Store, id: string, bytes: UploadedBytes): Promise<boolean> {
   return decided(store, (schema) => {
     const table = tableOf(schema, fileTable);
-    const noted = update(table, id, absent(fieldOf(table, 'size')), { size, contentType, updatedAt: Date.now() });
-    return [noted, ...counted(schema, 1, size)];
+    const noted = update(table, id, absent(fieldOf(table, 'size')), { ...bytes, updatedAt: Date.now() });
+    return [noted, ...counted(schema, 1, bytes.size)];
   });
 }
 
@@ -129,6 +138,31 @@ export async function filesBefore(store: Store, updatedBefore: number, after: st
       const old: Filter = { kind: 'compare', field: fieldOf(table, 'updatedAt'), op: 'lt', value: updatedBefore };
       if (after === null) return old;
       return { kind: 'and', items: [{ kind: 'compare', field: fieldOf(table, 'objectId'), op: 'gt', value: after }, old] };
+    },
+    orderBy: 'objectId',
+    limit,
+  });
+  return rows.map(fileRow);
+}
+
+/**
+ * Large uploads that are awaited, by id.
+ * @param after the last id of the page before; `null` for the first page
+ * @param limit how many at most
+ */
+export async function awaitedFiles(store: Store, period: Period, after: string | null, limit: number): Promise<FileRow[]> {
+  const rows = await readRows<Row>(store, {
+    className: fileTable,
+    fields,
+    filter(table) {
+      const has = (name: string, op: 'gt' | 'gte' | 'lt', value: string | number): Filter => ({
+        kind: 'compare',
+        field: fieldOf(table, name),
+        op,
+        value,
+      });
+      const items = [absent(fieldOf(table, 'size')), has('createdAt', 'gte', period.from), has('createdAt', 'lt', period.before)];
+      return { kind: 'and', items: after === null ? items : [...items, has('objectId', 'gt', after)] };
     },
     orderBy: 'objectId',
     limit,

@@ -172,10 +172,13 @@ describe('files', () => {
         { ...wanted, ContentType: 'text/plain\r\nx: y' },
         { ...wanted, ContentLength: 0 },
         { ...wanted, ContentLength: 1.5 },
-        { ...wanted, ContentLength: '5' },
+        { ...wanted, ContentLength: ' 5' },
+        { ...wanted, ContentLength: '0' },
+        { ...wanted, ContentLength: '9'.repeat(400) },
         { ...wanted, ContentLength: 6 * 1024 ** 3 },
       ])
         await assert.rejects(policy(body), { key: 'badUpload' });
+      await policy({ ...wanted, ContentLength: '100000' });
     });
 
     it('come by a signed form, once', async () => {

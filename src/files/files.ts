@@ -3,7 +3,9 @@ import { fail } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Logger } from '../observe/index.ts';
 import type { FileKeeper, RecordContext } from '../records/index.ts';
+import { noteArrived } from './arrivals.ts';
 import { type CompleteUpload, fileKeeper } from './attach.ts';
+import { readBytes } from './bytes.ts';
 import { readUsage, setQuota } from './catalog.ts';
 import { holds } from './holder.ts';
 import { LargeUploads } from './large.ts';
@@ -12,6 +14,9 @@ import { receive } from './receive.ts';
 import type { FileStore, ReceivedFile, UploadForm } from './stores/port.ts';
 import { type Orphan, type SweepOptions, type SweepResult, sweepFiles } from './sweep.ts';
 import { findGiven, removeGiven, takeUpload } from './upload.ts';
+
+/** Milliseconds after which the service no longer looks by itself for an upload that was announced. */
+const WEEK = 7 * 86_400_000;
 
 /** What the files of a service need. */
 export interface FilesParts {
@@ -132,9 +137,19 @@ export class Files {
     return held === 'yes' && file ? this.#open(system, file) : null;
   }
 
-  /** What a system's files take. */
-  usage({ store }: FileSystem): Promise<StorageUsage> {
-    return readUsage(store);
+  /**
+   * Notes large uploads of the last week that came past the service and that nobody has attached or read, so that they are counted.
+   * SPEC "States and transitions"
+   * @param isEnough asked between two of them
+   */
+  async noteArrived(system: FileSystem, isEnough: () => boolean): Promise<void> {
+    await this.#noteArrived(system, Date.now() - WEEK, isEnough);
+  }
+
+  /** What a system's files take, with all that came past the service. For operators: it may take a while. */
+  async usage(system: FileSystem): Promise<StorageUsage> {
+    await this.#noteArrived(system, 0, () => false);
+    return readUsage(system.store);
   }
 
   /** @param bytes that a system's files may take; `null`: no bound */
@@ -152,11 +167,16 @@ export class Files {
     return this.#parts.bytes.close();
   }
 
+  /** A form of the service's own notes what it brings. */
+  async #noteArrived(system: FileSystem, since: number, isEnough: () => boolean): Promise<void> {
+    if (this.#parts.bytes.form) await noteArrived(system, this.complete, since, isEnough);
+  }
+
   /** A large upload that came past the service is noted first. */
   async #open(system: FileSystem, row: FileRow): Promise<OpenFile | null> {
     const file = await this.#large.complete(system, row);
     if (!file || file.size === null) return null;
-    const { id, size } = file;
-    return { file: { ...file, size }, read: (range) => this.#parts.bytes.open(system.appId, id, range) };
+    const present = { ...file, size: file.size };
+    return { file: present, read: (range) => readBytes(this.#parts.bytes, system.appId, present, range) };
   }
 }

@@ -12,7 +12,9 @@ import type { FileStore, ReceivedFile, UploadForm, UploadPolicy } from './stores
 import { describeType, SAMPLE_BYTES, unknownType } from './types/index.ts';
 
 /** CONTRACT "Large upload". */
-const POLICY_SECONDS = 15 * 60;
+export const POLICY_SECONDS = 15 * 60;
+/** Milliseconds after which an upload is no longer under way: what a policy holds, and what a form may take. */
+export const UNDER_WAY = 2 * 3_600_000;
 const mediaType = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:;[\x20-\x7e]{0,200})?$/;
 
 /** Uploads that are announced before their bytes come. SPEC "Files" rule 4; CONTRACT "Large upload". */
@@ -39,8 +41,8 @@ export class LargeUploads {
     if (!flag || own(flag, 'allowAllFiles') !== true) fail('largeUploadsOff');
     const contentType = own(wanted, 'ContentType');
     if (typeof contentType !== 'string' || !mediaType.test(contentType)) return fail('badUpload', 'ContentType is a media type');
-    const size = own(wanted, 'ContentLength');
-    if (!isSize(size)) return fail('badUpload', `ContentLength is a whole number of bytes from 1 to ${limits.largeFileBytes}`);
+    const size = sizeOf(own(wanted, 'ContentLength'));
+    if (size === null) return fail('badUpload', `ContentLength is a whole number of bytes from 1 to ${limits.largeFileBytes}`);
     return { contentType, size, seconds: POLICY_SECONDS };
   }
 
@@ -107,11 +109,13 @@ export class LargeUploads {
     if (file.size !== null) return file;
     const stored = await this.#bytes.stat(appId, file.id);
     if (!stored || stored.size === 0) return null;
-    const end = Math.min(stored.size, SAMPLE_BYTES) - 1;
-    const stream = await this.#bytes.open(appId, file.id, { start: 0, end });
+    const { size, version } = stored;
+    const end = Math.min(size, SAMPLE_BYTES) - 1;
+    // What is judged is what is noted, though a form may bring other bytes meanwhile.
+    const stream = await this.#bytes.open(appId, file.id, { start: 0, end }, version);
     if (!stream) return null;
-    const type = await describeType(await buffer(stream), stored.size <= SAMPLE_BYTES, fileNameOf(file.name));
-    await completeFile(store, file.id, { size: stored.size, contentType: type ?? unknownType });
+    const type = await describeType(await buffer(stream), size <= SAMPLE_BYTES, fileNameOf(file.name));
+    await completeFile(store, file.id, { size, contentType: type ?? unknownType, ...(version !== undefined && { version }) });
     return findFile(store, file.id);
   }
 }
@@ -122,6 +126,9 @@ async function awaited({ store }: FileSystem, id: string): Promise<void> {
   if (file?.size !== null) fail('uploadRefused', 'the policy is used');
 }
 
-function isSize(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= limits.largeFileBytes;
+/** A number, or its digits as forms and headers have it; `null` where it is no size of a file. */
+function sizeOf(value: unknown): number | null {
+  const size = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  const isSize = typeof size === 'number' && Number.isInteger(size) && size >= 1 && size <= limits.largeFileBytes;
+  return isSize ? size : null;
 }

@@ -18,6 +18,8 @@ export interface FileRow {
   readonly size: number | null;
   /** What it is served as: judged by its bytes, not what the client said. */
   readonly contentType: string;
+  /** Names the bytes that were noted, where a form of the store's own may bring others; see `FileStore.open`. */
+  readonly version?: string;
   /** Whether a `File` field has ever held it. */
   readonly isPublic: boolean;
   /** Whether a `PrivateFile` field has ever held it. */

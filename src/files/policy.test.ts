@@ -15,6 +15,11 @@ test('a form allows what was signed', () => {
   assert.deepEqual(signer.verify('app', form()), { id, name, contentType: 'video/mp4', size: 1_000 });
 });
 
+test('the case of the names of fields does not count', () => {
+  const shouted = new Map([...form()].map(([name, value]) => [name.toUpperCase(), value]));
+  assert.equal(signer.verify('app', shouted).id, id);
+});
+
 const signed = JSON.parse(Buffer.from(fields.policy ?? '', 'base64').toString()) as object;
 const policyOf = (changes: object) => Buffer.from(JSON.stringify({ ...signed, ...changes })).toString('base64');
 

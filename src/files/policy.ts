@@ -40,17 +40,18 @@ export class FormSigner {
   }
 
   /**
-   * What the fields of a form allow.
+   * What the fields of a form allow. The case of their names does not count, as in S3.
    * @throws uploadRefused (403) for a policy that is forged, over, or another file's; invalidFileType (403) for another type
    */
-  verify(appId: string, fields: ReadonlyMap<string, string>): SignedUpload {
+  verify(appId: string, form: ReadonlyMap<string, string>): SignedUpload {
+    const fields = new Map([...form].map(([name, value]) => [name.toLowerCase(), value]));
     const policy = fields.get('policy') ?? fail('uploadRefused', 'the form has no policy');
     if (!same(fields.get('x-signature') ?? '', this.#signature(appId, policy))) fail('uploadRefused', 'the policy is not signed');
     const { key, contentType, size, expires } = JSON.parse(Buffer.from(policy, 'base64').toString()) as Signed;
     if (expires < Date.now()) fail('uploadRefused', 'the policy is over');
     const id = parseFileName(key)?.id ?? '';
     if (fields.get('key') !== key || !fileIdPattern.test(id)) fail('uploadRefused', 'the policy is for another file');
-    if (fields.get('Content-Type') !== contentType) fail('invalidFileType');
+    if (fields.get('content-type') !== contentType) fail('invalidFileType');
     return { id, name: key, contentType, size };
   }
 

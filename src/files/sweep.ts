@@ -1,14 +1,13 @@
 import type { Store } from '../storage/port.ts';
 import type { CompleteUpload } from './attach.ts';
 import { filesBefore, findFile, removeFile } from './catalog.ts';
+import { UNDER_WAY } from './large.ts';
 import { mentionedIds } from './mentions.ts';
 import type { FileRow } from './model.ts';
 import type { FileStore } from './stores/port.ts';
 
 /** Rows that are read at once. */
 const PAGE = 1_000;
-/** Milliseconds after which an upload is no longer under way: what a policy holds, and what a form may take. */
-const UNDER_WAY = 2 * 3_600_000;
 
 /** Why a file is nobody's: nothing mentions it, its large upload never came, or its bytes have no row. */
 export type OrphanReason = 'unattached' | 'neverCame' | 'noRow';

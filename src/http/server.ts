@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { type FastifyInstance, fastify } from 'fastify';
 import { limits } from '../kernel/limits.ts';
+import { addressOf } from './address.ts';
 import { BodyTimes, LONGEST_BODY_TIME } from './body-times.ts';
 import { Connections } from './connections.ts';
 import { registerDataEndpoints } from './data.ts';
@@ -36,12 +37,6 @@ export interface HttpOptions {
   readonly queryTimeout: number;
 }
 
-/** SPEC "Query parameters": an unencoded `#` ends the address, wherever it was not already cut off by the client. */
-function withoutFragment({ url = '/' }: { readonly url?: string | undefined }): string {
-  const at = url.indexOf('#');
-  return at < 0 ? url : url.slice(0, at);
-}
-
 /** The service's HTTP server. */
 export class HttpServer {
   readonly #server: FastifyInstance;
@@ -70,7 +65,7 @@ export class HttpServer {
       requestTimeout: REQUEST_TIMEOUT,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
       http: { headersTimeout: HEADERS_TIMEOUT, maxHeaderSize: HEADER_BYTES, requireHostHeader: false },
-      rewriteUrl: withoutFragment,
+      rewriteUrl: ({ url = '/' }) => addressOf(url),
       frameworkErrors: answerBadAddress,
       clientErrorHandler: answerBadRequest,
       routerOptions: {

@@ -2,3 +2,4 @@ export { Administration, type SystemCredentials } from './administration.ts';
 export { openStore } from './migrations/index.ts';
 export { type Credentials, System } from './system.ts';
 export { Systems } from './systems.ts';
+export { Upkeep } from './upkeep.ts';

@@ -23,6 +23,8 @@ export interface StoredObject {
   readonly size: number;
   /** When its bytes were stored, in milliseconds since 1970. */
   readonly storedAt: number;
+  /** Names these very bytes, where a form of the store's own may bring others; `list` does not tell it. */
+  readonly version?: string;
 }
 
 /** What a client may upload without the service in between. */
@@ -42,7 +44,8 @@ export interface UploadForm {
 
 /**
  * Where the bytes of files are: by system (`appId`) and id (32 hexadecimal characters). A file is there whole or not at all, is never
- * changed, and is durable when `put` resolves. Faults are thrown as they come: none is the caller's doing.
+ * changed but by a form of the store's own, and is durable when `put` resolves. A store that is away is `unavailable` (503); all other
+ * faults are thrown as they come: none is the caller's doing.
  */
 export interface FileStore {
   /** Where uploads are received: a directory of this process, which `put` takes from cheaply. */
@@ -51,8 +54,11 @@ export interface FileStore {
   put(appId: string, id: string, file: ReceivedFile): Promise<void>;
   /** `null` where there is no such file. */
   stat(appId: string, id: string): Promise<StoredObject | null>;
-  /** Its bytes, or a range within it; `null` where there is no such file. */
-  open(appId: string, id: string, range?: ByteRange): Promise<Readable | null>;
+  /**
+   * Its bytes, or a range within it; `null` where there is no such file.
+   * @param version that `stat` told: `null` where it has other bytes by now
+   */
+  open(appId: string, id: string, range?: ByteRange, version?: string): Promise<Readable | null>;
   /** One that is not there counts as removed. */
   remove(appId: string, id: string): Promise<void>;
   /** All files of a system. */

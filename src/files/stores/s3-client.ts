@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import type { S3Location } from '../../config/index.ts';
+import { type ServiceError, serviceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 
 /** How often a request is made at the most. */
@@ -10,6 +11,8 @@ export const ATTEMPTS = 3;
 const CONNECTING = 5_000;
 /** How long a store may send or take nothing, in milliseconds. */
 const INACTIVITY = 30_000;
+/** Errors of the way to the store: those of the system, of TLS, of HTTP, and the client's own when it has waited long enough. */
+const onTheWay = /^(?:E[A-Z]+(?:_[A-Z]+)*|ERR_(?:SSL|TLS|STREAM|SOCKET)_\w+|HPE_\w+|TimeoutError)$/;
 
 /** What went wrong at the store. It holds no id of a file, since that opens the file, and nothing of a signature. */
 export class S3Fault extends Error {
@@ -27,14 +30,48 @@ export class S3Fault extends Error {
     this.status = status;
   }
 
-  /** Whether the same request may go well a moment later. */
+  /** Whether the store is away or busy: the same request may go well a moment later. */
   get isPassing(): boolean {
-    return this.status === undefined || this.status >= 500 || this.status === 408 || this.status === 429;
+    if (this.status === undefined) return onTheWay.test(this.code);
+    return this.status >= 500 || this.status === 408 || this.status === 429;
   }
 
   /** Whether the store answered that there is no such object. */
   get isMissing(): boolean {
     return this.status === 404 && this.code !== 'NoSuchBucket';
+  }
+
+  /** Whether the object has another version than the one that was asked for, or lacks the range that this one has. */
+  get isAnother(): boolean {
+    return this.status === 412 || this.status === 416;
+  }
+}
+
+/** How the requests to a store go. It tells of the first that finds the store away; from there on only after one went well. */
+export class S3Health {
+  readonly #report: (fault: string) => void;
+  #isAway = false;
+
+  constructor(report: (fault: string) => void) {
+    this.#report = report;
+  }
+
+  /** The store has answered. */
+  well(): void {
+    this.#isAway = false;
+  }
+
+  /** The error that callers get: `unavailable` (503) where the store is away, with its cause, else the fault itself. */
+  errorOf(fault: S3Fault): ServiceError | S3Fault {
+    if (!fault.isPassing) {
+      this.well();
+      return fault;
+    }
+    if (!this.#isAway) this.#report(fault.message);
+    this.#isAway = true;
+    const error = serviceError('unavailable');
+    error.cause = fault;
+    return error;
   }
 }
 
@@ -109,13 +146,13 @@ export async function checkBucket(client: S3Client, { bucket, prefix, endpoint }
  * @param stalled called once where it does not for `INACTIVITY` at the least, twice that at the most
  * @returns ends the watch
  */
-export function watch(progress: () => number | null, stalled: (error: Error) => void): () => void {
+export function watch(progress: () => number | null, stalled: (fault: S3Fault) => void): () => void {
   let seen: number | null = null;
   const timer = setInterval(() => {
     const now = progress();
     if (now !== null && now === seen) {
       clearInterval(timer);
-      stalled(new Error(`S3: nothing went on for ${INACTIVITY / 1000} seconds`));
+      stalled(new S3Fault(`nothing went on for ${INACTIVITY / 1000} seconds`, { code: 'ETIMEDOUT' }));
     }
     seen = now;
   }, INACTIVITY);
@@ -123,12 +160,15 @@ export function watch(progress: () => number | null, stalled: (error: Error) => 
   return () => clearInterval(timer);
 }
 
-/** Cuts an answer whose store sends nothing any more, but not one whose reader is slow. */
-export function watchBody(body: IncomingMessage): void {
+/**
+ * Cuts an answer whose store sends nothing any more, but not one whose reader is slow.
+ * @param errorOf what the reader gets then
+ */
+export function watchBody(body: IncomingMessage, errorOf: (fault: S3Fault) => Error): void {
   const isAwaited = () => !body.complete && body.readableLength < body.readableHighWaterMark;
   const end = watch(
     () => (isAwaited() ? body.socket.bytesRead : null),
-    (error) => body.destroy(error),
+    (fault) => body.destroy(errorOf(fault)),
   );
   body.once('close', end);
 }

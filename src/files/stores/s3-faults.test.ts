@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { ServiceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { S3Store } from './s3.ts';
 import { S3Fault, watch } from './s3-client.ts';
@@ -20,6 +21,31 @@ test('a request that fails in passing is made again', async () => {
   await on.store.put('app', id, await small());
   failing(2, (request) => request.destroy());
   assert.equal((await on.store.stat('app', id))?.size, 4);
+  assert.deepEqual(on.faults, []);
+});
+
+test('a store that is away or busy: unavailable, and told once until it is back', async () => {
+  const id = newId();
+  const file = await small();
+  const stat = () => on.store.stat('app', id);
+  const listed = on.store.list('app');
+  const busy = (request: IncomingMessage, response: ServerResponse) => {
+    request.resume();
+    response.writeHead(503, { 'Content-Type': 'text/html' }).end('<html><p>Service Unavailable');
+    return true;
+  };
+  on.server.intercept = busy;
+  const all = [stat(), on.store.open('app', id), on.store.remove('app', id), on.store.put('app', id, file), listed.next()];
+  await Promise.all(all.map((asked) => assert.rejects(asked, { key: 'unavailable', status: 503 })));
+  assert.equal(on.faults.length, 1);
+  on.server.intercept = null;
+  await stat();
+  await on.server.down();
+  for (let times = 0; times < 2; times++) await assert.rejects(stat(), isAway('ECONNREFUSED'));
+  await on.server.up();
+  await stat();
+  assert.deepEqual(on.faults.slice(1), ['S3 HeadObject: ECONNREFUSED']);
+  await file.discard();
 });
 
 test('one that the store refuses is not', async () => {
@@ -27,6 +53,7 @@ test('one that the store refuses is not', async () => {
   const file = await small();
   await assert.rejects(on.store.put('app', newId(), file), { code: 'AccessDenied', status: 403 });
   assert.equal(on.server.requests.length, 1);
+  assert.deepEqual(on.faults, []);
   await file.discard();
 });
 
@@ -35,7 +62,7 @@ test('the store goes in the middle of a put: a fault, no half file, the received
   const bytes = largeBytes();
   const file = await received(on.store, bytes);
   failing(3, (request) => request.once('data', () => request.destroy()));
-  await assert.rejects(on.store.put('app', id, file), S3Fault);
+  await assert.rejects(on.store.put('app', id, file), { key: 'unavailable' });
   assert.equal(await on.store.stat('app', id), null);
   assert.equal((await stat(file.path)).size, bytes.length);
   await on.store.put('app', id, file);
@@ -56,7 +83,7 @@ test('the store goes in the middle of a read: the stream fails, and later reads 
   assert.ok(stream);
   await on.server.down();
   await assert.rejects(buffer(stream));
-  await assert.rejects(on.store.open('app', id), { name: 'S3Fault', code: 'ECONNREFUSED' });
+  await assert.rejects(on.store.open('app', id), isAway('ECONNREFUSED'));
   await on.server.up();
   assert.equal((await on.store.stat('app', id))?.size, bytes.length);
 });
@@ -94,7 +121,7 @@ test('what stalls is told once, what waits for its reader is not', (context) => 
   for (progress of [1, 2, 3, null, null, null, 3]) context.mock.timers.tick(30_000);
   assert.deepEqual(stalled, []);
   context.mock.timers.tick(90_000);
-  assert.deepEqual(stalled, ['S3: nothing went on for 30 seconds']);
+  assert.deepEqual(stalled, ['S3 nothing went on for 30 seconds: ETIMEDOUT']);
   end();
 });
 
@@ -124,12 +151,20 @@ for (const [name, env, code] of [
   });
 
 async function refuses(filesUrl: string, line: RegExp): Promise<void> {
-  await assert.rejects(S3Store.open(locationOf(filesUrl), on.incoming), (error) => {
+  await assert.rejects(S3Store.open(locationOf(filesUrl), on.incoming, assert.fail), (error) => {
     assert.ok(error instanceof OperatorError);
     assert.match(error.message, line);
     return true;
   });
 }
+
+/** The error of a store that is away, with what it was. */
+const isAway = (code: string) => (error: unknown) => {
+  assert.ok(error instanceof ServiceError && error.key === 'unavailable', String(error));
+  assert.ok(error.cause instanceof S3Fault);
+  assert.equal(error.cause.code, code);
+  return true;
+};
 
 /** The first requests that come fail. */
 function failing(times: number, how: (request: IncomingMessage, response: ServerResponse) => unknown): void {

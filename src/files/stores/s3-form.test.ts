@@ -68,7 +68,7 @@ test('a form is for the bucket and for one key, and does not tell the secret', a
 });
 
 test('forms=false: the store has none', async () => {
-  const without = await S3Store.open(locationOf(on.server.filesUrl('x', '&forms=false')), on.incoming);
+  const without = await S3Store.open(locationOf(on.server.filesUrl('x', '&forms=false')), on.incoming, assert.fail);
   assert.equal(without.form, undefined);
   await without.close();
 });

@@ -16,21 +16,23 @@ import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import type { S3Location } from '../../config/index.ts';
 import { appIdPattern } from '../../kernel/credentials.ts';
 import type { ByteRange, FileStore, ReceivedFile, StoredObject, UploadForm, UploadPolicy } from './port.ts';
-import { ATTEMPTS, checkBucket, connect, S3Fault, watch, watchBody } from './s3-client.ts';
+import { ATTEMPTS, checkBucket, connect, S3Fault, S3Health, watch, watchBody } from './s3-client.ts';
 
 const idPattern = /^[0-9a-f]{32}$/;
 
-/** Files as objects of a bucket, with the keys `prefix/appId/id`. Its errors are `S3Fault`s. */
+/** Files as objects of a bucket, with the keys `prefix/appId/id`. Where the bucket is away: `unavailable` (503); other errors are `S3Fault`s. */
 export class S3Store implements FileStore {
   readonly incoming: string;
   readonly form?: (appId: string, id: string, policy: UploadPolicy) => Promise<UploadForm>;
   readonly #client: S3Client;
   readonly #bucket: string;
   readonly #prefix: string;
+  readonly #health: S3Health;
   readonly #pageSize: number;
 
-  private constructor(client: S3Client, location: S3Location, incoming: string, pageSize: number) {
+  private constructor(client: S3Client, location: S3Location, incoming: string, health: S3Health, pageSize: number) {
     this.#client = client;
+    this.#health = health;
     this.#bucket = location.bucket;
     this.#prefix = location.prefix === '' ? '' : `${location.prefix}/`;
     this.incoming = incoming;
@@ -40,10 +42,11 @@ export class S3Store implements FileStore {
 
   /**
    * @param incoming where uploads are received
+   * @param report told when the bucket is found away
    * @param pageSize how many files are listed, and deleted, by one request: 1,000 at the most
    * @throws OperatorError where the bucket cannot be read
    */
-  static async open(location: S3Location, incoming: string, pageSize = 1_000): Promise<S3Store> {
+  static async open(location: S3Location, incoming: string, report: (fault: string) => void, pageSize = 1_000): Promise<S3Store> {
     const client = await connect(location);
     try {
       await checkBucket(client, location);
@@ -51,16 +54,18 @@ export class S3Store implements FileStore {
       client.destroy();
       throw error;
     }
-    return new S3Store(client, location, incoming, pageSize);
+    return new S3Store(client, location, incoming, new S3Health(report), pageSize);
   }
 
   async put(appId: string, id: string, file: ReceivedFile): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
         await this.#send(appId, id, file);
+        this.#health.well();
         break;
       } catch (error) {
-        if (attempt === ATTEMPTS || !(error instanceof S3Fault) || !error.isPassing) throw error;
+        if (!(error instanceof S3Fault)) throw error;
+        if (attempt === ATTEMPTS || !error.isPassing) throw this.#health.errorOf(error);
         await sleep(100 * 2 ** attempt * (0.5 + Math.random() / 2));
       }
     }
@@ -75,13 +80,15 @@ export class S3Store implements FileStore {
     body.once('error', (error) => stop.abort(error));
     const end = watch(
       () => body.bytesRead,
-      (error) => stop.abort(error),
+      (fault) => stop.abort(fault),
     );
     const command = new PutObjectCommand({ ...this.#key(appId, id), Body: body, ContentLength: file.size });
     try {
       await this.#client.send(command, { abortSignal: stop.signal, requestTimeout: 0 });
     } catch (error) {
-      throw stop.signal.aborted ? stop.signal.reason : new S3Fault('PutObject', error);
+      const { aborted, reason } = stop.signal;
+      if (!aborted) throw new S3Fault('PutObject', error);
+      throw reason instanceof S3Fault ? this.#health.errorOf(reason) : reason;
     } finally {
       end();
       body.destroy();
@@ -90,26 +97,30 @@ export class S3Store implements FileStore {
 
   async stat(appId: string, id: string): Promise<StoredObject | null> {
     const command = new HeadObjectCommand(this.#key(appId, id));
-    const found = await ask('HeadObject', this.#client.send(command));
+    const found = await this.#ask('HeadObject', this.#client.send(command));
     if (found === null) return null;
-    return { id, size: found.ContentLength ?? 0, storedAt: found.LastModified?.getTime() ?? 0 };
+    const { ContentLength = 0, LastModified, ETag } = found;
+    return { id, size: ContentLength, storedAt: LastModified?.getTime() ?? 0, ...(ETag !== undefined && { version: ETag }) };
   }
 
-  async open(appId: string, id: string, range?: ByteRange): Promise<Readable | null> {
+  async open(appId: string, id: string, range?: ByteRange, version?: string): Promise<Readable | null> {
     // S3 takes a range that holds nothing for none.
-    if (range && range.end < range.start) return (await this.stat(appId, id)) && Readable.from([]);
+    if (range && range.end < range.start) {
+      const there = await this.stat(appId, id);
+      return there && (version === undefined || version === there.version) ? Readable.from([]) : null;
+    }
     const bytes = range && `bytes=${range.start}-${range.end}`;
-    const command = new GetObjectCommand({ ...this.#key(appId, id), Range: bytes });
-    const found = await ask('GetObject', this.#client.send(command));
+    const command = new GetObjectCommand({ ...this.#key(appId, id), Range: bytes, IfMatch: version });
+    const found = await this.#ask('GetObject', this.#client.send(command));
     if (found?.Body === undefined) return null;
     const body = found.Body as unknown as IncomingMessage;
-    watchBody(body);
+    watchBody(body, (fault) => this.#health.errorOf(fault));
     return body;
   }
 
   async remove(appId: string, id: string): Promise<void> {
     const command = new DeleteObjectCommand(this.#key(appId, id));
-    await ask('DeleteObject', this.#client.send(command));
+    await this.#ask('DeleteObject', this.#client.send(command));
   }
 
   async removeSystem(appId: string): Promise<void> {
@@ -147,14 +158,12 @@ export class S3Store implements FileStore {
     let token: string | undefined;
     do {
       const request = new ListObjectsV2Command({ Bucket, Prefix, MaxKeys: this.#pageSize, ContinuationToken: token });
-      const page = await this.#client.send(request).catch((error: unknown) => {
-        throw new S3Fault('ListObjectsV2', error);
-      });
-      yield (page.Contents ?? []).flatMap(({ Key = '', Size = 0, LastModified }) => {
+      const page = await this.#ask('ListObjectsV2', this.#client.send(request));
+      yield (page?.Contents ?? []).flatMap(({ Key = '', Size = 0, LastModified }) => {
         const id = Key.slice(Prefix.length);
         return idPattern.test(id) ? [{ id, size: Size, storedAt: LastModified?.getTime() ?? 0 }] : [];
       });
-      token = page.IsTruncated ? page.NextContinuationToken : undefined;
+      token = page?.IsTruncated ? page.NextContinuationToken : undefined;
     } while (token !== undefined);
   }
 
@@ -169,9 +178,23 @@ export class S3Store implements FileStore {
       },
       { step: 'build', name: 'contentMd5' },
     );
-    const answer = await ask('DeleteObjects', this.#client.send(command));
+    const answer = await this.#ask('DeleteObjects', this.#client.send(command));
     const first = answer?.Errors?.[0];
     if (first !== undefined) throw new S3Fault('DeleteObjects', { code: first.Code });
+  }
+
+  /** @returns the answer, `null` where the object is not there, or is another one @throws unavailable (503), S3Fault */
+  async #ask<Answer>(operation: string, answer: Promise<Answer>): Promise<Answer | null> {
+    try {
+      const answered = await answer;
+      this.#health.well();
+      return answered;
+    } catch (error) {
+      const fault = new S3Fault(operation, error);
+      const known = this.#health.errorOf(fault);
+      if (fault.isMissing || fault.isAnother) return null;
+      throw known;
+    }
   }
 
   #key(appId: string, id: string): { Bucket: string; Key: string } {
@@ -182,16 +205,5 @@ export class S3Store implements FileStore {
   #directory(appId: string): string {
     if (!appIdPattern.test(appId)) throw new Error('S3: not an application id');
     return `${this.#prefix}${appId}/`;
-  }
-}
-
-/** @returns the answer, `null` where the object is not there @throws S3Fault */
-async function ask<Answer>(operation: string, answer: Promise<Answer>): Promise<Answer | null> {
-  try {
-    return await answer;
-  } catch (error) {
-    const fault = new S3Fault(operation, error);
-    if (fault.isMissing) return null;
-    throw fault;
   }
 }

@@ -2,7 +2,17 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { it } from 'node:test';
 import type { Store } from '../../storage/port.ts';
-import { addFile, completeFile, filesBefore, findFile, type NewFile, readUsage, removeFile, setQuota } from '../catalog.ts';
+import {
+  addFile,
+  awaitedFiles,
+  completeFile,
+  filesBefore,
+  findFile,
+  type NewFile,
+  readUsage,
+  removeFile,
+  setQuota,
+} from '../catalog.ts';
 import type { FileRow } from '../model.ts';
 
 /** A file of a new id. */
@@ -52,6 +62,26 @@ export function testCatalog(stores: () => readonly [Store, Store]): void {
     const { size, contentType } = (await findFile(store(), file.id)) ?? assert.fail();
     assert.deepEqual([size, contentType], [7, 'image/png']);
     assert.equal(await completeFile(store(), 'f'.repeat(32), { size: 1, contentType: 'x' }), false);
+  });
+
+  it('the version of bytes that a form may change is kept', async () => {
+    const { id } = await added(store(), null);
+    await completeFile(store(), id, { size: 7, contentType: 'image/png', version: '"v1"' });
+    assert.equal((await findFile(store(), id))?.version, '"v1"');
+  });
+
+  it('awaited uploads come page by page, by when they were announced', async () => {
+    const from = Date.now();
+    const announced = [await added(store(), null), await added(store(), null), await added(store(), null)];
+    await added(store(), 1);
+    const come = await added(store(), null);
+    await completeFile(store(), come.id, { size: 7, contentType: 'x' });
+    const ids = announced.map(({ id }) => id).sort();
+    const page = async (after: string | null, period = { from, before: Date.now() + 1 }) =>
+      (await awaitedFiles(store(), period, after, 2)).map(({ id }) => id);
+    assert.deepEqual([await page(null), await page(ids[1] ?? null)], [ids.slice(0, 2), ids.slice(2)]);
+    assert.deepEqual(await page(null, { from: 0, before: 1 }), []);
+    assert.deepEqual(await page(null, { from: Date.now() + 1, before: Date.now() + 2 }), []);
   });
 
   it('a file is removed once, and no longer counted', async () => {

@@ -83,16 +83,27 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, port:
   const body = await buffer(incoming);
   const refusal = await refusalOf(incoming, body);
   if (refusal) {
-    response.writeHead(refusal.status, { 'Content-Type': 'application/xml' });
-    response.end(`<?xml version="1.0" encoding="UTF-8"?><Error><Code>${refusal.code}</Code><Message>Refused</Message></Error>`);
+    refuse(response, refusal);
     return;
   }
   const { method, url, headers } = incoming;
   const onward = request({ host: '127.0.0.1', port, method, path: url, headers, agent: false });
   onward.end(body);
   const [answered] = (await once(onward, 'response')) as [IncomingMessage];
+  // S3rver reads no such condition.
+  const { 'if-match': wanted } = headers;
+  if (wanted !== undefined && answered.statusCode !== 404 && answered.headers.etag !== wanted) {
+    answered.resume();
+    refuse(response, { status: 412, code: 'PreconditionFailed' });
+    return;
+  }
   response.writeHead(answered.statusCode ?? 500, answered.headers);
   pipeline(answered, response, () => {});
+}
+
+function refuse(response: ServerResponse, { status, code }: Refusal): void {
+  response.writeHead(status, { 'Content-Type': 'application/xml' });
+  response.end(`<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>Refused</Message></Error>`);
 }
 
 async function refusalOf(incoming: IncomingMessage, body: Buffer<ArrayBuffer>): Promise<Refusal | null> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import { describeType, detectType, SAMPLE_BYTES } from './detect.ts';
+import { typeOfFinding, typesOfExtension } from './table.ts';
 
 const bytes = (...parts: (string | number | readonly number[] | Buffer)[]): Buffer =>
   Buffer.concat(
@@ -45,8 +46,11 @@ const ebml = (type: string) => bytes([0x1a, 0x45, 0xdf, 0xa3, 0x80 + type.length
 const ogg = (codec: string | readonly number[]) => bytes('OggS', 24, codec, 40);
 const windowsExecutable = bytes('MZ', [0x90, 0, 3, 0], 60, 'PE', 60);
 const hebrew = 'שם,טלפון\r\nדנה,050-1234567\r\n';
-/** The same in the code page of Windows for Hebrew. */
-const hebrew1255 = Buffer.from([...hebrew].map((c) => (c >= 'א' && c <= 'ת' ? c.charCodeAt(0) - 0x5d0 + 0xe0 : c.charCodeAt(0))));
+/** In the code page of Windows for Hebrew. */
+const in1255 = (text: string) =>
+  Buffer.from([...text].map((c) => (c >= 'א' && c <= 'ת' ? c.charCodeAt(0) - 0x5d0 + 0xe0 : c.charCodeAt(0))));
+const hebrew1255 = in1255(hebrew);
+const hebrewWord = in1255('שלום');
 const utf16 = Buffer.from(`\ufeff${hebrew}`, 'utf16le');
 const svg =
   '<?xml version="1.0"?>\n<!-- drawn -->\n<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "x" [ <!ENTITY a "b>"> ]>\n<svg xmlns="x"/>';
@@ -133,6 +137,9 @@ const taken: readonly (readonly [name: string, content: Buffer | string, type: s
   ['a.ai', pdf, 'application/postscript'],
   ['a.ttf', bytes([0, 1, 0, 0, 0, 12], 30), 'font/ttf'],
   ['a.woff2', bytes('wOF2', [0, 1, 0, 0], 40), 'font/woff2'],
+  ['a.woff2', 'wOF2', 'font/woff2'],
+  ['a.woff', 'wOFF', 'font/woff'],
+  ['a.webm', bytes([0x1a, 0x45, 0xdf, 0xa3]), 'video/webm'],
   ['a.txt', 'hello', 'text/plain; charset=utf-8'],
   ['a.txt', 'שלום', 'text/plain; charset=utf-8'],
   ['a.txt', 'GIF is a format, MZ are two letters', 'text/plain; charset=utf-8'],
@@ -146,9 +153,25 @@ const taken: readonly (readonly [name: string, content: Buffer | string, type: s
   ['a.csv', utf16, 'text/csv; charset=utf-16'],
   ['a.csv', Buffer.from(utf16).swap16(), 'text/csv; charset=utf-16'],
   ['a.csv', '0707070,972\n', 'text/csv; charset=utf-8'],
-  ['a.ts', 'export const a = 1;', 'text/plain; charset=utf-8'],
   ['a.ts', bytes([0x47], 187, [0x47], 187, [0x47], 187), 'video/mp2t'],
-  ['a.js', 'alert(1)', 'text/javascript; charset=utf-8'],
+  ...'js mjs cjs jsx ts tsx css'
+    .split(' ')
+    .map((extension) => [`a.${extension}`, 'alert(1)', 'text/plain; charset=utf-8', 'text/javascript'] as const),
+  ['a', 'alert(1)', 'text/plain; charset=utf-8', 'text/javascript'],
+  ['a', 'body {}', 'text/plain; charset=utf-8', 'text/css'],
+  ['a.xsl', '<xsl:stylesheet/>', 'text/plain; charset=utf-8'],
+  ['www.example.com', 'hello', 'text/plain; charset=utf-8'],
+  ['www.example.com', png, 'image/png'],
+  ['first.run', 'hello', 'text/plain; charset=utf-8'],
+  ['a.key', '-----BEGIN PRIVATE KEY-----\n', 'text/plain; charset=utf-8'],
+  ['a.key', zip('Index/Document.iwa', 'x'), 'application/vnd.apple.keynote'],
+  ['a.pub', 'ssh-ed25519 AAAA', 'text/plain; charset=utf-8'],
+  ['a.pub', cfb, 'application/vnd.ms-publisher'],
+  ['a.pem', '-----BEGIN CERTIFICATE-----\n', 'text/plain; charset=utf-8'],
+  ['a.crt', '-----BEGIN CERTIFICATE-----\n', 'text/plain; charset=utf-8'],
+  ['a', hebrewWord, 'text/plain'],
+  ['a.txt', hebrewWord, 'text/plain'],
+  ['a.md', hebrewWord, 'text/markdown'],
   ['a.html', '<h1>x</h1>', 'text/html; charset=utf-8'],
   ['a.htm', '<!-- x --><!doctype html><p>', 'text/html; charset=utf-8'],
   ['a', '<!DOCTYPE html><title>x</title>', 'text/html; charset=utf-8', 'text/plain'],
@@ -227,6 +250,13 @@ const refused: readonly (readonly [name: string, content: Buffer | string])[] = 
   ['a.txt', '#!/bin/sh\n'],
   ['a.txt', '\ufeff#!/bin/sh\n'],
   ['a.bat', 'echo'],
+  ['www.example.com', windowsExecutable],
+  ['first.run', '#!/bin/sh\n'],
+  ['first.run', bytes([0x7f], 'ELF', [2, 1, 1], 30)],
+  ['a.command', '#!/bin/sh\n'],
+  ['a.key', png],
+  ['a.xsl', 'hello'],
+  ['a', bytes([0xe0, 0xe1, 0xde])],
   ['a.ps1', 'echo'],
   ['a.sh', 'echo'],
 ];
@@ -235,6 +265,21 @@ for (const [name, content] of refused)
   test(`${name} of ${JSON.stringify(content.toString('latin1').slice(0, 12))} is refused`, async () => {
     await assert.rejects(detectType(Buffer.from(content), true, name), { key: 'invalidFileType' });
   });
+
+test('no type is served that a page would run or apply', () => {
+  const applied = /javascript|ecmascript|jscript|livescript|css|wasm|xsl|shockwave|speculationrules/;
+  for (const type of new Set([...typesOfExtension.values()].flat().concat([...typeOfFinding.values()])))
+    assert.doesNotMatch(type.contentType, applied);
+});
+
+test('Hebrew in its code page is text whatever it begins with', async () => {
+  for (let first = 0xe0; first <= 0xfa; first++)
+    for (let second = 0xe0; second <= 0xfa; second++)
+      for (const name of ['a', 'a.txt']) {
+        const word = bytes([first, second], hebrewWord, hebrewWord);
+        assert.equal(await detectType(word, true, name), 'text/plain');
+      }
+});
 
 test('a sample may end within a character', async () => {
   for (const cut of [0, 1, 2, 3]) {

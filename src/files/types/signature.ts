@@ -10,7 +10,7 @@ const first: readonly (readonly [Finding, Buffer])[] = [
   ['class', Buffer.from([0xca, 0xfe, 0xba, 0xbe])],
 ];
 
-/** Those of files whose first 64 KiB are not enough for file-type, which walks through them. */
+/** Those of files that file-type walks through, for which the first 64 KiB are not enough, or that it wants to see more of. */
 const last: readonly (readonly [Finding, Buffer])[] = [
   ['png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])],
   ['tif', Buffer.from([0x49, 0x49, 0x2a, 0x00])],
@@ -21,6 +21,9 @@ const last: readonly (readonly [Finding, Buffer])[] = [
   ['ogx', Buffer.from('OggS')],
   ['asf', Buffer.from([0x30, 0x26, 0xb2, 0x75, 0x8e, 0x66, 0xcf, 0x11])],
   ['jp2', Buffer.from([0x00, 0x00, 0x00, 0x0c, 0x6a, 0x50, 0x20, 0x20])],
+  ['webm', Buffer.from([0x1a, 0x45, 0xdf, 0xa3])],
+  ['woff', Buffer.from('wOFF')],
+  ['woff2', Buffer.from('wOF2')],
 ];
 
 /** The class of Windows installers, as it lies in their directory of streams. */

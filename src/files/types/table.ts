@@ -162,15 +162,17 @@ const lines: readonly Line[] = [
   ['text/tab-separated-values', 'tsv tab', 'text'],
   ['text/markdown', 'md markdown', 'text'],
   ['text/html', 'html htm', 'text'],
-  ['text/css', 'css', 'text'],
-  ['text/javascript', 'js mjs cjs jsx', 'text'],
-  ['text/plain', 'ts tsx mts cts', 'text'],
+  // Pages run scripts and apply stylesheets by these types alone, whatever else is said of them: no file is served as one.
+  ['text/plain', 'js mjs cjs jsx ts tsx mts cts css', 'text'],
+  ['text/plain', 'xsl xslt', 'text', 'markup'],
+  // Keys and certificates: two of the extensions are other types' too.
+  ['text/plain', 'key pub pem crt', 'text'],
   ['text/calendar', 'ics ical ifb ifs', 'text'],
   ['text/vcard', 'vcf vcard', 'text'],
   ['text/vtt', 'vtt', 'text'],
   ['application/json', 'json geojson webmanifest', 'text', 'json'],
   ['application/x-ndjson', 'ndjson jsonl', 'text', 'json'],
-  ['application/xml', 'xml xsd xsl xslt wsdl', 'text', 'markup'],
+  ['application/xml', 'xml xsd wsdl', 'text', 'markup'],
   ['application/xhtml+xml', 'xhtml xht', 'text', 'markup'],
   ['application/rss+xml', 'rss', 'text', 'markup'],
   ['application/atom+xml', 'atom', 'text', 'markup'],
@@ -208,13 +210,16 @@ export const typeOfFinding: ReadonlyMap<Finding, FileType> = new Map([
   ...types.flatMap((type) => type.findings.slice(0, 1).map((finding) => [finding, type] as const)).toReversed(),
 ]);
 
-/** Programs, their installers, and scripts of operating systems, by extension. The bytes may be anything. */
+/**
+ * Programs, their installers, and scripts of operating systems, by extension. The bytes may be anything. Endings that names have for other
+ * reasons (`example.com`, `first.run`) are not among them.
+ */
 export const refusedExtensions: ReadonlySet<string> = new Set(
   (
-    'exe com scr pif cpl dll sys drv ocx msi msp mst msix msixbundle appx appxbundle xll gadget lnk scf reg chm hta ' +
+    'exe scr pif cpl dll sys drv ocx msi msp mst msix msixbundle appx appxbundle xll gadget lnk scf reg chm hta ' +
     'bat cmd ps1 psm1 psd1 vb vbe vbs jse ws wsf wsh wsc sct msc ' +
-    'jar jnlp class apk aab dex ipa app dmg pkg deb rpm run appimage snap elf so dylib ko wasm swf xpi crx ' +
-    'sh bash zsh csh tcsh ksh fish command'
+    'jar jnlp class apk aab dex ipa dmg pkg deb rpm appimage snap elf so dylib ko wasm swf xpi crx ' +
+    'sh bash zsh csh tcsh ksh fish'
   ).split(' '),
 );
 

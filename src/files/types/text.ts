@@ -58,9 +58,12 @@ function readOneByte(sample: Buffer, isWhole: boolean): SampleText | null {
   return foreignByte.test(text) ? null : { encoding: 'one-byte', text };
 }
 
-/** Whether text of a code page is text beyond doubt: an eighth of it is spaces, digits and other ASCII. */
+/** What stands in Hebrew text of its code page (windows-1255): letters, ASCII, and what quotes and joins words. */
+const notHebrew = /[^\xe0-\xfa\x20-\x7e\t-\r\x84\x85\x91-\x97\xa0]/;
+
+/** Whether text of a code page is text beyond doubt: an eighth of it is spaces, digits and other ASCII, or all of it is Hebrew. */
 export function isPlainly({ encoding, text }: SampleText): boolean {
-  return encoding !== 'one-byte' || text.replace(/[^\x20-\x7e\s]+/g, '').length * 8 >= text.length;
+  return encoding !== 'one-byte' || text.replace(/[^\x20-\x7e\s]+/g, '').length * 8 >= text.length || !notHebrew.test(text);
 }
 
 /** Whether text looks as a type asks for. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ServiceError } from '../../errors/fail.ts';
 import { beginsAsObject } from './body.ts';
-import { fileOf, readJsonUpload } from './json-upload.ts';
+import { fileOf, mayBeUpload, readJsonUpload } from './json-upload.ts';
 
 const read = (body: unknown, isNamed: boolean) =>
   readJsonUpload({}, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), isNamed);
@@ -34,14 +34,48 @@ for (const [body, isUpload] of [
     assert.equal(read(body, true) !== null, isUpload);
   });
 
+test('whether a body may be an upload shows at its beginning', () => {
+  assert.equal(mayBeUpload(Buffer.from('{"base64":"QQ')), true);
+  assert.equal(mayBeUpload(Buffer.from('{"_method":"DEL')), true);
+  assert.equal(mayBeUpload(Buffer.from('{"name":"base64"')), false);
+});
+
+for (const base64 of [
+  ...['YT8+', 'YT8-', ' YT8+\n', 'Y\r\nT 8\t+', 'data:text/plain;base64,YT8+', 'DATA:;base64,YT8-'],
+  ...['data:text/plain;charset=utf-8;base64,\nYT8+'],
+])
+  test(`base64 as clients write it: ${JSON.stringify(base64)}`, () => assert.equal(fileOf({ base64 }).bytes.toString(), 'a?>'));
+for (const base64 of ['QQ==', 'QQ', 'Q Q = =', 'data:;base64,QQ'])
+  test(`base64 with and without padding: ${base64}`, () => assert.equal(fileOf({ base64 }).bytes.toString(), 'A'));
+test('base64 that is long and none costs little', () => {
+  const started = performance.now();
+  for (const long of ['A', ' ', '=', 'data:'])
+    assert.throws(() => fileOf({ base64: `${long.repeat(8_000_000 / long.length)}!` }), errorKey('badUpload'));
+  assert.ok(performance.now() - started < 2_000);
+});
+
 test('base64 becomes bytes', () => {
   const { bytes, saidType } = fileOf({ base64: 'aGVsbG8=', _ContentType: 'text/plain' });
   assert.deepEqual([bytes.toString(), saidType], ['hello', 'text/plain']);
 });
-for (const base64 of ['abc', 'ab!d', 'a b=', 'QQ==QQ==', '====', 'QQ=A', ' QQ==', 'data:text/plain;base64,QQ==', 5, ['QQ==']])
+for (const base64 of [
+  'abcde',
+  'ab!d',
+  'a b=',
+  'QQ=',
+  'QQ==QQ==',
+  '====',
+  '=',
+  'QQ=A',
+  'QQ===',
+  'é',
+  'data:text/plain,QQ==',
+  5,
+  ['QQ=='],
+])
   test(`base64 that is none: ${JSON.stringify(base64)}`, () =>
     assert.throws(() => fileOf({ base64 } as never), errorKey('badUpload')));
-for (const body of [{}, { base64: '' }, { base64: null }])
+for (const body of [{}, { base64: '' }, { base64: null }, { base64: ' \n' }, { base64: 'data:image/png;base64,' }])
   test(`no file: ${JSON.stringify(body)}`, () => assert.throws(() => fileOf(body), errorKey('emptyFile')));
 
 for (const [text, may] of [

@@ -17,6 +17,9 @@ const cacheControl: Readonly<Record<Way, string>> = {
   private: 'private, no-cache',
 };
 
+/** No browser takes a file for anything but what it is served as. */
+const unsniffed = { 'x-content-type-options': 'nosniff' };
+
 /** Characters that turn the text after them around, by which a name may show another extension than it has; and what parts paths. */
 const misleading = /[\u202a-\u202e\u2066-\u2069/\\]/g;
 
@@ -33,7 +36,7 @@ export async function sendFile(
 ): Promise<boolean> {
   const { headers, method } = request;
   const of: Validators = { etag: `"${file.id}"`, lastModified: new Date(file.createdAt).toUTCString() };
-  const about = { etag: of.etag, 'last-modified': of.lastModified, 'cache-control': cacheControl[way] };
+  const about = { etag: of.etag, 'last-modified': of.lastModified, 'cache-control': cacheControl[way], ...unsniffed };
   const isRead = method !== 'POST';
   if (isRead && hasIt(headers, of)) {
     reply.code(304).headers(about).send();
@@ -43,7 +46,7 @@ export async function sendFile(
   if (range === 'none') {
     reply
       .code(416)
-      .headers({ 'content-range': `bytes */${file.size}`, 'cache-control': 'no-store' })
+      .headers({ 'content-range': `bytes */${file.size}`, 'cache-control': 'no-store', ...unsniffed })
       .send();
     return true;
   }
@@ -83,7 +86,6 @@ function contentHeaders({ name, contentType }: PresentFile, way: Way): Record<st
   return {
     'content-type': served.contentType,
     'content-disposition': contentDisposition(fileName, { type: served.disposition }),
-    'x-content-type-options': 'nosniff',
     ...(served.contentSecurityPolicy !== undefined && { 'content-security-policy': served.contentSecurityPolicy }),
     // Pages that shut others out may show what anybody may read.
     ...(way !== 'private' && { 'cross-origin-resource-policy': 'cross-origin' }),
@@ -113,7 +115,7 @@ export function sendMissing(reply: FastifyReply): void {
   reply.code(catalogue.fileNotFound.status).headers({
     'content-type': 'text/plain; charset=utf-8',
     'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
+    ...unsniffed,
   });
   reply.send(catalogue.fileNotFound.text());
 }

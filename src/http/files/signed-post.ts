@@ -28,6 +28,8 @@ const formLimits = {
 export function registerSignedPost(server: FastifyInstance, edge: Edge): void {
   server.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
+    // What is no form is left to the route to refuse, unread.
+    scope.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
     scope.register(multipart, { limits: formLimits, throwFileSizeLimit: false });
     scope.route({
       method: 'POST',
@@ -64,7 +66,7 @@ async function receiveForm({ files }: Edge, system: System, request: FastifyRequ
   const fields = new Map<string, string>();
   for await (const part of request.parts()) {
     if (part.type === 'field') fields.set(part.fieldname, textOf(part));
-    else if (part.fieldname !== 'file') fail('badUpload', 'the file should be named file');
+    else if (part.fieldname.toLowerCase() !== 'file') fail('badUpload', 'the file should be named file');
     else {
       await files.receive(system, fields, withTime(request, part.file));
       return;

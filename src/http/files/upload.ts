@@ -2,8 +2,9 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { fail } from '../../errors/fail.ts';
+import { fail, ServiceError } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
 import { allowBodyTime } from '../body-times.ts';
 import { answerEndpoint } from '../data.ts';
 import type { Edge } from '../edge.ts';
@@ -11,25 +12,35 @@ import type { Endpoint } from '../endpoint.ts';
 import { type Envelope, openEnvelope } from '../envelope.ts';
 import { prefix } from '../prefix.ts';
 import { removalEndpoint } from '../routes/files.ts';
-import { beginsAsObject, bytesOf, peek } from './body.ts';
-import { fileOf, jsonUploadBytes, readJsonUpload } from './json-upload.ts';
+import { beginsAsObject, bytesOf, CountedBytes, isLonger, peek } from './body.ts';
+import { fileOf, HEAD_BYTES, jsonUploadBytes, mayBeUpload, readJsonUpload } from './json-upload.ts';
 import { Upload } from './upload-exchange.ts';
 
 /** Milliseconds that the bytes of a file may take: 32 MiB at 0.3 Mbit/s. */
 const UPLOAD_TIME = 900_000;
+/** The same where nobody is named yet whose file it is: 32 MiB in base64 at 1.2 Mbit/s, waiting included. */
+const UNNAMED_TIME = 300_000;
+/** JSON uploads that are on the disk at once though nobody is named yet: some 1.5 GB at most. Others wait, unread. */
+const UNNAMED_ON_DISK = 32;
 /** JSON uploads that are in memory at once: each may take some 100 MB there. */
 const IN_MEMORY = 2;
 
 /** What uploads work with. */
 interface Uploads {
   readonly edge: Edge;
+  readonly unnamed: LimitFunction;
   readonly inMemory: LimitFunction;
   readonly removal: Endpoint;
 }
 
 /** SPEC "Files: Upload". The body is not read before it is asked for, whatever its type. */
 export function registerUpload(server: FastifyInstance, edge: Edge): void {
-  const uploads: Uploads = { edge, inMemory: pLimit(IN_MEMORY), removal: removalEndpoint(edge.files) };
+  const uploads: Uploads = {
+    edge,
+    unnamed: pLimit(UNNAMED_ON_DISK),
+    inMemory: pLimit(IN_MEMORY),
+    removal: removalEndpoint(edge.files),
+  };
   server.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
@@ -48,7 +59,6 @@ export function registerUpload(server: FastifyInstance, edge: Edge): void {
 async function answerUpload(uploads: Uploads, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const upload = new Upload(uploads.edge, request, reply);
   try {
-    allowBodyTime(request.raw, UPLOAD_TIME);
     await take(uploads, upload);
   } catch (error) {
     upload.refuse(error);
@@ -62,19 +72,40 @@ async function take(uploads: Uploads, upload: Upload): Promise<void> {
   const { request } = upload;
   const { raw, headers } = request;
   const isNamed = Boolean(headers['x-platform-application-id']);
+  allowBodyTime(raw, isNamed ? UPLOAD_TIME : UNNAMED_TIME);
   if (isNamed) await upload.open(openEnvelope(headers, undefined));
   if (upload.fileName === '') fail('notFound');
   const bytes = bytesOf(raw);
   try {
-    const said = { saidType: headers['content-type'], length: lengthOf(request) };
-    if (isNamed && !mayBeJson(headers['content-type'])) return await upload.store({ ...said, bytes });
-    const { first, all } = await peek(bytes);
-    if (beginsAsObject(first)) return await takeJson(uploads, upload, all, isNamed);
-    if (!isNamed) fail('unauthorized');
-    await upload.store({ ...said, bytes: all });
+    if (isNamed && !mayBeJson(headers['content-type'])) return await takeRaw(upload, bytes);
+    const begun = await peek(bytes, 1);
+    const isObject = beginsAsObject(begun.head);
+    if (!isNamed) {
+      if (!isObject) fail('unauthorized');
+      return await uploads.unnamed(() => takeJson(uploads, upload, begun.all, false));
+    }
+    if (!isObject) return await takeRaw(upload, begun.all);
+    const { head, all } = await peek(begun.all, HEAD_BYTES);
+    await (mayBeUpload(head) ? takeJson(uploads, upload, all, true) : takeRaw(upload, all));
   } finally {
     // A body that somebody still reads cannot be dropped.
     await bytes.return?.();
+  }
+}
+
+/** Takes a body whose bytes are the file. */
+async function takeRaw(upload: Upload, bytes: AsyncIterableIterator<Buffer>): Promise<void> {
+  const { request } = upload;
+  const counted = new CountedBytes(bytes);
+  try {
+    await upload.store({ saidType: request.headers['content-type'], length: lengthOf(request), bytes: counted });
+  } catch (error) {
+    const isWrongType = error instanceof ServiceError && error.key === 'invalidFileType';
+    if (!isWrongType || request.headers['content-length'] !== undefined) throw error;
+    // SPEC "Errors": what is too large is 413 before all else, which a body that does not say its length shows at its end.
+    await bytes.return?.();
+    if (await isLonger(request.raw, limits.fileBytes - counted.size)) fail('fileTooLarge');
+    throw error;
   }
 }
 

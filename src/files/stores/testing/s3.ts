@@ -14,20 +14,25 @@ export interface StoreOnS3 {
   store: S3Store;
   /** Where uploads are received. */
   readonly incoming: string;
+  /** What the store reported. */
+  readonly faults: string[];
 }
 
 /** Starts a server before the tests of a file, and ends it after them. */
 export function storeOnS3(): StoreOnS3 {
   const incoming = mkdtempSync(join(tmpdir(), 'test-s3-incoming-'));
-  const made = { incoming } as StoreOnS3;
+  const made = { incoming, faults: [] as string[] } as StoreOnS3;
   before(async () => {
     made.server = await startS3();
     useKeys(made.server.env);
-    made.store = await S3Store.open(locationOf(made.server.filesUrl('some/prefix')), incoming);
+    made.store = await S3Store.open(locationOf(made.server.filesUrl('some/prefix')), incoming, (fault) =>
+      made.faults.push(fault),
+    );
   });
   beforeEach(() => {
     made.server.intercept = null;
     made.server.requests.length = 0;
+    made.faults.length = 0;
   });
   after(async () => {
     await made.store?.close();

@@ -1,0 +1,34 @@
+import type { CompleteUpload } from './attach.ts';
+import { awaitedFiles } from './catalog.ts';
+import { POLICY_SECONDS } from './large.ts';
+import type { FileRow, FileSystem } from './model.ts';
+
+/** Rows that are read at once. */
+const PAGE = 1_000;
+/** Milliseconds after which a form is over, whatever the clocks say: what it brings once the file is noted makes that unreadable. */
+const FORM_IS_OVER = (POLICY_SECONDS + 5 * 60) * 1_000;
+
+/**
+ * Notes large uploads that came past the service, so that they are counted though nobody attaches or reads them. Those that never came stay.
+ * SPEC "States and transitions"
+ * @param since announced from here on, in milliseconds since 1970
+ * @param isEnough asked before each of them
+ */
+export async function noteArrived(
+  system: FileSystem,
+  complete: CompleteUpload,
+  since: number,
+  isEnough: () => boolean,
+): Promise<void> {
+  const period = { from: since, before: Date.now() - FORM_IS_OVER };
+  let last: string | null = null;
+  for (;;) {
+    const rows: FileRow[] = await awaitedFiles(system.store, period, last, PAGE);
+    for (const row of rows) {
+      if (isEnough()) return;
+      await complete(system, row);
+    }
+    if (rows.length < PAGE) return;
+    last = rows.at(-1)?.id ?? null;
+  }
+}
