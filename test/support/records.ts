@@ -35,7 +35,7 @@ export function assertClean(answer: Pick<Answer, 'text'>): void {
 }
 
 /** SPEC "Errors": HTTP 4xx with a JSON body {code, error}; 101 is 404, every other code 400. */
-export function assertRefused(answer: Answer, { status, code, error }: Refusal): void {
+export function assertRefused(answer: Pick<Answer, 'status' | 'text' | 'body'>, { status, code, error }: Refusal): void {
   const codes = typeof code === 'number' ? [code] : code;
   assert.ok(codes.includes(answer.body?.code), `code ${codes} expected, got ${answer.status} ${answer.text.slice(0, 300)}`);
   assert.equal(answer.status, status ?? (answer.body.code === 101 ? 404 : 400), answer.text.slice(0, 300));

@@ -10,7 +10,7 @@ import { type Run, runToEnd } from '../edge/process.ts';
 import { type Data, makeData, makeDatabase, makeDirectory, removeDirectory, settingsOf } from '../support/data.ts';
 import { createMany, defineTable, find, type Row } from '../support/query.ts';
 import { compileCache, engines, type Service, startService } from '../support/service.ts';
-import { assertAlike, assertCredentials, fill, readAll } from './world.ts';
+import { assertAlike, assertCredentials, assertFiles, fill, readAll } from './world.ts';
 
 type Both = Data & { database: { url: string } };
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -121,6 +121,7 @@ describe('Move', { skip: engines.length < 2 }, () => {
     const now = await running({ dataDir: await emptyDirectory(), database }, async (service) => {
       assertAlike(await readAll(service, world), read);
       await assertCredentials(service, world);
+      await assertFiles(service, world);
       const made = await service.call('POST', '/platform/classes/Hostile', { body: { s: 'new' } });
       assert.equal(made.status, 201, made.text);
       assert.equal((await find(service, 'Hostile')).at(-1)?.s, 'new');
@@ -133,6 +134,7 @@ describe('Move', { skip: engines.length < 2 }, () => {
     await running(emptied, async (service) => {
       assertAlike(await readAll(service, world), now);
       await assertCredentials(service, world);
+      await assertFiles(service, world);
     });
     const again = await move({ ...emptied, database }, 'embedded');
     assert.match(`${again.stdout}${again.stderr}`, /testapp is in the target already, and .* is not the same in both/);

@@ -1,5 +1,6 @@
 /** What a move has to carry over: two systems with every kind of value and schema, and how all of it reads from outside. */
 import assert from 'node:assert/strict';
+import { fileObject, type Uploaded, uploadFile } from '../support/files.ts';
 import { createMany, date, defineTable, pointer, type Row } from '../support/query.ts';
 import type { Service } from '../support/service.ts';
 import { addSystem, callSystem, type System, succeed } from '../systems/cli.ts';
@@ -8,7 +9,7 @@ const password = 'Correct horse 1';
 const longText = `${'ארוך long '.repeat(110_000)}😀`;
 
 /** Records of every wire type; as text, since a client may spell JSON as it likes. */
-const hostile: readonly string[] = [
+const hostile = (file: Uploaded): readonly string[] => [
   '{"n":9007199254740993,"Name":"A","name":"a","naMe":1}',
   '{"n":5e-324,"o":{"z":1,"a":2,"10":3,"9":4,"":{"é":"\\u00e9"}}}',
   '{"n":-0,"o":{"n":-0,"big":1e308,"small":5e-324,"odd":1.0,"e":1E2}}',
@@ -17,7 +18,7 @@ const hostile: readonly string[] = [
   '{"s":"NULL","b":false,"list":["NULL","\\\\","\\"",""],"o":{"\\"":"{"}}',
   '{"s":"","list":[],"o":{},"d":{"__type":"Date","iso":"0001-01-01T00:00:00.000Z"}}',
   '{"d":{"__type":"Date","iso":"9999-12-31T23:59:59.999Z"},"p":{"__type":"Pointer","className":"Target","objectId":"t 😀"}}',
-  '{"f":{"__type":"File","name":"a b.txt","url":"http://x/a%20b.txt"},"ACL":{"*":{"read":true},"role:Sales":{"write":true,"read":true}}}',
+  `{"f":${JSON.stringify(fileObject(file))},"ACL":{"*":{"read":true},"role:Sales":{"write":true,"read":true}}}`,
   '{"list":[{"__type":"Date","iso":"2024-01-01T00:00:00.000Z"},{"__type":"Pointer","className":"Target","objectId":"t1"}]}',
   '{"n":null,"s":null,"empty":{"__op":"Delete"}}',
   `{"s":${JSON.stringify(longText)},"o":{"long":${JSON.stringify(longText)}}}`,
@@ -27,6 +28,7 @@ export interface World {
   other: System;
   secondKey: string;
   token: string;
+  file: Uploaded;
 }
 
 /** Fills a service. @param many records of one table */
@@ -34,7 +36,7 @@ export async function fill(service: Service, many: number): Promise<World> {
   const other = await addSystem(service, '--name', 'Second', '--app-id', 'Second-app');
   const secondKey =
     /\S+$/.exec((await succeed(service, 'key', 'add', '--system', service.appId, '--name', 'second')).trim())?.[0] ?? '';
-  await hostileTable(service);
+  const file = await hostileTable(service);
   await changedTable(service);
   await defineTable(service, 'Many', { n: 'Number', s: 'String', tags: 'Array' });
   await createMany(
@@ -45,10 +47,11 @@ export async function fill(service: Service, many: number): Promise<World> {
   const token = await users(service);
   const made = await callSystem(service, other, 'POST', '/platform/classes/Hostile', { body: { n: 'a text here' } });
   assert.equal(made.status, 201);
-  return { other, secondKey, token };
+  return { other, secondKey, token, file };
 }
 
-async function hostileTable(service: Service): Promise<void> {
+/** @returns the file that a record holds */
+async function hostileTable(service: Service): Promise<Uploaded> {
   const fields = {
     n: 'Number',
     s: 'String',
@@ -62,7 +65,8 @@ async function hostileTable(service: Service): Promise<void> {
   const indexes = { byNumber: { n: -1, b: 1 }, byDate: { d: 1 } };
   await defineTable(service, 'Target', { s: 'String', friends: 'Relation:Target' });
   await defineTable(service, 'Hostile', { ...fields, related: 'Relation:Target', Related: 'Relation:Target' }, { indexes });
-  for (const body of hostile) await send(service, 'POST', '/platform/classes/Hostile', body);
+  const file = await uploadFile(service, 'a b.txt');
+  for (const body of hostile(file)) await send(service, 'POST', '/platform/classes/Hostile', body);
   for (const objectId of ['t1', 't2', 't 😀', '\'"\\', 'A', 'a', 'é'])
     await send(service, 'POST', '/platform/classes/Target', { objectId });
   const { body } = await service.call('GET', '/platform/classes/Hostile', { query: { limit: 2 } });
@@ -71,6 +75,7 @@ async function hostileTable(service: Service): Promise<void> {
   const link = (objects: unknown[]) => ({ __op: 'AddRelation', objects });
   await send(service, 'PUT', `/platform/classes/Hostile/${first}`, { related: link(members), Related: link(members.slice(2)) });
   await send(service, 'PUT', `/platform/classes/Hostile/${second}`, { related: link(members.slice(0, 1)) });
+  return file;
 }
 
 /** Fields dropped and added again, names that differ by case, a text index, records deleted at the end. */
@@ -116,7 +121,8 @@ export async function readAll(service: Service, { other }: World): Promise<Map<s
     const read = async (path: string, query: Row = {}) => {
       const { status, text } = await callSystem(service, system, 'GET', path, { query });
       assert.equal(status, 200, `${path} ${text.slice(0, 300)}`);
-      answers.set(`${system.appId} ${path} ${JSON.stringify(query)}`, text);
+      // The addresses of files follow where the service listens.
+      answers.set(`${system.appId} ${path} ${JSON.stringify(query)}`, text.replaceAll(service.url, ''));
       return JSON.parse(text).results as Row[];
     };
     for (const { className } of await read('/platform/schemas'))
@@ -142,6 +148,13 @@ function firstDifference(a: string, b: string): string {
   let at = 0;
   while (a[at] === b[at] && at < a.length) at++;
   return [a, b].map((text) => text.slice(Math.max(0, at - 100), at + 100)).join('\n');
+}
+
+/** That files are known as uploads: one can be attached again. */
+export async function assertFiles(service: Service, { file }: World): Promise<void> {
+  const made = await service.call('POST', '/platform/classes/Again', { body: { f: fileObject(file) } });
+  assert.equal(made.status, 201, made.text);
+  await send(service, 'DELETE', `/platform/classes/Again/${made.body.objectId}`);
 }
 
 /** That credentials are good as they were: the second API key, the session, the password. */

@@ -1,17 +1,31 @@
 /** Two services, one on each engine, that get the same requests. */
 import assert from 'node:assert/strict';
+import { setTimeout as wait } from 'node:timers/promises';
+import { uploadFile } from '../../support/files.ts';
 import { type EngineName, type Service, startService } from '../../support/service.ts';
 import { password } from '../../support/users.ts';
 import { jsonText, MAIN, OTHER, type Request } from './request.ts';
+import { FILE_BYTE, files } from './values.ts';
 
-/** Time stands still, so that both give records the same times. */
-const stopped = `const Real = Date;
+/** Time stands still, so that both give records the same times. Each signal names the next file, so that both give the same names. */
+const stopped = `import crypto from 'node:crypto';
+  import { syncBuiltinESMExports } from 'node:module';
+  const { randomBytes } = crypto;
+  let file = -1;
+  process.on('SIGUSR2', () => file++);
+  crypto.randomBytes = (size, ...more) =>
+    size === 16 && file >= 0 && file < ${files.length} ? Buffer.from('${FILE_BYTE}'.repeat(15) + '0' + file, 'hex') : randomBytes(size, ...more);
+  syncBuiltinESMExports();
+  const Real = Date;
   const now = Real.UTC(2030, 0, 2, 3, 4, 5, 678);
   globalThis.Date = class extends Real {
     constructor(...a) { if (a.length > 0) super(...a); else super(now); }
     static now() { return now; }
   };`;
-const env = { NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(stopped).toString('base64')}` };
+const env = {
+  NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(stopped).toString('base64')}`,
+  BASE_URL: 'http://h',
+};
 
 export interface Pair {
   /** The answer of each engine, in the same words, its tables named as in the request. */
@@ -49,7 +63,20 @@ async function start(engine: EngineName): Promise<Side> {
   const service = await startService({ engine, env });
   const made = await service.call('POST', '/platform/users', { body: { objectId: 'u1', username: 'u1', password } });
   assert.equal(made.status, 201, made.text);
+  await uploadFiles(service);
   return { engine, service, session: made.body.sessionToken };
+}
+
+async function uploadFiles(service: Service): Promise<void> {
+  const next = async () => {
+    service.process.kill('SIGUSR2');
+    await wait(200);
+  };
+  for (const { fileName, name } of files) {
+    await next();
+    assert.equal((await uploadFile(service, fileName)).name, name);
+  }
+  await next();
 }
 
 /** Each run has tables of its own, of names of the same length. */

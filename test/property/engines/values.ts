@@ -4,6 +4,9 @@ import type { Json } from '../../support/oracle.ts';
 import { list, type Made, map, pick, pickWord, weighted } from './draw.ts';
 import { MAIN, OTHER } from './request.ts';
 
+/** Of the random part of files' names, in hexadecimal. */
+export const FILE_BYTE = 'a1';
+
 const alike = pickWord(`a A b ab aB 1 1.0 -1 true null [1] {} " \\ o'k % a% a_b $a a.b \\u0000 \\Qa\\E p1 ${OTHER}$p1`);
 const spaced = pick('', ' ', 'a b', ' a', '\n', '\t', '\u0001', '\u007f', 'a\nb', 'a\r\nb', '\ufeff', '\u2028');
 const sentences = pick(
@@ -48,7 +51,13 @@ export const mainId = pick('a', 'A', 'b', 'B', 'aa', '0', '1', 'z', '-1', 'é', 
 export const pointerTo = (className: string, id: fc.Arbitrary<string>) =>
   id.map((objectId): Json => ({ __type: 'Pointer', className, objectId }));
 export const pointer = fc.oneof(pointerTo(OTHER, otherId), pointerTo(MAIN, mainId), pointerTo('_User', pick('master', 'u1')));
-const file = pick('f1', 'f2', 'é x.png').map((name): Json => ({ __type: 'File', name, url: `http://h/${name}` }));
+/** Files that both services have, and their names there: those of their uploads. */
+export const files: readonly { fileName: string; name: string }[] = ['f1', 'f2', 'é x'].map((fileName, n) => ({
+  fileName,
+  name: `${FILE_BYTE.repeat(15)}0${n}_${encodeURIComponent(fileName)}`,
+}));
+const fileName = weighted([12, pick(...files.map(({ name }) => name))], [1, pick('never')]);
+const file = fileName.map((name): Json => ({ __type: 'File', name, url: `http://h/${name}` }));
 
 /** Keys inside Objects: some look like positions, some like our own words. */
 export const label = weighted(

@@ -1,0 +1,136 @@
+/** SIGKILL during uploads, attachments and deletions: what was acknowledged is there with its bytes, and nothing is half there. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startS3 } from '../../src/files/testing/s3-server.ts';
+import { makeData } from '../support/data.ts';
+import {
+  ask,
+  assertGone,
+  assertServed,
+  deleteFile,
+  fileObject,
+  publicUrl,
+  upload,
+  uploadFile,
+  uploadUrl,
+} from '../support/files.ts';
+import { path } from '../support/records.ts';
+import { engines, type Service, startService } from '../support/service.ts';
+import { operate, usage } from './operator.ts';
+import { settingsOfS3 } from './stores.ts';
+
+const cycles = Number(process.env.CRASH_CYCLES ?? 6);
+const writers = 4;
+const SIZE = 200_000;
+
+/** What of a file was acknowledged. */
+interface Known {
+  name: string;
+  bytes: Buffer;
+  state: 'uploaded' | 'attached' | 'deleted';
+  /** What was asked last and not answered. */
+  asked?: 'attached' | 'deleted' | undefined;
+}
+
+/** Uploads, attaches and deletes until the service is gone. */
+async function workUntilGone(service: Service, lane: number, all: Known[]): Promise<void> {
+  const expected = (status: number, wanted: number, text: string) => assert.equal(status, wanted, text);
+  for (let n = 0; ; n++)
+    try {
+      const bytes = Buffer.alloc(SIZE, `lane ${lane}, file ${all.length}, `);
+      const made = await upload(service, 'a.txt', bytes);
+      expected(made.status, 201, made.text);
+      const known: Known = { name: made.body.name, bytes, state: 'uploaded' };
+      all.push(known);
+      if (n % 2 === 0) {
+        known.asked = 'attached';
+        const answer = await service.call('POST', path('Crash'), { body: { F: fileObject(made.body) } });
+        expected(answer.status, 201, answer.text);
+        known.state = 'attached';
+      }
+      if (n % 3 === 0) {
+        known.asked = 'deleted';
+        const answer = await deleteFile(service, known.name);
+        expected(answer.status, 200, answer.text);
+        known.state = 'deleted';
+      }
+      known.asked = undefined;
+    } catch (error) {
+      if (error instanceof assert.AssertionError) throw error;
+      return;
+    }
+}
+
+/** A file that stays, as in stores.ts. */
+async function first(service: Service): Promise<Known> {
+  const bytes = Buffer.alloc(SIZE, 'the first, ');
+  const file = await uploadFile(service, 'a.txt', bytes);
+  const answer = await service.call('POST', path('Crash'), { body: { F: fileObject(file) } });
+  assert.equal(answer.status, 201, answer.text);
+  return { name: file.name, bytes, state: 'attached' };
+}
+
+/** Holds what the service has against what was acknowledged. */
+async function verify(service: Service, all: readonly Known[]): Promise<void> {
+  const { body } = await service.call('GET', path('Crash'), { query: { limit: 1_000_000 } });
+  const held = new Set(body.results.map(({ F }: { F: { name: string } }) => F.name));
+  for (const { name, bytes, state, asked } of all) {
+    const at = [uploadUrl(service, name), publicUrl(service, name)] as const;
+    if (state === 'deleted') await Promise.all(at.map((url) => assertGone(url)));
+    else if (asked === 'deleted') {
+      const { status, bytes: got } = await ask(at[0]);
+      assert.ok(status === 404 || (status === 200 && got.equals(bytes)), `${name}: ${status}`);
+    } else await assertServed(at[0], bytes);
+    if (state === 'attached') assert.ok(held.has(name));
+    // A record and its file agree.
+    if (state !== 'deleted' && asked !== 'deleted') assert.equal((await ask(at[1])).status, held.has(name) ? 200 : 404);
+  }
+}
+
+for (const engine of engines)
+  for (const kind of ['disk', 's3'] as const)
+    describe(`crash (${engine}, ${kind})`, () => {
+      test(`Files: ${cycles} kills in the middle of uploads lose and halve nothing`, {
+        timeout: 60_000 + cycles * 20_000,
+      }, async (t) => {
+        const data = await makeData(engine);
+        const s3 = kind === 's3' ? await startS3() : undefined;
+        const env = s3 ? settingsOfS3(s3) : {};
+        let service = await startService({ ...data, env });
+        const all: Known[] = [];
+        try {
+          const fields = { F: { type: 'File' } };
+          await service.call('POST', '/platform/schemas/Crash', { body: { className: 'Crash', fields } });
+          all.push(await first(service));
+          for (let cycle = 1; cycle <= cycles; cycle++) {
+            const fresh: Known[] = [];
+            const running = Promise.all(Array.from({ length: writers }, (_, lane) => workUntilGone(service, lane, fresh)));
+            await sleep(200 + Math.random() * 500);
+            await service.kill();
+            await running;
+            service = await startService({ ...data, env });
+            await verify(service, fresh);
+            all.push(...fresh);
+          }
+          assert.ok(all.length > cycles, `only ${all.length} uploads were acknowledged: the test tested nothing`);
+          const of = { service: () => service, env: () => env };
+          const { files, bytes } = await usage(of);
+          const least = all.filter(({ state, asked }) => state !== 'deleted' && asked !== 'deleted').length;
+          assert.equal(bytes, files * SIZE);
+          assert.ok(files >= least && files <= all.length + cycles * writers, `${least} ≤ ${files}`);
+          await operate(of, ['sweep', '--days', '0']);
+          const rest = await usage(of);
+          const held = await service.call('GET', path('Crash'), { query: { limit: 1_000_000 } });
+          const names: string[] = held.body.results.map(({ F }: { F: { name: string } }) => F.name);
+          const there = await Promise.all(names.map(async (name) => (await ask(publicUrl(service, name))).status === 200));
+          assert.deepEqual([rest.files, rest.bytes], [there.filter(Boolean).length, there.filter(Boolean).length * SIZE]);
+          t.diagnostic(`${all.length} acknowledged uploads over ${cycles} kills`);
+          assert.equal(await service.stop(), 0);
+        } finally {
+          if (service.process.exitCode === null && service.process.signalCode === null) await service.kill();
+          await s3?.stop();
+          await data.remove();
+        }
+      });
+    });

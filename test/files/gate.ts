@@ -1,0 +1,18 @@
+/** What a private file's address answers (SPEC "Files" rule 6). */
+import assert from 'node:assert/strict';
+import { type Asked, ask, type Got } from '../support/files.ts';
+import type { Service } from '../support/service.ts';
+
+/** Insists on the sign-in gate: 302, with the whole address to return to (CONTRACT "Addresses"). */
+export async function assertGate({ url: base }: Service, url: string, asked: Asked = {}): Promise<void> {
+  const { status, headers, text } = await ask(url, asked);
+  assert.equal(status, 302, `${url}: ${text.slice(0, 200)}`);
+  const location = new URL(headers.location ?? '');
+  assert.equal(location.origin + location.pathname, `${base}/console/sign-in`);
+  assert.equal(location.searchParams.get('returnTo'), url);
+  assertNotKept({ headers });
+}
+
+/** Nobody between us and the client may keep it for others. */
+export const assertNotKept = ({ headers }: Pick<Got, 'headers'>): void =>
+  assert.match(headers['cache-control'] ?? '', /no-store|no-cache|private/);

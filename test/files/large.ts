@@ -1,0 +1,49 @@
+/** The way of a large upload (SPEC "Files" rule 4): the policy, then the form. */
+import assert from 'node:assert/strict';
+import { type At, ask, type By, credentials, type Got } from '../support/files.ts';
+import type { Store } from '../support/records.ts';
+
+export interface Policy {
+  url: string;
+  fields: Record<string, string>;
+  name: string;
+}
+
+/** CONTRACT: the permission for large uploads is the Config row `allowAllFiles`. */
+export async function allowLarge({ create }: Pick<Store, 'create'>, isAllowed = true): Promise<string> {
+  return create('Config', { Name: 'allowAllFiles', Value: { allowAllFiles: isAllowed } });
+}
+
+export function askPolicy(at: At, fileName: string, wanted: unknown, by: By = { as: 'apiKey' }): Promise<Got> {
+  const headers = { ...credentials(at, by), 'Content-Type': 'application/json' };
+  const path = `${at.url}/platform/files/signed-url-put/${encodeURIComponent(fileName)}`;
+  return ask(path, { method: 'POST', headers, body: typeof wanted === 'string' ? wanted : JSON.stringify(wanted) });
+}
+
+/** A policy that must be given. */
+export async function newPolicy(at: At, fileName: string, ContentLength: number, ContentType = 'text/plain'): Promise<Policy> {
+  const { status, body, text } = await askPolicy(at, fileName, { ContentType, ContentLength });
+  assert.equal(status, 200, text);
+  assert.deepEqual(Object.keys(body).sort(), ['fields', 'name', 'url']);
+  assert.match(body.name, /^[0-9a-f]{32}_/);
+  return body;
+}
+
+/** Sends the form as a browser does: every field, and the file last. Answers status and text. */
+export async function sendForm(
+  { url, fields }: Pick<Policy, 'url' | 'fields'>,
+  bytes: string | Uint8Array,
+  type = 'text/plain',
+): Promise<{ status: number; text: string }> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  form.append('file', new Blob([bytes as never], { type }), 'file');
+  const response = await fetch(url, { method: 'POST', body: form });
+  return { status: response.status, text: await response.text() };
+}
+
+/** A form that must be taken. */
+export async function upload(policy: Policy, bytes: string | Uint8Array, type?: string): Promise<void> {
+  const { status, text } = await sendForm(policy, bytes, type);
+  assert.equal(status, 204, text);
+}
