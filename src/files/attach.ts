@@ -1,5 +1,6 @@
+import type { Principal } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
-import type { FileKeeper, HeldFile, NamedFile, RecordContext } from '../records/index.ts';
+import type { FileKeeper, HeldFile, NamedFile, RecordContext, SettledFiles } from '../records/index.ts';
 import type { Schema } from '../schema/model.ts';
 import type { Mutation } from '../storage/port.ts';
 import { attachFile, findFile } from './catalog.ts';
@@ -16,17 +17,17 @@ export type CompleteUpload = (system: FileSystem, file: FileRow) => Promise<File
 /** The files of records. SPEC "Files" rule 5, "States and transitions". */
 export function fileKeeper(complete: CompleteUpload): FileKeeper {
   return {
-    async prepare(context, write) {
-      const kept = new Set<string>();
-      for (const sent of write.files) {
-        if (await mayAttach(context, sent, complete)) continue;
-        // Nothing changes, so that it needs neither the file nor a right to it.
-        if (!(await isHeld(context, { ...write, field: sent.field }, sent.name))) fail('unknownFile');
-        kept.add(sent.field);
-      }
-      return kept;
-    },
     attach,
+    async settle(context, write) {
+      const kept = new Set<string>();
+      const granted = new Set<string>();
+      for (const sent of write.files)
+        if (await mayAttach(context, sent, complete)) granted.add(sent.name);
+        // Nothing changes, so that it needs neither the file nor a right to it.
+        else if (await isHeld(context, { ...write, field: sent.field }, sent.name)) kept.add(sent.field);
+        else fail('unknownFile');
+      return { kept, granted };
+    },
   };
 }
 
@@ -47,17 +48,28 @@ async function find({ store }: RecordContext, name: string): Promise<FileRow | n
  * public, too, everybody may read.
  */
 async function mayHave(context: RecordContext, { url }: NamedFile, { name, isPrivate, isPublic }: FileRow): Promise<boolean> {
-  if (context.principal.kind !== 'user' || !isPrivate || isPublic) return true;
+  if (mayAttachAny(context.principal) || !isPrivate || isPublic) return true;
   const place = placeOf(url, name);
   return place !== null && (await holds(context, place, name)) === 'yes';
 }
 
-function attach(schema: Schema, files: readonly HeldFile[]): readonly Mutation[] {
+function attach(
+  schema: Schema,
+  principal: Principal,
+  files: readonly HeldFile[],
+  granted: SettledFiles['granted'],
+): readonly Mutation[] {
   const flags = new Map<string, { isPublic?: true; isPrivate?: true }>();
   for (const { name, type } of files)
     flags.set(name, { ...flags.get(name), ...(type === 'File' ? { isPublic: true } : { isPrivate: true }) });
   // In one order, so that two writes do not wait for each other.
   return Array.from(flags.keys())
     .sort()
-    .map((name) => attachFile(schema, (parseFileName(name) ?? fail('unknownFile')).id, name, flags.get(name) ?? {}));
+    .map((name) => {
+      const { id } = parseFileName(name) ?? fail('unknownFile');
+      return attachFile(schema, { id, name }, flags.get(name) ?? {}, mayAttachAny(principal) || granted.has(name));
+    });
 }
+
+/** Of session users a private file asks for more than its name. */
+const mayAttachAny = ({ kind }: Principal): boolean => kind !== 'user';

@@ -170,17 +170,26 @@ export async function awaitedFiles(store: Store, period: Period, after: string |
   return rows.map(fileRow);
 }
 
-/** The step of attaching: the file's row learns what holds it, where the file is there. @throws unknownFile (1) where it is not */
-export function attachFile(schema: Schema, id: string, name: string, flags: OwnValues): Mutation {
+/**
+ * The step of attaching: the file's row learns what holds it, where the file is there.
+ * @param isGranted whether a private file may be attached, too
+ * @throws unknownFile (1) where it is not, or may not be
+ */
+export function attachFile(
+  schema: Schema,
+  { id, name }: Pick<FileRow, 'id' | 'name'>,
+  flags: OwnValues,
+  isGranted: boolean,
+): Mutation {
   const table = tableOf(schema, fileTable);
-  const isThere: Filter = {
-    kind: 'and',
-    items: [
-      { kind: 'exists', ref: { field: fieldOf(table, 'size'), path: [] } },
-      { kind: 'compare', field: fieldOf(table, 'name'), op: 'eq', value: name },
-    ],
-  };
-  return { ...update(table, id, isThere, { ...flags, updatedAt: Date.now() }), missing: 'unknownFile' };
+  const items: Filter[] = [
+    { kind: 'exists', ref: { field: fieldOf(table, 'size'), path: [] } },
+    { kind: 'compare', field: fieldOf(table, 'name'), op: 'eq', value: name },
+  ];
+  const is = (flag: string): Filter => ({ kind: 'compare', field: fieldOf(table, flag), op: 'eq', value: true });
+  if (!isGranted) items.push({ kind: 'or', items: [{ kind: 'not', item: is('isPrivate') }, is('isPublic')] });
+  const condition: Filter = { kind: 'and', items };
+  return { ...update(table, id, condition, { ...flags, updatedAt: Date.now() }), missing: 'unknownFile' };
 }
 
 type Update = Extract<Mutation, { kind: 'update' }>;

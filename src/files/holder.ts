@@ -1,4 +1,4 @@
-import { holdsKey, master } from '../access/index.ts';
+import { authorize, holdsKey, master } from '../access/index.ts';
 import { ServiceError } from '../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
 import { getRecord, type RecordContext } from '../records/index.ts';
@@ -21,8 +21,11 @@ export async function holds(context: RecordContext, place: Place, name: string):
   try {
     const value = await readField(context, place);
     const { className, field } = place;
-    const isPrivate = context.store.schema().tables.get(className)?.fields.get(field)?.type === 'PrivateFile';
-    return isPrivate && isNamed(value, name) ? 'yes' : 'no';
+    const table = context.store.schema().tables.get(className);
+    if (table?.fields.get(field)?.type === 'PrivateFile' && isNamed(value, name)) return 'yes';
+    // A field that only some records show him may be hidden in this one.
+    const mayBeHidden = value === undefined && table && authorize(context.principal, 'get', table).reveals.has(field);
+    return mayBeHidden ? 'denied' : 'no';
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return holdsKey(context.principal) ? 'no' : 'denied';

@@ -5,7 +5,7 @@ export { findRecords, getRecord } from './read.ts';
 export { type OwnQuery, readRow, readRows } from './rows.ts';
 export { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
 export { type Created, createRecord } from './write/create.ts';
-export type { FileKeeper, HeldFile, NamedFile } from './write/files.ts';
+export type { FileKeeper, HeldFile, NamedFile, SettledFiles } from './write/files.ts';
 export { deleteRecord } from './write/remove.ts';
 export type { RuledFields, RuledWrite, TableRules } from './write/rules.ts';
 export { updateRecord } from './write/update.ts';

@@ -3,7 +3,7 @@ import type { Store } from '../../storage/port.ts';
 import type { FileKeeper, RecordContext, WriteHooks } from '../index.ts';
 
 /** Attaches nothing, and refuses nothing. */
-export const noFiles: FileKeeper = { prepare: async () => new Set(), attach: () => [] };
+export const noFiles: FileKeeper = { attach: () => [], settle: async () => ({ kept: new Set(), granted: new Set() }) };
 
 /** Records of a store as its master writes them, where nobody keeps files. */
 export function masterContext(store: Store, rules: WriteHooks['rules'] = new Map()): RecordContext {

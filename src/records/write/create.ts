@@ -9,7 +9,7 @@ import { columnsOf } from '../../storage/columns.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
 import { planFields } from './fields.ts';
-import { attachments, namedFiles } from './files.ts';
+import { attachments, type SettledFiles, withFiles } from './files.ts';
 import { takeFlags } from './flags.ts';
 import { GrowingTable } from './growth.ts';
 import { links } from './links.ts';
@@ -42,15 +42,9 @@ export async function createRecord(
   const objectId = chosenId(fields, principal) ?? newIdFor(className);
   const ruled = underRules(className, 'create', { context, objectId, fields });
   const { fields: sent, set = {}, before } = ruled instanceof Promise ? await ruled : ruled;
-  const files = namedFiles(sent, context.store.schema().tables.get(className));
-  if (files.length > 0) {
-    // Who may not write learns nothing of files.
-    tableFor(context.store.schema(), className, principal);
-    await context.hooks.files.prepare(context, { className, objectId, files });
-  }
   const at = Date.now();
   const actor = actorId(principal);
-  const plan = (schema: Schema): RecordPlan => {
+  const plan = (schema: Schema, settled: SettledFiles): RecordPlan => {
     const { growing, hidden } = tableFor(schema, className, principal);
     const planned = planFields(growing, sent, 'create', hidden);
     const values = columnsOf(growing.table, {
@@ -67,15 +61,17 @@ export async function createRecord(
       changes: growing.changes,
       mutations: [
         ...(before?.(schema) ?? []),
-        ...attachments(context, schema, planned.assignments.values()),
         { kind: 'insert', table: growing.table, values },
         ...links(growing.table, planned.relations, objectId),
+        ...attachments(context, schema, planned.assignments.values(), settled),
         ...alongside(schema, objectId),
       ],
       event: { event: 'create', table: growing.table, objectId, sent, principal, flags, referer: context.referer, at },
     };
   };
-  await transact(context, plan);
+  await withFiles(context, { className, objectId, fields: sent }, (settled) =>
+    transact(context, (schema) => plan(schema, settled)),
+  );
   return { objectId, createdAt: isoText(at) };
 }
 

@@ -1,3 +1,5 @@
+import type { Principal } from '../../access/index.ts';
+import { ServiceError } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { Field, FieldType, Schema, TableSchema } from '../../schema/model.ts';
 import type { Assignment, Mutation } from '../../storage/port.ts';
@@ -21,7 +23,7 @@ export interface NamedFile {
   readonly url: JsonValue | undefined;
 }
 
-/** A write of one record, before it is planned. */
+/** A write of one record that names files. */
 export interface FileWrite {
   readonly className: string;
   readonly objectId: string;
@@ -29,22 +31,51 @@ export interface FileWrite {
   readonly files: readonly NamedFile[];
 }
 
+/** What was found out about the files of a write that its commit did not take as they were. */
+export interface SettledFiles {
+  /** Fields to be left as they are: they hold the file already, which is deleted or not the caller's to attach. Clients send whole forms. */
+  readonly kept: ReadonlySet<string>;
+  /** Names of private files that the caller may attach, since he may read them. */
+  readonly granted: ReadonlySet<string>;
+}
+
 /** Who knows the stored files. `app.ts` hands it to the records, which know nobody above them. SPEC "Files" rule 5. */
 export interface FileKeeper {
   /**
-   * Looks at the files that a body names before the write is planned: uploads that went past the service are noted, and a private file is
-   * for who may read it. Asked where there are any and the caller may write such records.
-   * @returns fields to be left as they are: they hold a file already that the caller could not attach, or that is deleted, and clients
-   *   send whole forms
-   * @throws unknownFile (1)
-   */
-  prepare(context: RecordContext, write: FileWrite): Promise<ReadonlySet<string>>;
-  /**
-   * Steps of the record's own commit, before the record's, which fail where a file is not there. Pure.
+   * Steps of the record's own commit, after the record's, so that who may not write it learns nothing of files. They fail where a file is not
+   * there, or is private and nothing says that the caller may attach it. Pure.
    * @param files one at least
+   * @param granted of `SettledFiles`
    * @throws unknownFile (1) for a name that no upload has; the steps fail with it too
    */
-  attach(schema: Schema, files: readonly HeldFile[]): readonly Mutation[];
+  attach(schema: Schema, principal: Principal, files: readonly HeldFile[], granted: SettledFiles['granted']): readonly Mutation[];
+  /**
+   * Finds out about the files of a write that failed with unknownFile: uploads that came past the service are noted then.
+   * @throws unknownFile (1) where nothing helps
+   */
+  settle(context: RecordContext, write: FileWrite): Promise<SettledFiles>;
+}
+
+const unsettled: SettledFiles = { kept: new Set(), granted: new Set() };
+
+/**
+ * Carries out a write that may name files; once more where its commit did not take one as it is. The first time is at once, so that
+ * writes keep the order in which they came.
+ * @param write `fields`: what the client sent, without flags
+ * @throws unknownFile (1), and what the attempt throws
+ */
+export async function withFiles<T>(
+  context: RecordContext,
+  { className, objectId, fields }: { readonly className: string; readonly objectId: string; readonly fields: JsonObject },
+  attempt: (settled: SettledFiles) => Promise<T>,
+): Promise<T> {
+  try {
+    return await attempt(unsettled);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.key !== 'unknownFile') throw error;
+  }
+  const files = namedFiles(fields, context.store.schema().tables.get(className));
+  return attempt(await context.hooks.files.settle(context, { className, objectId, files }));
 }
 
 /**
@@ -52,7 +83,7 @@ export interface FileKeeper {
  * another type are told of when the write is planned.
  * @param table `undefined` where there is none yet
  */
-export function namedFiles(fields: JsonObject, table: TableSchema | undefined): readonly NamedFile[] {
+function namedFiles(fields: JsonObject, table: TableSchema | undefined): readonly NamedFile[] {
   const found: NamedFile[] = [];
   for (const field of Object.keys(fields)) {
     const sent = fields[field] as JsonValue;
@@ -77,7 +108,12 @@ const isFileType = (type: FieldType): type is HeldFile['type'] => type === 'File
 const isFor = (field: Field | undefined): boolean => field === undefined || isFileType(field.type);
 
 /** The steps of a plan that attach what the record is to hold. @throws unknownFile (1) */
-export function attachments({ hooks }: RecordContext, schema: Schema, assignments: Iterable<Assignment>): readonly Mutation[] {
+export function attachments(
+  { hooks, principal }: RecordContext,
+  schema: Schema,
+  assignments: Iterable<Assignment>,
+  { granted }: SettledFiles,
+): readonly Mutation[] {
   let held: HeldFile[] | undefined;
   for (const assignment of assignments) {
     const { kind, field } = assignment;
@@ -85,5 +121,5 @@ export function attachments({ hooks }: RecordContext, schema: Schema, assignment
     held ??= [];
     held.push({ name: storedFileName(assignment.value as string), type: field.type });
   }
-  return held ? hooks.files.attach(schema, held) : [];
+  return held ? hooks.files.attach(schema, principal, held, granted) : [];
 }

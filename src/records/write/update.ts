@@ -6,7 +6,7 @@ import type { Schema } from '../../schema/model.ts';
 import { assignmentsOf } from '../../storage/columns.ts';
 import type { RecordContext } from '../context.ts';
 import { planFields } from './fields.ts';
-import { attachments, namedFiles } from './files.ts';
+import { attachments, type SettledFiles, withFiles } from './files.ts';
 import { takeFlags } from './flags.ts';
 import { GrowingTable } from './growth.ts';
 import { links } from './links.ts';
@@ -29,23 +29,15 @@ export async function updateRecord(
   const { fields, flags } = takeFlags(body, actsAsMaster(principal));
   const ruled = underRules(className, 'update', { context, objectId, fields });
   const { fields: sent, set = {}, before } = ruled instanceof Promise ? await ruled : ruled;
-  const known = context.store.schema().tables.get(className);
-  const files = namedFiles(sent, known);
-  let kept: ReadonlySet<string> | undefined;
-  if (files.length > 0) {
-    // Who may not write learns nothing of files.
-    authorize(principal, 'update', known ?? fail('objectNotFound'));
-    kept = await context.hooks.files.prepare(context, { className, objectId, files });
-  }
   const at = Date.now();
-  const plan = (schema: Schema): RecordPlan => {
+  const plan = (schema: Schema, settled: SettledFiles): RecordPlan => {
     const table = schema.tables.get(className);
     if (!table) return fail('objectNotFound');
     const grant = authorize(principal, 'update', table);
     const growing = new GrowingTable(schema, table, grant);
     const planned = planFields(growing, sent, 'update', grant.hiddenFields);
     const { relations, returning } = planned;
-    const assignments = [...planned.assignments.values()].filter(({ field }) => !kept?.has(field.name));
+    const assignments = [...planned.assignments.values()].filter(({ field }) => !settled.kept.has(field.name));
     const ours = assignmentsOf(growing.table, { ...set, updatedAt: at, updatedBy: actorId(principal) });
     const guard = growing.changes.length > 0 ? bothOf(grant.rows, grant.growthRows) : grant.rows;
     // What operators made is read like anything else.
@@ -54,7 +46,6 @@ export async function updateRecord(
       changes: growing.changes,
       mutations: [
         ...(before?.(schema) ?? []),
-        ...attachments(context, schema, assignments),
         {
           kind: 'update',
           table: growing.table,
@@ -65,10 +56,13 @@ export async function updateRecord(
           returningGuard: reading?.rows ?? null,
         },
         ...links(growing.table, relations, objectId),
+        ...attachments(context, schema, assignments, settled),
       ],
       event: { event: 'update', table: growing.table, objectId, sent, principal, flags, referer: context.referer, at },
     };
   };
-  const { returned } = await transact(context, plan);
+  const { returned } = await withFiles(context, { className, objectId, fields: sent }, (settled) =>
+    transact(context, (schema) => plan(schema, settled)),
+  );
   return `{"updatedAt":"${isoText(at)}","objectId":${JSON.stringify(objectId)}${returned}}`;
 }

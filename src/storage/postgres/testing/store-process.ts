@@ -14,7 +14,7 @@ export const schemaName = 'rds_test';
 type Parameters = ReadonlyMap<string, string>;
 
 /** The files of records are no matter of stores. */
-const noFiles = { prepare: async () => new Set<never>(), attach: (): never[] => [] };
+const noFiles = { attach: (): never[] => [], settle: async () => ({ kept: new Set<never>(), granted: new Set<never>() }) };
 
 interface Context {
   readonly appId: string;
