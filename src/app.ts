@@ -18,6 +18,7 @@ import { PasswordResets, Users, userTableRules } from './users/index.ts';
 
 /** How long requests in flight may take after the service was told to end, in milliseconds. */
 const DRAIN_BOUND = 30_000;
+const HOUR = 3_600_000;
 
 /** Who has a say in every write, whatever path it comes by. */
 const hooksWith = (files: FileKeeper): WriteHooks => ({ observers: [], rules: userTableRules, files });
@@ -109,6 +110,8 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
     ],
     (error, job) => log.error({ err: error, job }, 'a periodic job failed'),
   );
+  // Each process has a directory where uploads arrive, whatever systems it serves.
+  const clearing = setInterval(() => files.clearAbandoned(), HOUR).unref();
   const users = new Users(config.sessionDays);
   const mailer = await createMailer({ ...config, smtpUrl, directory: join(config.dataDir, 'mail') }, log);
   const { trustProxy } = config;
@@ -125,6 +128,7 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
       return address;
     },
     async close() {
+      clearInterval(clearing);
       await http.close(DRAIN_BOUND);
       await upkeep.close();
       await systems.close();

@@ -197,6 +197,35 @@ describe('files', () => {
       assert.equal((await textOf(await files.openPublic(system, name)))?.length, 100_000);
     });
 
+    it('are for systems that have room for them, when they are asked for and when they come', async () => {
+      const { fields } = await policy();
+      const { bytes: used } = await files.usage(system);
+      await files.setQuota(system, used + 99_999);
+      await assert.rejects(policy(), { key: 'outOfStorage' });
+      await policy({ ...wanted, ContentLength: 99_999 });
+      await files.setQuota(system, used);
+      await assert.rejects(send(fields, 'x'), { key: 'outOfStorage' });
+      await files.setQuota(system, null);
+      await send(fields, 'x');
+    });
+
+    it('come by one of two processes, and stay as they came where that ended at once', async () => {
+      const addresses = new Addresses({ baseUrl: 'https://crm.example.com', staticUrl: undefined });
+      const other = new Files({ bytes, addresses, secret: 'salt', log: createLog('silent') });
+      const { fields, name } = await policy();
+      const form = new Map(Object.entries(fields));
+      const both = [files, other].map((each, index) => each.receive(system, form, chunks('x'.repeat(index + 1))));
+      const sent = await Promise.allSettled(both);
+      assert.equal(sent.filter(({ status }) => status === 'fulfilled').length, 1);
+      const open = await files.openUpload(system, name);
+      assert.equal((await textOf(open))?.length, open?.file.size);
+
+      const ended = await policy();
+      await bytes.put('app', ended.name.slice(0, 32), await received(bytes, Buffer.from('first')));
+      await assert.rejects(send(ended.fields, 'second'), { key: 'uploadRefused' });
+      assert.equal(await textOf(await files.openUpload(system, ended.name)), 'first');
+    });
+
     it('come by one of several that are sent at once', async () => {
       const { fields, name } = await policy();
       const sent = await Promise.allSettled(['a', 'bb', 'ccc'].map((content) => send(fields, content)));

@@ -1,5 +1,4 @@
 import type { Addresses } from '../config/index.ts';
-import { fail } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Logger } from '../observe/index.ts';
 import type { FileKeeper, RecordContext } from '../records/index.ts';
@@ -10,10 +9,11 @@ import { readUsage, setQuota } from './catalog.ts';
 import { holds } from './holder.ts';
 import { LargeUploads } from './large.ts';
 import type { FileRow, FileSystem, OpenFile, StorageUsage, Uploaded } from './model.ts';
-import { receive } from './receive.ts';
+import { clearAbandoned, receive } from './receive.ts';
 import type { FileStore, ReceivedFile, UploadForm } from './stores/port.ts';
 import { type Orphan, type SweepOptions, type SweepResult, sweepFiles } from './sweep.ts';
 import { findGiven, removeGiven, takeUpload } from './upload.ts';
+import { admit } from './usage.ts';
 
 /** Milliseconds after which the service no longer looks by itself for an upload that was announced. */
 const WEEK = 7 * 86_400_000;
@@ -53,7 +53,7 @@ export class Files {
 
   /** Whether a system takes files now. @throws outOfStorage (140) */
   async admit({ store }: FileSystem): Promise<void> {
-    if ((await readUsage(store)).outOfStorage) fail('outOfStorage');
+    await admit(store);
   }
 
   /**
@@ -100,14 +100,14 @@ export class Files {
   ): Promise<UploadForm & { name: string }> {
     const policy = await this.#large.policyFor(context, wanted);
     const system = { appId, store: context.store };
-    await this.admit(system);
+    await admit(context.store, policy.size);
     return this.#large.announce(system, fileName, policy, this.#parts.addresses.uploadFormOf(appId));
   }
 
   /**
    * Takes the bytes of a signed form, where the store has no form of its own.
    * @param fields the form's fields before the file
-   * @throws uploadRefused, invalidFileType (403), fileTooLarge (413), emptyFile (130)
+   * @throws uploadRefused, invalidFileType (403), fileTooLarge (413), emptyFile (130), outOfStorage (140)
    */
   receive(system: FileSystem, fields: ReadonlyMap<string, string>, bytes: AsyncIterable<Buffer>): Promise<void> {
     return this.#large.receive(system, fields, bytes);
@@ -157,9 +157,15 @@ export class Files {
     return setQuota(store, bytes);
   }
 
+  /** Removes uploads that a crash of this process, or of one before, broke off. Never throws. */
+  clearAbandoned(): Promise<void> {
+    return clearAbandoned(this.#parts.bytes.incoming);
+  }
+
   /** Finds, and removes, what nobody needs. @param found told of each */
-  sweep(system: FileSystem, options: SweepOptions, found: (orphan: Orphan) => void): Promise<SweepResult> {
+  async sweep(system: FileSystem, options: SweepOptions, found: (orphan: Orphan) => void): Promise<SweepResult> {
     const { appId, store } = system;
+    if (options.remove) await this.clearAbandoned();
     return sweepFiles({ appId, store, bytes: this.#parts.bytes, complete: this.complete }, options, found);
   }
 

@@ -10,6 +10,7 @@ import { FormSigner } from './policy.ts';
 import { receive } from './receive.ts';
 import type { FileStore, ReceivedFile, UploadForm, UploadPolicy } from './stores/port.ts';
 import { describeType, SAMPLE_BYTES, unknownType } from './types/index.ts';
+import { admit } from './usage.ts';
 
 /** CONTRACT "Large upload". */
 export const POLICY_SECONDS = 15 * 60;
@@ -66,11 +67,12 @@ export class LargeUploads {
   /**
    * Takes the bytes of a form of the service's own.
    * @param fields of the form
-   * @throws uploadRefused, invalidFileType (403), fileTooLarge (413), emptyFile (130)
+   * @throws uploadRefused, invalidFileType (403), fileTooLarge (413), emptyFile (130), outOfStorage (140)
    */
   async receive(system: FileSystem, fields: ReadonlyMap<string, string>, bytes: AsyncIterable<Buffer>): Promise<void> {
     const { id, name, size } = this.#signer.verify(system.appId, fields);
     await awaited(system, id);
+    await admit(system.store);
     let contentType = unknownType;
     const file = await receive(bytes, this.#bytes.incoming, size, async (sample, isWhole) => {
       contentType = (await describeType(sample, isWhole, fileNameOf(name))) ?? fail('invalidFileType');
@@ -89,8 +91,7 @@ export class LargeUploads {
     if (this.#settling.has(key)) fail('uploadRefused', 'the policy is used');
     this.#settling.add(key);
     try {
-      await awaited(system, id);
-      await this.#bytes.put(appId, id, file);
+      await this.#putNew(system, await awaited(system, id), file);
       if (await completeFile(store, id, { size: file.size, contentType })) return;
       // A reader was quicker to note it, or it was deleted meanwhile.
       if (await findFile(store, id)) return;
@@ -99,6 +100,19 @@ export class LargeUploads {
     } finally {
       this.#settling.delete(key);
     }
+  }
+
+  /** Bytes that another process put there stay, and are noted: that one may have ended before it did. @throws uploadRefused (403) */
+  async #putNew(system: FileSystem, row: FileRow, file: ReceivedFile): Promise<void> {
+    if (!(await this.#bytes.stat(system.appId, row.id))) {
+      try {
+        return await this.#bytes.put(system.appId, row.id, file);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      }
+    }
+    await this.complete(system, row);
+    fail('uploadRefused', 'the policy is used');
   }
 
   /**
@@ -121,9 +135,9 @@ export class LargeUploads {
 }
 
 /** @throws uploadRefused (403) where the file has come, or is gone */
-async function awaited({ store }: FileSystem, id: string): Promise<void> {
+async function awaited({ store }: FileSystem, id: string): Promise<FileRow> {
   const file = await findFile(store, id);
-  if (file?.size !== null) fail('uploadRefused', 'the policy is used');
+  return file?.size === null ? file : fail('uploadRefused', 'the policy is used');
 }
 
 /** A number, or its digits as forms and headers have it; `null` where it is no size of a file. */

@@ -4,20 +4,23 @@ import { columnFields } from '../storage/columns.ts';
 import { pieces } from '../storage/pieces.ts';
 import type { Store, StoredRow } from '../storage/port.ts';
 
-/** Tables that tell of what was, and sessions: a file that nothing else mentions is not kept for them. */
-const passedOver: ReadonlySet<string> = new Set(['_Timeline', '_RequestLog', '_GeneralLogs', '_Session']);
-const isPassedOver = (className: string) => passedOver.has(className) || className.startsWith('_syslog') || isHidden(className);
+/** Tables that tell of what was, and sessions: a file that only their texts mention is not kept for them. */
+const logs: ReadonlySet<string> = new Set(['_Timeline', '_RequestLog', '_GeneralLogs', '_Session']);
+const isLog = (className: string) => logs.has(className) || className.startsWith('_syslog');
 
 /** Types whose values may hold a file's name. */
 const textual: ReadonlySet<FieldType> = new Set(['String', 'HTML/XML', 'Array', 'Object', 'File', 'PrivateFile']);
 
-/** How a name begins. Neither JSON nor percent-encoding writes it in another way. */
-const nameStart = /[0-9a-f]{32}(?=_)/g;
+const holding: ReadonlySet<FieldType> = new Set(['File', 'PrivateFile']);
 
-/** All ids that begin a file's name somewhere in the records of a system, some of them many times. */
+/** An id is 32 of these, which JSON and percent-encoding write in no other way. What comes before and after it may be like them. */
+const digits = /[0-9a-f]{32,}/g;
+const ID_LENGTH = 32;
+
+/** All that may be ids of files somewhere in the records of a system, some of them many times. */
 export async function* mentionedIds(store: Store): AsyncGenerator<string> {
   await store.whenCurrent();
-  for (const className of store.schema().tables.keys()) if (!isPassedOver(className)) yield* idsIn(store, className);
+  for (const className of store.schema().tables.keys()) if (!isHidden(className)) yield* idsIn(store, className);
 }
 
 async function* idsIn(store: Store, className: string): AsyncGenerator<string> {
@@ -43,13 +46,15 @@ async function* idsIn(store: Store, className: string): AsyncGenerator<string> {
 
 /** Where in a row texts are: behind its place. */
 function textColumns(table: TableSchema): number[] {
-  return columnFields(table).flatMap(({ type }, at) => (textual.has(type) ? [at + 1] : []));
+  const types = isLog(table.className) ? holding : textual;
+  return columnFields(table).flatMap(({ type }, at) => (types.has(type) ? [at + 1] : []));
 }
 
 function* idsOf(row: StoredRow, columns: readonly number[]): Generator<string> {
   for (const at of columns) {
     const value = row[at];
     if (typeof value !== 'string') continue;
-    for (const [id] of value.matchAll(nameStart)) yield id;
+    for (const [run] of value.matchAll(digits))
+      for (let start = 0; start + ID_LENGTH <= run.length; start++) yield run.slice(start, start + ID_LENGTH);
   }
 }

@@ -7,7 +7,7 @@ import type { ReceivedFile } from './stores/port.ts';
 import { SAMPLE_BYTES } from './types/index.ts';
 
 /** Bytes that are written at once: few writes are quicker than many. Twice as many are in memory, the second half while the first is written. */
-const WRITE_BYTES = 512 * 1024;
+const WRITE_BYTES = 256 * 1024;
 /** Parts of a write, since systems bound them. */
 const WRITE_PARTS = 64;
 /** Milliseconds after which a file that nobody has written to is what a crash left. */

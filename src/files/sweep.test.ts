@@ -152,10 +152,10 @@ for (const [name, make] of [
 
     it('keeps what any text of any record mentions, but in logs', async () => {
       const names: string[] = [];
-      for (let n = 0; n < 8; n++) names.push(await upload(1));
-      const [text, html, array, object, inPrivate, page, config, logged] = names as [
-        ...[string, string, string, string],
-        ...[string, string, string, string],
+      for (let n = 0; n < 10; n++) names.push(await upload(1));
+      const [text, html, array, object, inPrivate, page, config, encoded, heldByLog, logged] = names as [
+        ...[string, string, string, string, string],
+        ...[string, string, string, string, string],
       ];
       await createSchema(context, 'Mention', { fields: { html: { type: 'HTML/XML' }, hidden: { type: 'PrivateFile' } } });
       await create('Mention', {
@@ -167,6 +167,10 @@ for (const [name, make] of [
       await create('Mention', { hidden: { __type: 'File', name: inPrivate } });
       await create('Mention', { note: `${'long '.repeat(50_000)}${page}` });
       await create('Config', { Name: 'logo', Value: { file: config } });
+      await create('Mention', { note: encodeURIComponent(`ab${encoded}`).replaceAll('_', '%5F') });
+      await createSchema(context, '_syslogs', { fields: { doc: { type: 'File' } } });
+      await create('_syslogs', { doc: { __type: 'File', name: heldByLog } });
+      await touch(heldByLog);
       await create('_GeneralLogs', { Name: 'seen', Value: logged });
       await touch(inPrivate);
       assert.deepEqual(
@@ -175,7 +179,7 @@ for (const [name, make] of [
           .includes(logged as string),
         true,
       );
-      assert.deepEqual(withBytes(...names), [true, true, true, true, true, true, true, false]);
+      assert.deepEqual(withBytes(...names), [...Array.from({ length: 9 }, () => true), false]);
     });
 
     /** Makes a file as old as one that was attached long ago. */

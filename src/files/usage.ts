@@ -1,3 +1,4 @@
+import { fail } from '../errors/fail.ts';
 import { readRow } from '../records/index.ts';
 import { fieldOf, type Schema, tableOf } from '../schema/model.ts';
 import { assignmentsOf } from '../storage/columns.ts';
@@ -21,6 +22,16 @@ export async function readUsage(store: Store): Promise<StorageUsage> {
   const row = await readRow<Row>(store, usageTable, fields, usageId);
   const { files = 0, bytes = 0, quota = null } = row ?? {};
   return { files, bytes, quota, outOfStorage: quota !== null && bytes >= quota };
+}
+
+/**
+ * Looks whether a system takes files.
+ * @param size bytes that are to come, where it is known
+ * @throws outOfStorage (140) where its quota is reached, or what is left of it is less
+ */
+export async function admit(store: Store, size = 0): Promise<void> {
+  const { bytes, quota, outOfStorage } = await readUsage(store);
+  if (outOfStorage || (quota !== null && bytes + size > quota)) fail('outOfStorage');
 }
 
 /** Sets what a system's files may take. @param bytes `null` for no bound */

@@ -21,6 +21,20 @@ test('files are for the service alone, and nothing is left where they came', asy
   assert.deepEqual(await readdir(store.incoming), []);
 });
 
+test('bytes that are there stay', async () => {
+  const id = newId();
+  await store.put('twice', id, await received(store, Buffer.from('first')));
+  const second = await received(store, Buffer.from('second'));
+  await assert.rejects(store.put('twice', id, second), { code: 'EEXIST' });
+  await second.discard();
+  assert.equal((await store.stat('twice', id))?.size, 5);
+  const files = await Promise.all(['a', 'bb', 'ccc'].map((text) => received(store, Buffer.from(text))));
+  const other = newId();
+  const put = await Promise.allSettled(files.map((file) => store.put('twice', other, file)));
+  assert.equal(put.filter(({ status }) => status === 'fulfilled').length, 1);
+  for (const file of files) await file.discard();
+});
+
 test('directories that somebody removed are made again', async () => {
   const id = newId();
   await store.put('gone', id, await received(store, Buffer.from('x')));

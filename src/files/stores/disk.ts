@@ -1,5 +1,5 @@
 import { createReadStream, open as openFile } from 'node:fs';
-import { mkdir, open, opendir, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
+import { link, mkdir, open, opendir, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -15,8 +15,8 @@ const MOST_REMEMBERED = 100_000;
 const openDescriptor = promisify(openFile);
 
 /**
- * A directory, of this machine or shared by several: `<appId>/<first two of the id>/<id>`. A file is received beside them and then renamed,
- * so that it is there whole.
+ * A directory, of this machine or shared by several: `<appId>/<first two of the id>/<id>`. A file is received beside them and then linked to
+ * its place, so that it is there whole and never takes another's.
  */
 export class DiskStore implements FileStore {
   readonly incoming: string;
@@ -35,13 +35,13 @@ export class DiskStore implements FileStore {
     const parent = dirname(path);
     await this.#make(parent);
     try {
-      await rename(file.path, path);
+      await moveNew(file.path, path);
     } catch (error) {
       if (!isMissing(error)) throw error;
       // Another process may have removed a system of this name, and its directories.
       this.#made.delete(parent);
       await this.#make(parent);
-      await rename(file.path, path);
+      await moveNew(file.path, path);
     }
     await sync(parent);
   }
@@ -102,6 +102,23 @@ export class DiskStore implements FileStore {
     if (this.#made.size >= MOST_REMEMBERED) this.#made.clear();
     this.#made.add(directory);
   }
+}
+
+/** What file systems without hard links, and those that bound them, answer. */
+const unlinkable: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EXDEV', 'EMLINK']);
+
+/** Gives a file another name. @throws an error of code `EEXIST` where there is a file of that name */
+async function moveNew(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if (!unlinkable.has((error as NodeJS.ErrnoException).code)) throw error;
+    if (await stat(to).catch(nullIfMissing)) throw Object.assign(new Error('the file is there already'), { code: 'EEXIST' });
+    await rename(from, to);
+    return;
+  }
+  // It has its place; who received it tries again.
+  await unlink(from).catch(() => {});
 }
 
 async function sync(directory: string): Promise<void> {

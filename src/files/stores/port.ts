@@ -50,7 +50,10 @@ export interface UploadForm {
 export interface FileStore {
   /** Where uploads are received: a directory of this process, which `put` takes from cheaply. */
   readonly incoming: string;
-  /** Takes received bytes over. */
+  /**
+   * Takes received bytes over.
+   * @throws where the store can tell, an error of code `EEXIST` for an id that has bytes: those stay. Else its caller has to look
+   */
   put(appId: string, id: string, file: ReceivedFile): Promise<void>;
   /** `null` where there is no such file. */
   stat(appId: string, id: string): Promise<StoredObject | null>;

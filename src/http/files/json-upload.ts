@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { fail } from '../../errors/fail.ts';
+import { fail, ServiceError } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type Envelope, openEnvelope } from '../envelope.ts';
+import { Base64Decoder, decodeJsonBase64 } from './base64.ts';
+import type { LongString } from './json-body.ts';
 
 /** Of base64 in lines of 76 letters, each with an escaped end of four. */
 const WITH_LINE_ENDS = 80 / 76;
@@ -21,12 +23,13 @@ export function mayBeUpload(head: Buffer): boolean {
 
 /**
  * Reads a body that may be a JSON upload.
+ * @param text of the body
  * @param isNamed whether a header names the application: the body may then be a file of JSON text as well
  * @returns `null` where it is a file
  * @throws unauthorized (403) for what is no such body and names no application
  */
-export function readJsonUpload(headers: IncomingHttpHeaders, body: Buffer, isNamed: boolean): Envelope | null {
-  const envelope = tryOpen(headers, withoutMark(body));
+export function readJsonUpload(headers: IncomingHttpHeaders, text: string, isNamed: boolean): Envelope | null {
+  const envelope = tryOpen(headers, text);
   if (envelope && isJsonObject(envelope.body) && (!isNamed || isUpload(envelope, envelope.body))) return envelope;
   return isNamed ? null : fail('unauthorized');
 }
@@ -44,40 +47,48 @@ function isUpload({ method }: Envelope, body: JsonObject): boolean {
   return isMeant && Object.keys(body).every((key) => known.has(key));
 }
 
-function withoutMark(body: Buffer): string {
-  const text = body.toString();
-  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
-}
-
 /** A file as a JSON body holds it. */
 export interface JsonFile {
-  readonly bytes: Buffer;
+  /** As they are decoded. @throws badUpload (107) where they are no base64 */
+  readonly bytes: AsyncIterable<Buffer>;
   /** What the client says it is. */
   readonly saidType: string | undefined;
 }
 
-/** @throws emptyFile (130) where there is none, badUpload (107) where `base64` is not that */
-export function fileOf(body: JsonObject): JsonFile {
+/**
+ * The file of a JSON upload.
+ * @param long what a mark in the body stands for
+ * @throws emptyFile (130) where there is none, badUpload (107) where `base64` is not that
+ */
+export function fileOf(body: JsonObject, long: LongString | null): JsonFile {
   const base64 = own(body, 'base64') ?? '';
-  const saidType = own(body, '_ContentType');
-  if (typeof base64 !== 'string') fail('badUpload', notBase64);
-  const bytes = decode(base64);
+  const said = own(body, '_ContentType');
+  const saidType = typeof said === 'string' ? said : undefined;
+  if (typeof base64 !== 'string') fail('badUpload', 'base64 is not valid');
+  if (long) return { bytes: decodeJsonBase64(long.bytes()), saidType };
+  const decoder = new Base64Decoder();
+  const bytes = Buffer.concat([decoder.push(base64), decoder.end()]);
   if (bytes.length === 0) fail('emptyFile');
-  return { bytes, saidType: typeof saidType === 'string' ? saidType : undefined };
+  return { bytes: asPieces(bytes), saidType };
 }
 
-const notBase64 = 'base64 is not valid';
-/** What browsers' `FileReader` puts before it. */
-const dataHead = /^\s*data:[^,]{0,1000};base64,/i;
-const foreign = /[^\w+/-]/;
+async function* asPieces(bytes: Buffer): AsyncGenerator<Buffer, void> {
+  yield bytes;
+}
 
-/** As lenient as Parse's decoder: white space, the letters of addresses and missing padding are taken. What it would pass over is not. */
-function decode(base64: string): Buffer {
-  const letters = base64.replace(dataHead, '').replace(/\s+/g, '');
-  const end = letters.search(foreign);
-  const length = end < 0 ? letters.length : end;
-  const padding = letters.slice(length);
-  const isPadded = (padding === '=' || padding === '==') && letters.length % 4 === 0;
-  if ((padding !== '' && !isPadded) || length % 4 === 1) fail('badUpload', notBase64);
-  return Buffer.from(letters, 'base64');
+/** Whether the body's `base64` is what its mark stands for, if it has one. */
+export function holdsLong({ body }: Envelope, long: LongString | null): boolean {
+  return long === null || (isJsonObject(body) && own(body, 'base64') === long.mark);
+}
+
+/** Whether a long base64 holds more than a file may; what is no base64 counts as far as it is. */
+export async function isTooLarge(long: LongString): Promise<boolean> {
+  if ((long.size / 4) * 3 <= limits.fileBytes) return false;
+  let size = 0;
+  try {
+    for await (const piece of decodeJsonBase64(long.bytes())) size += piece.length;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+  }
+  return size > limits.fileBytes;
 }

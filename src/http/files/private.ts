@@ -7,7 +7,7 @@ import { sendError } from '../answer.ts';
 import type { Edge } from '../edge.ts';
 import { openEnvelope } from '../envelope.ts';
 import { prefix } from '../prefix.ts';
-import { answerFile } from './read.ts';
+import { answerFile, credentialsBytes } from './read.ts';
 
 /** The place of a private file, as its path names it. */
 interface Place {
@@ -23,6 +23,7 @@ export function registerPrivateReads(server: FastifyInstance, edge: Edge): void 
   server.route({
     method: ['GET', 'HEAD', 'POST'],
     url: `${prefix}/files/:appId/:name/:className/:objectId/:field`,
+    bodyLimit: credentialsBytes,
     handler(request, reply) {
       answerPrivate(edge, request, reply);
     },
@@ -67,6 +68,8 @@ async function callerOf(system: System, credentials: Credentials): Promise<Princ
 /** CONTRACT "Addresses": the sign-in gate, which leads back here. */
 function sendToGate({ baseUrl }: Edge, request: FastifyRequest, reply: FastifyReply): void {
   const base = baseUrl();
-  const location = `${base}/console/sign-in?returnTo=${encodeURIComponent(base + request.url)}`;
+  // A request to a proxy names a server, which need not be this one.
+  const path = request.url.startsWith('/') ? request.url : request.url.replace(/^[^:/?#]*:\/\/[^/?#]*(?=\/)/, '');
+  const location = `${base}/console/sign-in?returnTo=${encodeURIComponent(base + (path.startsWith('/') ? path : ''))}`;
   reply.code(302).headers({ location, 'cache-control': 'no-store' }).send();
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { after, before, beforeEach, test } from 'node:test';
 import { id, World } from './testing/world.ts';
 
@@ -59,9 +61,63 @@ test('bytes that cannot be read: 500 before the first, a broken connection after
   const answer = await world.get();
   assert.deepEqual([answer.status, await answer.json()], [500, { code: 1, error: 'server error' }]);
   assert.deepEqual([answer.headers.get('cache-control'), answer.headers.get('content-disposition')], [null, null]);
+  assert.equal(world.logged.length, 1);
   world.bytes = failing(Buffer.from('01'));
   await assert.rejects(async () => (await world.get()).text());
   await world.idle();
+  assert.equal(world.logged.length, 2);
+});
+for (const [what, pieces] of [
+  ['fewer, in one piece', ['012345678']],
+  ['fewer, in several', ['01', '23', '4']],
+  ['more, in several', ['01234', '56789', '0']],
+  ['more, in a piece that begins well', ['01234', '567890']],
+] as const)
+  test(`bytes that are not as many as was announced cut the connection: ${what}`, async () => {
+    world.bytes = () => Readable.from(pieces.map((piece) => Buffer.from(piece)));
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const first = request(`${world.url}/static/app/a`, { agent }).end();
+    // The head may not have been sent when the connection is cut.
+    first.on('error', () => {}).on('response', (answer) => answer.on('error', () => {}).resume());
+    const [socket] = (await once(first, 'socket')) as [Socket];
+    await once(socket, 'close');
+    await world.idle();
+    assert.equal(world.logged.length, 1);
+    world.bytes = () => Readable.from([Buffer.from('0123456789')]);
+    const second = request(`${world.url}/static/app/a`, { agent }).end();
+    const [next] = (await once(second, 'response')) as [IncomingMessage];
+    assert.deepEqual([next.statusCode, await text(next)], [200, '0123456789']);
+    agent.destroy();
+  });
+test('bytes that are more from the first on, and none: 500', async () => {
+  for (const bytes of ['01234567890', null]) {
+    world.bytes = () => Readable.from(bytes === null ? [] : [Buffer.from(bytes)]);
+    const answer = await world.get();
+    assert.deepEqual([answer.status, await answer.json()], [500, { code: 1, error: 'server error' }]);
+  }
+  assert.equal(world.logged.length, 2);
+});
+test('a body that has more than credentials: 413', async () => {
+  for (const path of ['/platform/files/app/a', '/platform/files/app/a/Table/id/Field'])
+    for (const [size, status] of [
+      [60_000, path.endsWith('a') ? 403 : 302],
+      [70_000, 413],
+    ] as const) {
+      const body = JSON.stringify({ fill: 'x'.repeat(size) });
+      const answer = await fetch(world.url + path, { method: 'POST', body, redirect: 'manual' });
+      assert.equal(answer.status, status, path);
+      await answer.text();
+    }
+});
+test('the way to the gate leads back here, whatever server the request names', async () => {
+  const path = '/platform/files/app/a/Table/id/Field?x=1';
+  for (const target of [path, `http://elsewhere.example${path}`]) {
+    const sent = request(world.url, { path: target }).end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    answer.resume();
+    const location = new URL(String(answer.headers.location));
+    assert.deepEqual([answer.statusCode, location.searchParams.get('returnTo')], [302, `http://base${path}`]);
+  }
 });
 test('a client that goes away lets go of the file and of the system', async () => {
   const stream = Readable.from(
@@ -78,4 +134,5 @@ test('a client that goes away lets go of the file and of the system', async () =
   sent.destroy();
   await world.idle();
   assert.equal(stream.destroyed, true);
+  assert.deepEqual(world.logged, []);
 });

@@ -10,6 +10,9 @@ import { prefix } from '../prefix.ts';
 import { refuseUnasked } from '../unasked.ts';
 import { sendFile, sendMissing, type Way } from './send.ts';
 
+/** Bytes of a body that has nothing but credentials. */
+export const credentialsBytes = 64 * 1024;
+
 /** How a file of a system is asked for; `null` where it is not there, `'answered'` where the client has another answer already. */
 type Open = (system: System) => Promise<OpenFile | null | 'answered'>;
 
@@ -33,7 +36,12 @@ export function registerReads(server: FastifyInstance, edge: Edge): void {
       answerFile(edge, request, reply, 'public', (system) => files.openPublic(system, nameOf(request)));
     },
   });
-  server.route({ method: 'POST', url: upload, handler: (request, reply) => refusePost(edge, request, reply) });
+  server.route({
+    method: 'POST',
+    url: upload,
+    bodyLimit: credentialsBytes,
+    handler: (request, reply) => refusePost(edge, request, reply),
+  });
 }
 
 /** Answers with a file of the system that the path names. The system is held until the file is sent. Never throws. */

@@ -1,10 +1,12 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { create as contentDisposition } from 'content-disposition';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import { catalogue } from '../../errors/catalogue.ts';
+import { ServiceError } from '../../errors/fail.ts';
 import { fileNameOf, type OpenFile, type PresentFile, serving } from '../../files/index.ts';
 import type { Edge } from '../edge.ts';
+import { pour } from './pour.ts';
 import { type Validators, wantedRange } from './range.ts';
 
 /** By which address a file is read. */
@@ -26,6 +28,7 @@ const misleading = /[\u202a-\u202e\u2066-\u2069/\\]/g;
 /**
  * Answers with a file, a part of it, or that the client has it already.
  * @returns when it is sent or the client has left: whether there was an answer; false where the bytes are gone
+ * @throws what goes wrong before there is an answer
  */
 export async function sendFile(
   { log }: Pick<Edge, 'log'>,
@@ -52,22 +55,25 @@ export async function sendFile(
   }
   const stream = method === 'HEAD' ? undefined : await read(range ?? undefined);
   if (stream === null) return false;
-  reply.code(range ? 206 : 200).headers({ ...about, ...contentHeaders(file, way), 'accept-ranges': 'bytes' });
-  reply.header('content-length', range ? range.end - range.start + 1 : file.size);
-  if (range) reply.header('content-range', `bytes ${range.start}-${range.end}/${file.size}`);
+  const size = range ? range.end - range.start + 1 : file.size;
+  const status = range ? 206 : 200;
+  const said = { ...about, ...contentHeaders(file, way), 'accept-ranges': 'bytes', 'content-length': String(size) };
+  const all = range ? { ...said, 'content-range': `bytes ${range.start}-${range.end}/${file.size}` } : said;
   if (!stream) {
-    reply.send();
+    reply.code(status).headers(all).send();
     return true;
   }
-  stream.once('error', (error) => {
-    log.error({ err: error, request: request.id }, 'a file could not be read');
-    // What was to be said of the file is not true of the error.
-    if (!reply.raw.headersSent) forget(reply);
-  });
-  const over = whenOver(reply.raw);
-  reply.send(stream);
-  await over;
-  stream.destroy();
+  try {
+    await pour(stream, reply.raw, size, () => {
+      reply.code(status).headers(all).hijack();
+      reply.raw.writeHead(status, reply.getHeaders() as OutgoingHttpHeaders);
+    });
+  } catch (error) {
+    // The client can still be told.
+    if (!reply.raw.headersSent) throw error;
+    // A store that is away was told of already.
+    if (!(error instanceof ServiceError)) log.error({ err: error, request: request.id }, 'a file could not be read');
+  }
   return true;
 }
 
@@ -90,24 +96,6 @@ function contentHeaders({ name, contentType }: PresentFile, way: Way): Record<st
     // Pages that shut others out may show what anybody may read.
     ...(way !== 'private' && { 'cross-origin-resource-policy': 'cross-origin' }),
   };
-}
-
-const ofFile = [
-  ...['etag', 'last-modified', 'cache-control', 'accept-ranges', 'content-length', 'content-range', 'content-type'],
-  ...['content-disposition', 'content-security-policy', 'cross-origin-resource-policy'],
-];
-
-function forget(reply: FastifyReply): void {
-  for (const name of ofFile) {
-    reply.removeHeader(name);
-    reply.raw.removeHeader(name);
-  }
-}
-
-/** When an answer is sent, or nobody is there to have it. */
-async function whenOver(response: ServerResponse): Promise<void> {
-  if (response.closed || response.destroyed) return;
-  await new Promise<void>((resolve) => response.once('close', resolve));
 }
 
 /** SPEC "Errors": 404 of a file is text. It may come soon. */

@@ -33,6 +33,32 @@ test('a JSON upload, with and without the header', async () => {
   }
   await world.idle();
 });
+test('a long JSON upload', async () => {
+  const content = 'long text '.repeat(500_000);
+  const base64 = Buffer.from(content).toString('base64');
+  const body = JSON.stringify({ _ContentType: 'text/csv', base64, _ApplicationId: 'app' });
+  assert.equal((await world.post(body, {})).status, 201);
+  assert.deepEqual([world.stored?.saidType, world.stored?.text === content], ['text/csv', true]);
+  assert.equal((await world.post(body.replace('long', '\\"long').replace('=', '!'), {})).status, 400);
+  const wrong = JSON.stringify({ base64: Buffer.from(`bad${'x'.repeat(33_554_430)}`).toString('base64'), _ApplicationId: 'app' });
+  assert.equal((await world.post(wrong, {})).status, 413);
+  await world.idle();
+});
+test('JSON that is long beside its base64: a file where a header names the application, else 107', async () => {
+  const base64 = 'QUJD'.repeat(100_000);
+  for (const sent of [
+    { base64: 'QQ==', a: Array.from({ length: 200_000 }, () => 1) },
+    { fileData: { base64 } },
+    { base64, fileData: base64 },
+  ]) {
+    const body = JSON.stringify({ ...sent, _ApplicationId: 'app' });
+    const answer = await world.post(body, {});
+    assert.deepEqual([answer.status, ((await answer.json()) as { code: number }).code], [400, 107]);
+    assert.equal((await world.post(body, { ...named, 'Content-Type': 'application/json' })).status, 201);
+    assert.equal(world.stored?.text, body);
+  }
+  await world.idle();
+});
 
 test('a `%` in a name may be itself', async () => {
   for (const name of ['100%.txt', '%', '%zz', '%4']) {

@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { fail, ServiceError } from '../../errors/fail.ts';
@@ -13,7 +12,8 @@ import { type Envelope, openEnvelope } from '../envelope.ts';
 import { prefix } from '../prefix.ts';
 import { removalEndpoint } from '../routes/files.ts';
 import { beginsAsObject, bytesOf, CountedBytes, isLonger, peek } from './body.ts';
-import { fileOf, HEAD_BYTES, jsonUploadBytes, mayBeUpload, readJsonUpload } from './json-upload.ts';
+import { type LongString, readJsonBody } from './json-body.ts';
+import { fileOf, HEAD_BYTES, holdsLong, isTooLarge, jsonUploadBytes, mayBeUpload, readJsonUpload } from './json-upload.ts';
 import { Upload } from './upload-exchange.ts';
 
 /** Milliseconds that the bytes of a file may take: 32 MiB at 0.3 Mbit/s. */
@@ -22,14 +22,11 @@ const UPLOAD_TIME = 900_000;
 const UNNAMED_TIME = 300_000;
 /** JSON uploads that are on the disk at once though nobody is named yet: some 1.5 GB at most. Others wait, unread. */
 const UNNAMED_ON_DISK = 32;
-/** JSON uploads that are in memory at once: each may take some 100 MB there. */
-const IN_MEMORY = 2;
 
 /** What uploads work with. */
 interface Uploads {
   readonly edge: Edge;
   readonly unnamed: LimitFunction;
-  readonly inMemory: LimitFunction;
   readonly removal: Endpoint;
 }
 
@@ -38,7 +35,6 @@ export function registerUpload(server: FastifyInstance, edge: Edge): void {
   const uploads: Uploads = {
     edge,
     unnamed: pLimit(UNNAMED_ON_DISK),
-    inMemory: pLimit(IN_MEMORY),
     removal: removalEndpoint(edge.files),
   };
   server.register((scope, _options, done) => {
@@ -115,19 +111,23 @@ async function takeJson(uploads: Uploads, upload: Upload, bytes: AsyncIterable<B
   if (lengthOf(upload.request) > jsonUploadBytes) fail('fileTooLarge');
   const kept = await uploads.edge.files.spool(bytes, jsonUploadBytes);
   try {
-    const isTaken = await uploads.inMemory(async () => {
-      const envelope = readJsonUpload(headers, await readFile(kept.path), isNamed);
-      if (envelope) await takeEnvelope(uploads, upload, envelope);
-      return envelope !== null;
-    });
-    if (!isTaken) await upload.store({ saidType: headers['content-type'], length: kept.size, bytes: bytesAt(kept.path) });
+    const read = await readJsonBody(kept);
+    const envelope = read && readJsonUpload(headers, read.text, isNamed);
+    if (read && envelope && holdsLong(envelope, read.long)) await takeEnvelope(uploads, upload, envelope, read.long);
+    else if (isNamed) await upload.store({ saidType: headers['content-type'], length: kept.size, bytes: bytesAt(kept.path) });
+    else fail('badUpload', 'beside base64 it has more than 256 KiB');
   } finally {
     await kept.discard();
   }
 }
 
 /** CONTRACT "Requests": `_method` gives DELETE over POST. */
-async function takeEnvelope({ edge, removal }: Uploads, upload: Upload, envelope: Envelope): Promise<void> {
+async function takeEnvelope(
+  { edge, removal }: Uploads,
+  upload: Upload,
+  envelope: Envelope,
+  long: LongString | null,
+): Promise<void> {
   const { request, reply, started } = upload;
   const method = envelope.method ?? 'POST';
   if (method === 'DELETE') {
@@ -139,17 +139,19 @@ async function takeEnvelope({ edge, removal }: Uploads, upload: Upload, envelope
   if (method === 'GET' || method === 'PUT') fail('notFound');
   if (method !== 'POST') fail('invalidJson', '_method should be GET, PUT or DELETE');
   await upload.admit();
-  const { saidType, bytes } = fileOf(envelope.body as JsonObject);
-  await upload.store({ saidType, length: bytes.length, bytes: asPieces(bytes) });
+  try {
+    await upload.store({ ...fileOf(envelope.body as JsonObject, long), length: 0 });
+  } catch (error) {
+    // SPEC "Errors": what is too large is 413 before all else.
+    if (long && error instanceof ServiceError && error.key === 'invalidFileType' && (await isTooLarge(long)))
+      fail('fileTooLarge');
+    throw error;
+  }
 }
 
 /** Opens the file when its bytes are asked for. */
 async function* bytesAt(path: string): AsyncIterable<Buffer> {
   yield* createReadStream(path);
-}
-
-async function* asPieces(bytes: Buffer): AsyncIterable<Buffer> {
-  yield bytes;
 }
 
 /** Where a header names the application: types that JSON is sent as by clients of Parse. */

@@ -43,6 +43,8 @@ export class World {
   size = 10;
   /** What was uploaded last. */
   stored: { fileName: string; saidType: string | undefined; text: string } | undefined;
+  /** Lines of the log. */
+  logged: string[] = [];
   /** Bodies that were kept on the disk. */
   spooled = 0;
   url = '';
@@ -66,6 +68,7 @@ export class World {
   reset(): void {
     this.stored = undefined;
     this.spooled = 0;
+    this.logged = [];
     this.size = 10;
     this.contentType = 'text/plain; charset=utf-8';
     this.bytes = () => Readable.from([Buffer.from('0123456789')]);
@@ -110,6 +113,7 @@ export class World {
       },
       openPublic: open,
       openUpload: open,
+      openPrivate: async () => 'signIn',
     };
   }
 
@@ -128,7 +132,7 @@ export class World {
       resets: {},
       files: this.#files(),
       hooks: { observers: [], rules: new Map(), files: {} },
-      log: pino({ level: 'silent' }),
+      log: pino({ level: 'info' }, { write: (line) => void this.logged.push(line) }),
       trustProxy: false,
       baseUrl: () => 'http://base',
     } as unknown as Edge;
