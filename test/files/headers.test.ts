@@ -75,7 +75,7 @@ onEachStore((files) => {
     ['report.pdf', 'report.pdf', undefined],
     ['with space.pdf', 'with space.pdf', undefined],
     ['דוח 2024.pdf', undefined, 'דוח 2024.pdf'],
-    ['😀.pdf', undefined, '😀.pdf'],
+    ['😀.pdf', '_.pdf', '😀.pdf'],
     [`it's "quoted".pdf`, undefined, undefined],
     ['a;b=c.pdf', undefined, undefined],
     ['a\r\nSet-Cookie: x=1.pdf', undefined, undefined],

@@ -65,12 +65,8 @@ onEachStore((files) => {
     await each({}, (got) => assert.equal(got.headers['accept-ranges'], 'bytes'));
   });
 
-  test('Range with HEAD: no bytes', async () => {
-    await each(
-      { Range: 'bytes=0-9' },
-      (got) => assert.deepEqual([[200, 206].includes(got.status), got.bytes.length], [true, 0]),
-      'HEAD',
-    );
+  test('Range with HEAD says nothing (RFC 9110, 14.2)', async () => {
+    await each({ Range: 'bytes=0-9' }, (got) => assert.deepEqual([got.status, got.bytes.length], [200, 0]), 'HEAD');
   });
 
   test('ETag: one for the bytes of a file; If-None-Match answers 304 without bytes', async () => {

@@ -58,6 +58,17 @@ onEachEngine((files) => {
     });
   });
 
+  test('decisions: a form is refused, since its envelope would become the file', async () => {
+    const form = new FormData();
+    form.set('file', new Blob(['text']), 'a.txt');
+    const whole = new Response(form);
+    const [type, body] = [whole.headers.get('content-type') ?? '', Buffer.from(await whole.arrayBuffer())];
+    assertRefused(await upload(service(), 'a.txt', body, { type }), {
+      code: 107,
+      error: 'Invalid upload: the body has to be the bytes of the file, not a form',
+    });
+  });
+
   for (const type of [
     undefined,
     '',

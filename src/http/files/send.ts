@@ -22,6 +22,9 @@ const cacheControl: Readonly<Record<Way, string>> = {
 /** No browser takes a file for anything but what it is served as. */
 const unsniffed = { 'x-content-type-options': 'nosniff' };
 
+/** What clients that know no other alphabet than ASCII are told instead. */
+const foreign = /[^\x20-\x7e]+/g;
+
 /** Characters that turn the text after them around, by which a name may show another extension than it has; and what parts paths. */
 const misleading = /[\u202a-\u202e\u2066-\u2069/\\]/g;
 
@@ -45,7 +48,7 @@ export async function sendFile(
     reply.code(304).headers(about).send();
     return true;
   }
-  const range = isRead ? wantedRange(headers, file.size, of) : null;
+  const range = method === 'GET' ? wantedRange(headers, file.size, of) : null;
   if (range === 'none') {
     reply
       .code(416)
@@ -91,7 +94,7 @@ function contentHeaders({ name, contentType }: PresentFile, way: Way): Record<st
   const fileName = fileNameOf(name).toWellFormed().replace(misleading, '_');
   return {
     'content-type': served.contentType,
-    'content-disposition': contentDisposition(fileName, { type: served.disposition }),
+    'content-disposition': contentDisposition(fileName, { type: served.disposition, fallback: fileName.replace(foreign, '_') }),
     ...(served.contentSecurityPolicy !== undefined && { 'content-security-policy': served.contentSecurityPolicy }),
     // Pages that shut others out may show what anybody may read.
     ...(way !== 'private' && { 'cross-origin-resource-policy': 'cross-origin' }),

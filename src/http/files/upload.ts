@@ -73,6 +73,7 @@ async function take(uploads: Uploads, upload: Upload): Promise<void> {
   if (upload.fileName === '') fail('notFound');
   const bytes = bytesOf(raw);
   try {
+    if (isNamed && isForm(headers['content-type'])) return await takeRaw(upload, await unlessForm(bytes));
     if (isNamed && !mayBeJson(headers['content-type'])) return await takeRaw(upload, bytes);
     const begun = await peek(bytes, 1);
     const isObject = beginsAsObject(begun.head);
@@ -157,6 +158,16 @@ async function* bytesAt(path: string): AsyncIterable<Buffer> {
 /** Where a header names the application: types that JSON is sent as by clients of Parse. */
 function mayBeJson(contentType: string | undefined): boolean {
   return contentType !== undefined && /^\s*(?:text\/plain|application\/json)\s*(?:;|$)/i.test(contentType);
+}
+
+const isForm = (contentType: string | undefined): boolean =>
+  contentType !== undefined && /^\s*multipart\/form-data\s*(?:;|$)/i.test(contentType);
+
+/** SPEC "Files: Upload": raw bytes. A form's envelope would become the file, unnoticed. @throws badUpload (107) */
+async function unlessForm(bytes: AsyncIterableIterator<Buffer>): Promise<AsyncIterableIterator<Buffer>> {
+  const { head, all } = await peek(bytes, 2);
+  if (head.subarray(0, 2).toString() === '--') fail('badUpload', 'the body has to be the bytes of the file, not a form');
+  return all;
 }
 
 /** Bytes that the client says it sends; 0 where it does not say. */
