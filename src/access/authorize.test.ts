@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ClassLevelPermissions, type ClpAction, clpActions } from '../schema/model.ts';
-import { actsAsMaster, authorize, authorizeSchema, mayCreateTable } from './authorize.ts';
+import { actsAsMaster, authorize, mayCreateTable, requireKey } from './authorize.ts';
 import type { RowGuard } from './grant.ts';
 import { anonymous, invalid, master, type Principal } from './principal.ts';
 import { apiKey, callers, tableWith, user } from './testing/tables.ts';
@@ -166,7 +166,7 @@ test('schemas, new tables, silencing flags and own ids need a key (SPEC "Schemas
     const key = name === 'master' || name === 'apiKey';
     assert.equal(mayCreateTable(principal), key, name);
     assert.equal(actsAsMaster(principal), key, name);
-    if (key) assert.doesNotThrow(() => authorizeSchema(principal));
-    else assert.throws(() => authorizeSchema(principal), { status: 403, message: 'unauthorized: master key is required' }, name);
+    if (key) assert.doesNotThrow(() => requireKey(principal));
+    else assert.throws(() => requireKey(principal), { status: 403, message: 'unauthorized: master key is required' }, name);
   }
 });

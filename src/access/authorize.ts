@@ -89,13 +89,8 @@ function refuse(principal: Principal, action: ClpAction, table: TableSchema): ne
   fail('permissionDenied', action, table.className);
 }
 
-/** Schema reads and changes need a key (SPEC "Schemas"). @throws masterKeyRequired */
-export function authorizeSchema(principal: Principal): void {
-  if (!holdsKey(principal)) fail('masterKeyRequired');
-}
-
-/** Deleting a file needs a key (SPEC "Authentication" rule 5). @throws masterKeyRequired */
-export function authorizeFileRemoval(principal: Principal): void {
+/** Schema reads and changes, and deleting files, need a key (SPEC "Schemas", "Authentication" rule 5). @throws masterKeyRequired */
+export function requireKey(principal: Principal): void {
   if (!holdsKey(principal)) fail('masterKeyRequired');
 }
 

@@ -1,4 +1,4 @@
-export { actsAsMaster, authorize, authorizeFileRemoval, authorizeSchema, grantFor, mayCreateTable } from './authorize.ts';
+export { actsAsMaster, authorize, grantFor, mayCreateTable, requireKey } from './authorize.ts';
 export { bothOf, type Grant, type RowGuard } from './grant.ts';
 export { actorId, anonymous, holdsKey, invalid, master, type Principal } from './principal.ts';
 export { refuseOutright } from './system-tables.ts';

@@ -1,3 +1,4 @@
+import { prefix } from '../kernel/prefix.ts';
 import type { Config } from './config.ts';
 
 /** Where the files of a system are, as clients see it. No slash at the ends. */
@@ -31,12 +32,12 @@ export class Addresses {
   filesOf(appId: string): FileAddresses {
     return {
       public: `${this.#config.staticUrl ?? `${this.base}/static`}/${appId}`,
-      uploads: `${this.base}/platform/files/${appId}`,
+      uploads: `${this.base}${prefix}/files/${appId}`,
     };
   }
 
   /** Of the form that takes a system's large uploads where its file store has none of its own. */
   uploadFormOf(appId: string): string {
-    return `${this.base}/platform/files/signed-post/${appId}`;
+    return `${this.base}${prefix}/files/signed-post/${appId}`;
   }
 }

@@ -1,10 +1,8 @@
 import type { CompleteUpload } from './attach.ts';
-import { awaitedFiles } from './catalog.ts';
+import { awaitedFiles, eachFile } from './catalog.ts';
 import { POLICY_SECONDS } from './large.ts';
-import type { FileRow, FileSystem } from './model.ts';
+import type { FileSystem } from './model.ts';
 
-/** Rows that are read at once. */
-const PAGE = 1_000;
 /** Milliseconds after which a form is over, whatever the clocks say: what it brings once the file is noted makes that unreadable. */
 const FORM_IS_OVER = (POLICY_SECONDS + 5 * 60) * 1_000;
 
@@ -21,14 +19,8 @@ export async function noteArrived(
   isEnough: () => boolean,
 ): Promise<void> {
   const period = { from: since, before: Date.now() - FORM_IS_OVER };
-  let last: string | null = null;
-  for (;;) {
-    const rows: FileRow[] = await awaitedFiles(system.store, period, last, PAGE);
-    for (const row of rows) {
-      if (isEnough()) return;
-      await complete(system, row);
-    }
-    if (rows.length < PAGE) return;
-    last = rows.at(-1)?.id ?? null;
+  for await (const row of eachFile((after, limit) => awaitedFiles(system.store, period, after, limit))) {
+    if (isEnough()) return;
+    await complete(system, row);
   }
 }

@@ -1,13 +1,17 @@
 import { ServiceError } from '../errors/fail.ts';
-import type { Filter } from '../query/filter.ts';
+import type { Comparison, Filter } from '../query/filter.ts';
 import { readRow, readRows } from '../records/index.ts';
 import { type Field, fieldOf, type Schema, type TableSchema, tableOf } from '../schema/model.ts';
 import { assignmentsOf, columnsOf, type OwnValues } from '../storage/columns.ts';
 import type { Mutation, Store } from '../storage/port.ts';
+import type { StoredValue } from '../values/index.ts';
 import type { FileRow } from './model.ts';
 import { countFiles } from './usage.ts';
 
 export { readUsage, setQuota } from './usage.ts';
+
+/** Rows that `eachFile` reads at once. */
+const PAGE = 1_000;
 
 /** The hidden table with a row for each file of a system. */
 export const fileTable = '_StoredFile';
@@ -102,19 +106,13 @@ export async function completeFile(store: Store, id: string, bytes: UploadedByte
 export async function removeFile(store: Store, file: FileRow, onlyIfUntouched = false): Promise<boolean> {
   const removed = await decided(store, (schema) => {
     const table = tableOf(schema, fileTable);
-    const has = (name: string, value: string | number): Filter => ({
-      kind: 'compare',
-      field: fieldOf(table, name),
-      op: 'eq',
-      value,
-    });
-    const items = [file.size === null ? absent(fieldOf(table, 'size')) : has('size', file.size)];
-    if (onlyIfUntouched) items.push(has('updatedAt', file.updatedAt));
+    const items = [file.size === null ? absent(fieldOf(table, 'size')) : compare(table, 'size', 'eq', file.size)];
+    if (onlyIfUntouched) items.push(compare(table, 'updatedAt', 'eq', file.updatedAt));
     return [
       // Takes the row, so that of two that remove it one finds none.
       update(table, file.id, { kind: 'and', items }, { updatedAt: Date.now() }),
       // A record that a client made point at it does not keep it.
-      { kind: 'deleteAll', table, filter: has('objectId', file.id) },
+      { kind: 'deleteAll', table, filter: compare(table, 'objectId', 'eq', file.id) },
       ...counted(schema, -1, file.size),
     ];
   });
@@ -130,19 +128,8 @@ export async function removeFile(store: Store, file: FileRow, onlyIfUntouched = 
  * @param after the last id of the page before; `null` for the first page
  * @param limit how many at most
  */
-export async function filesBefore(store: Store, updatedBefore: number, after: string | null, limit: number): Promise<FileRow[]> {
-  const rows = await readRows<Row>(store, {
-    className: fileTable,
-    fields,
-    filter: (table) => {
-      const old: Filter = { kind: 'compare', field: fieldOf(table, 'updatedAt'), op: 'lt', value: updatedBefore };
-      if (after === null) return old;
-      return { kind: 'and', items: [{ kind: 'compare', field: fieldOf(table, 'objectId'), op: 'gt', value: after }, old] };
-    },
-    orderBy: 'objectId',
-    limit,
-  });
-  return rows.map(fileRow);
+export function filesBefore(store: Store, updatedBefore: number, after: string | null, limit: number): Promise<FileRow[]> {
+  return readPage(store, (table) => [compare(table, 'updatedAt', 'lt', updatedBefore)], after, limit);
 }
 
 /**
@@ -150,24 +137,45 @@ export async function filesBefore(store: Store, updatedBefore: number, after: st
  * @param after the last id of the page before; `null` for the first page
  * @param limit how many at most
  */
-export async function awaitedFiles(store: Store, period: Period, after: string | null, limit: number): Promise<FileRow[]> {
+export function awaitedFiles(store: Store, period: Period, after: string | null, limit: number): Promise<FileRow[]> {
+  const isAwaited = (table: TableSchema) => [
+    absent(fieldOf(table, 'size')),
+    compare(table, 'createdAt', 'gte', period.from),
+    compare(table, 'createdAt', 'lt', period.before),
+  ];
+  return readPage(store, isAwaited, after, limit);
+}
+
+async function readPage(
+  store: Store,
+  wanted: (table: TableSchema) => readonly Filter[],
+  after: string | null,
+  limit: number,
+): Promise<FileRow[]> {
   const rows = await readRows<Row>(store, {
     className: fileTable,
     fields,
     filter(table) {
-      const has = (name: string, op: 'gt' | 'gte' | 'lt', value: string | number): Filter => ({
-        kind: 'compare',
-        field: fieldOf(table, name),
-        op,
-        value,
-      });
-      const items = [absent(fieldOf(table, 'size')), has('createdAt', 'gte', period.from), has('createdAt', 'lt', period.before)];
-      return { kind: 'and', items: after === null ? items : [...items, has('objectId', 'gt', after)] };
+      const items = wanted(table);
+      return { kind: 'and', items: after === null ? items : [...items, compare(table, 'objectId', 'gt', after)] };
     },
     orderBy: 'objectId',
     limit,
   });
   return rows.map(fileRow);
+}
+
+/** The files of all pages, each page read when it is needed. @param page the first so many after an id; `null`: from the first */
+export async function* eachFile(
+  page: (after: string | null, limit: number) => Promise<FileRow[]>,
+): AsyncGenerator<FileRow, void> {
+  let last: string | null = null;
+  for (;;) {
+    const rows: FileRow[] = await page(last, PAGE);
+    yield* rows;
+    if (rows.length < PAGE) return;
+    last = rows.at(-1)?.id ?? null;
+  }
 }
 
 /**
@@ -184,9 +192,9 @@ export function attachFile(
   const table = tableOf(schema, fileTable);
   const items: Filter[] = [
     { kind: 'exists', ref: { field: fieldOf(table, 'size'), path: [] } },
-    { kind: 'compare', field: fieldOf(table, 'name'), op: 'eq', value: name },
+    compare(table, 'name', 'eq', name),
   ];
-  const is = (flag: string): Filter => ({ kind: 'compare', field: fieldOf(table, flag), op: 'eq', value: true });
+  const is = (flag: string) => compare(table, flag, 'eq', true);
   if (!isGranted) items.push({ kind: 'or', items: [{ kind: 'not', item: is('isPrivate') }, is('isPublic')] });
   const condition: Filter = { kind: 'and', items };
   return { ...update(table, id, condition, { ...flags, updatedAt: Date.now() }), missing: 'unknownFile' };
@@ -202,6 +210,13 @@ function update(table: TableSchema, objectId: string, condition: Filter, values:
 function counted(schema: Schema, files: 1 | -1, size: number | null): Mutation[] {
   return size === null ? [] : [countFiles(schema, files, files * size)];
 }
+
+const compare = (table: TableSchema, name: string, op: Comparison, value: StoredValue): Filter => ({
+  kind: 'compare',
+  field: fieldOf(table, name),
+  op,
+  value,
+});
 
 const absent = (field: Field): Filter => ({ kind: 'not', item: { kind: 'exists', ref: { field, path: [] } } });
 

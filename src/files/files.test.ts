@@ -157,7 +157,7 @@ describe('files', () => {
 
   describe('large uploads', () => {
     const wanted = { ContentType: 'text/plain', ContentLength: 100_000 };
-    const policy = (body: JsonObject = wanted, who: Principal = master) => files.policy(asked(who), 'app', 'big.txt', body);
+    const policy = (body: JsonObject = wanted, who: Principal = master) => files.policy(asked(who), 'big.txt', body);
     const send = (fields: Readonly<Record<string, string>>, content: Buffer | string) =>
       files.receive(system, new Map(Object.entries(fields)), chunks(content));
 

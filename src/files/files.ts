@@ -6,7 +6,7 @@ import { noteArrived } from './arrivals.ts';
 import { type CompleteUpload, fileKeeper } from './attach.ts';
 import { readBytes } from './bytes.ts';
 import { readUsage, setQuota } from './catalog.ts';
-import { holds } from './holder.ts';
+import { holds, type Place } from './holder.ts';
 import { LargeUploads } from './large.ts';
 import type { FileRow, FileSystem, OpenFile, StorageUsage, Uploaded } from './model.ts';
 import { clearAbandoned, receive } from './receive.ts';
@@ -28,12 +28,8 @@ export interface FilesParts {
 }
 
 /** Where a private file is read: its name, and the field of the record that is to hold it. */
-export interface PrivatePlace {
-  readonly appId: string;
+export interface PrivatePlace extends Place {
   readonly name: string;
-  readonly className: string;
-  readonly objectId: string;
-  readonly field: string;
 }
 
 /** The files of all systems. SPEC "Files"; docs/decisions.md "Files". */
@@ -92,16 +88,10 @@ export class Files {
    * @param wanted the body: ContentType and ContentLength
    * @throws largeUploadUnauthorized, largeUploadsOff (400), badUpload (107), badFileName (122), outOfStorage (140), permissionDenied (119)
    */
-  async policy(
-    context: RecordContext,
-    appId: string,
-    fileName: string,
-    wanted: JsonObject,
-  ): Promise<UploadForm & { name: string }> {
+  async policy(context: RecordContext, fileName: string, wanted: JsonObject): Promise<UploadForm & { name: string }> {
     const policy = await this.#large.policyFor(context, wanted);
-    const system = { appId, store: context.store };
     await admit(context.store, policy.size);
-    return this.#large.announce(system, fileName, policy, this.#parts.addresses.uploadFormOf(appId));
+    return this.#large.announce(context, fileName, policy, this.#parts.addresses.uploadFormOf(context.appId));
   }
 
   /**
@@ -130,11 +120,10 @@ export class Files {
    * @returns `signIn` for who has no right to the record and the field; `null` where there is no such file
    */
   async openPrivate(context: RecordContext, place: PrivatePlace): Promise<OpenFile | null | 'signIn'> {
-    const system = { appId: place.appId, store: context.store };
-    const file = await findGiven(system, place.name);
+    const file = await findGiven(context, place.name);
     const held = await holds(context, place, file?.name ?? place.name);
     if (held === 'denied') return 'signIn';
-    return held === 'yes' && file ? this.#open(system, file) : null;
+    return held === 'yes' && file ? this.#open(context, file) : null;
   }
 
   /**

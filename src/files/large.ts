@@ -3,13 +3,14 @@ import { fail } from '../errors/fail.ts';
 import { type JsonObject, own } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { configFlag, type RecordContext } from '../records/index.ts';
-import { addFile, completeFile, fileTable, findFile } from './catalog.ts';
+import { addFile, completeFile, findFile } from './catalog.ts';
 import type { FileRow, FileSystem } from './model.ts';
 import { fileNameOf, newFileName } from './name.ts';
 import { FormSigner } from './policy.ts';
 import { receive } from './receive.ts';
 import type { FileStore, ReceivedFile, UploadForm, UploadPolicy } from './stores/port.ts';
 import { describeType, SAMPLE_BYTES, unknownType } from './types/index.ts';
+import { refuseWrongKey } from './upload.ts';
 import { admit } from './usage.ts';
 
 /** CONTRACT "Large upload". */
@@ -37,7 +38,7 @@ export class LargeUploads {
    */
   async policyFor({ store, principal }: RecordContext, wanted: JsonObject): Promise<UploadPolicy> {
     if (principal.kind === 'anonymous') fail('largeUploadUnauthorized');
-    if (principal.kind === 'invalid') fail('permissionDenied', 'create', fileTable);
+    refuseWrongKey(principal);
     const flag = await configFlag(store, 'allowAllFiles');
     if (!flag || own(flag, 'allowAllFiles') !== true) fail('largeUploadsOff');
     const contentType = own(wanted, 'ContentType');

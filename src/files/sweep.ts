@@ -1,13 +1,10 @@
 import type { Store } from '../storage/port.ts';
 import type { CompleteUpload } from './attach.ts';
-import { filesBefore, findFile, removeFile } from './catalog.ts';
+import { eachFile, filesBefore, findFile, removeFile } from './catalog.ts';
 import { UNDER_WAY } from './large.ts';
 import { mentionedIds } from './mentions.ts';
 import type { FileRow } from './model.ts';
 import type { FileStore } from './stores/port.ts';
-
-/** Rows that are read at once. */
-const PAGE = 1_000;
 
 /** Why a file is nobody's: nothing mentions it, its large upload never came, or its bytes have no row. */
 export type OrphanReason = 'unattached' | 'neverCame' | 'noRow';
@@ -82,7 +79,8 @@ class Sweep {
   async *orphans(): AsyncGenerator<Orphan> {
     // Ids, and when the row was last touched: a file that is touched from now on is not looked at.
     const candidates = new Map<string, number>();
-    for await (const row of this.#oldRows()) {
+    const { store } = this.#system;
+    for await (const row of eachFile((after, limit) => filesBefore(store, this.#olderThan, after, limit))) {
       if (row.size !== null) candidates.set(row.id, row.updatedAt);
       else if (row.createdAt < this.#settled) {
         const came = await this.#come(row);
@@ -91,23 +89,13 @@ class Sweep {
       }
     }
     if (candidates.size > 0) {
-      for await (const id of mentionedIds(this.#system.store)) candidates.delete(id);
+      for await (const id of mentionedIds(store)) candidates.delete(id);
       for (const [id, updatedAt] of candidates) {
-        const row = await findFile(this.#system.store, id);
+        const row = await findFile(store, id);
         if (row?.updatedAt === updatedAt) yield* this.#take(row, 'unattached');
       }
     }
     yield* this.#withoutRow();
-  }
-
-  async *#oldRows(): AsyncGenerator<FileRow> {
-    let last: string | null = null;
-    for (;;) {
-      const rows: FileRow[] = await filesBefore(this.#system.store, this.#olderThan, last, PAGE);
-      yield* rows;
-      if (rows.length < PAGE) return;
-      last = rows.at(-1)?.id ?? null;
-    }
   }
 
   /** A large upload whose bytes are there all the same. */

@@ -1,6 +1,8 @@
+import type { Principal } from '../access/index.ts';
+import { fail } from '../errors/fail.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Logger } from '../observe/index.ts';
-import { addFile, findFile, removeFile } from './catalog.ts';
+import { addFile, fileTable, findFile, removeFile } from './catalog.ts';
 import type { FileRow, FileSystem } from './model.ts';
 import { newFileName, parseFileName } from './name.ts';
 import { receive } from './receive.ts';
@@ -34,6 +36,11 @@ export async function takeUpload(
     await file.discard();
   }
   return name;
+}
+
+/** What is sent under a wrong key is nobody's. @throws permissionDenied (119) */
+export function refuseWrongKey({ kind }: Principal): void {
+  if (kind === 'invalid') fail('permissionDenied', 'create', fileTable);
 }
 
 /** Where it is not known whether the row is there, the bytes stay: a sweep finds them. */

@@ -1,4 +1,4 @@
-import { prefix } from './prefix.ts';
+import { prefix } from '../kernel/prefix.ts';
 
 /** Paths whose names are anything, so that a `%` may be one of their letters. */
 const named: readonly string[] = [`${prefix}/files/`, '/static/'];

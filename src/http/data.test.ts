@@ -7,8 +7,6 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { pino } from 'pino';
 import { fail } from '../errors/fail.ts';
 import { noFiles } from '../records/testing/context.ts';
-import type { Store } from '../storage/port.ts';
-import { Registration, System } from '../systems/system.ts';
 import type { Systems } from '../systems/systems.ts';
 import { Users } from '../users/index.ts';
 import { registerDataEndpoints } from './data.ts';
@@ -16,23 +14,9 @@ import type { Edge } from './edge.ts';
 import type { Endpoint } from './endpoint.ts';
 import { registerErrors } from './plugins/errors.ts';
 import { parseQueryString } from './query-string.ts';
+import { emptySystem } from './testing/system.ts';
 
-/** A system that counts who holds it. */
-class CountedSystem extends System {
-  held = 0;
-  override hold(): void {
-    this.held++;
-    super.hold();
-  }
-  override release(): void {
-    this.held--;
-    super.release();
-  }
-}
-
-const entry = { id: '1', appId: 'app', name: 'App', createdAt: 0, masterKeyHash: '' };
-const store = { schema: () => ({ version: 0, tables: new Map(), referencesTo: new Map() }) } as unknown as Store;
-const system = new CountedSystem(new Registration(entry, [], 'salt'), store);
+const system = emptySystem();
 const systems = {
   acquire(appId: string) {
     if (appId === 'broken') throw new Error('no registry');

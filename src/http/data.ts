@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { anonymous, type Principal } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import { isJsonObject } from '../kernel/json.ts';
+import { prefix } from '../kernel/prefix.ts';
 import type { QueryParameters } from '../query/scope.ts';
 import type { System } from '../systems/index.ts';
 import { principalFor } from '../users/index.ts';
@@ -11,7 +12,6 @@ import type { Edge } from './edge.ts';
 import type { ApiReply, ApiRequest, Endpoint } from './endpoint.ts';
 import { type Envelope, openEnvelope } from './envelope.ts';
 import { FramedPieces } from './pieces.ts';
-import { prefix } from './prefix.ts';
 import { refuseUnasked } from './unasked.ts';
 
 type Params = Readonly<Record<string, string>>;

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { prefix } from '../kernel/prefix.ts';
 import type { System } from '../systems/index.ts';
 import { noteRequest } from './audit.ts';
 import type { Edge } from './edge.ts';
 import { headerCredentials } from './envelope.ts';
-import { prefix } from './prefix.ts';
 
 /**
  * Refuses a request before any endpoint was asked. Where its header names a system, the log of that hears of a write.

@@ -1,4 +1,4 @@
-import { authorizeSchema } from '../access/index.ts';
+import { requireKey } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { applyChange, type SchemaChange } from '../schema/change.ts';
@@ -17,7 +17,7 @@ import { readLabels } from './labels.ts';
  * @throws masterKeyRequired (403)
  */
 export async function listSchemas({ store, principal }: RecordContext, withDictionary: boolean): Promise<string> {
-  authorizeSchema(principal);
+  requireKey(principal);
   const labels = withDictionary ? await readLabels(store) : undefined;
   const results = [...store.schema().tables.values()]
     .filter(({ className }) => !isHidden(className))
@@ -35,7 +35,7 @@ export async function getSchema(
   className: string,
   withDictionary: boolean,
 ): Promise<string> {
-  authorizeSchema(principal);
+  requireKey(principal);
   const table = store.schema().tables.get(className);
   if (!table || isHidden(className)) return fail('classMissing', className);
   const labels = withDictionary ? await readLabels(store, className) : undefined;
@@ -49,7 +49,7 @@ export async function getSchema(
  * @throws masterKeyRequired (403), missingClassName (135), invalidClassName (103) for a hidden table, and the errors of `planTable`
  */
 export async function createSchema(context: RecordContext, className: string | undefined, body: JsonObject): Promise<string> {
-  authorizeSchema(context.principal);
+  requireKey(context.principal);
   const name = definedClass(className, body);
   if (isHidden(name)) fail('invalidClassName', name);
   return changeSchema(context.store, name, (schema) => planTable(schema, name, body));
@@ -61,7 +61,7 @@ export async function createSchema(context: RecordContext, className: string | u
  * @throws masterKeyRequired (403), and the errors of `planTableChange`
  */
 export async function updateSchema(context: RecordContext, className: string, body: JsonObject): Promise<string> {
-  authorizeSchema(context.principal);
+  requireKey(context.principal);
   const name = definedClass(className, body);
   if (isHidden(name)) fail('classMissing', name);
   return changeSchema(context.store, name, (schema) => planTableChange(schema, name, body));
@@ -72,7 +72,7 @@ export async function updateSchema(context: RecordContext, className: string, bo
  * @throws masterKeyRequired (403), systemTable (119), classMissing (103), schemaOperation (255) where the table has records
  */
 export async function deleteSchema({ store, principal }: RecordContext, className: string): Promise<void> {
-  authorizeSchema(principal);
+  requireKey(principal);
   if (isSystemTable(className)) fail('systemTable');
   await store.write({
     plan(schema) {

@@ -15,10 +15,9 @@ import {
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import type { S3Location } from '../../config/index.ts';
 import { appIdPattern } from '../../kernel/credentials.ts';
+import { fileIdPattern } from '../name.ts';
 import type { ByteRange, FileStore, ReceivedFile, StoredObject, UploadForm, UploadPolicy } from './port.ts';
 import { ATTEMPTS, checkBucket, connect, S3Fault, S3Health, watch, watchBody } from './s3-client.ts';
-
-const idPattern = /^[0-9a-f]{32}$/;
 
 /** Files as objects of a bucket, with the keys `prefix/appId/id`. Where the bucket is away: `unavailable` (503); other errors are `S3Fault`s. */
 export class S3Store implements FileStore {
@@ -161,7 +160,7 @@ export class S3Store implements FileStore {
       const page = await this.#ask('ListObjectsV2', this.#client.send(request));
       yield (page?.Contents ?? []).flatMap(({ Key = '', Size = 0, LastModified }) => {
         const id = Key.slice(Prefix.length);
-        return idPattern.test(id) ? [{ id, size: Size, storedAt: LastModified?.getTime() ?? 0 }] : [];
+        return fileIdPattern.test(id) ? [{ id, size: Size, storedAt: LastModified?.getTime() ?? 0 }] : [];
       });
       token = page?.IsTruncated ? page.NextContinuationToken : undefined;
     } while (token !== undefined);
@@ -198,7 +197,7 @@ export class S3Store implements FileStore {
   }
 
   #key(appId: string, id: string): { Bucket: string; Key: string } {
-    if (!idPattern.test(id)) throw new Error('S3: not an id of a file');
+    if (!fileIdPattern.test(id)) throw new Error('S3: not an id of a file');
     return { Bucket: this.#bucket, Key: `${this.#directory(appId)}${id}` };
   }
 

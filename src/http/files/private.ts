@@ -1,22 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { anonymous, type Principal } from '../../access/index.ts';
 import { ServiceError } from '../../errors/fail.ts';
+import type { PrivatePlace } from '../../files/index.ts';
+import { prefix } from '../../kernel/prefix.ts';
 import type { Credentials, System } from '../../systems/index.ts';
 import { principalFor } from '../../users/index.ts';
 import { sendError } from '../answer.ts';
 import type { Edge } from '../edge.ts';
 import { openEnvelope } from '../envelope.ts';
-import { prefix } from '../prefix.ts';
 import { answerFile, credentialsBytes } from './read.ts';
-
-/** The place of a private file, as its path names it. */
-interface Place {
-  readonly appId: string;
-  readonly name: string;
-  readonly className: string;
-  readonly objectId: string;
-  readonly field: string;
-}
 
 /** SPEC "Files": files of `PrivateFile` fields. A POST is a read too; it has its credentials in the body. */
 export function registerPrivateReads(server: FastifyInstance, edge: Edge): void {
@@ -47,7 +39,7 @@ function answerPrivate(edge: Edge, request: FastifyRequest, reply: FastifyReply)
       hooks: edge.hooks,
       referer: null,
     };
-    const opened = await edge.files.openPrivate(context, request.params as Place);
+    const opened = await edge.files.openPrivate(context, request.params as PrivatePlace);
     if (opened !== 'signIn') return opened;
     sendToGate(edge, request, reply);
     return 'answered';

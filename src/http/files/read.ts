@@ -2,11 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { serviceError } from '../../errors/fail.ts';
 import type { OpenFile } from '../../files/index.ts';
 import { isJsonObject, own } from '../../kernel/json.ts';
+import { prefix } from '../../kernel/prefix.ts';
 import type { System } from '../../systems/index.ts';
 import { parseRequestJson } from '../../values/index.ts';
 import { sendError } from '../answer.ts';
 import type { Edge } from '../edge.ts';
-import { prefix } from '../prefix.ts';
 import { refuseUnasked } from '../unasked.ts';
 import { sendFile, sendMissing, type Way } from './send.ts';
 

@@ -4,12 +4,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { anonymous } from '../../access/index.ts';
 import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
 import { limits } from '../../kernel/limits.ts';
+import { prefix } from '../../kernel/prefix.ts';
 import type { System } from '../../systems/index.ts';
 import { refuseEarly } from '../answer.ts';
 import { noteRequest, rememberAddress } from '../audit.ts';
 import { allowBodyTime, LONGEST_BODY_TIME } from '../body-times.ts';
 import type { Edge } from '../edge.ts';
-import { prefix } from '../prefix.ts';
 import { hasLeft } from './body.ts';
 
 /** A policy has some five fields, the longest of which holds the file's name in base64. */

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../../access/index.ts';
 import { fail, serviceError } from '../../errors/fail.ts';
+import { refuseWrongKey } from '../../files/index.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { System } from '../../systems/index.ts';
 import { principalFor } from '../../users/index.ts';
@@ -57,7 +58,7 @@ export class Upload {
     if (this.#isAdmitted) return;
     const { system, envelope } = this.#opened();
     this.#caller = await principalFor(system, envelope.credentials);
-    if (this.#caller.kind === 'invalid') fail('permissionDenied', 'create', '_StoredFile');
+    refuseWrongKey(this.#caller);
     await this.edge.files.admit(system);
     this.#isAdmitted = true;
   }

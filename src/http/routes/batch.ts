@@ -3,10 +3,10 @@ import findMyWay from 'find-my-way';
 import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
 import { renderError } from '../../errors/render.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import { prefix } from '../../kernel/prefix.ts';
 import { wholeText } from '../../storage/port.ts';
 import type { ApiRequest, Endpoint } from '../endpoint.ts';
 import { stripConsumed } from '../envelope.ts';
-import { prefix } from '../prefix.ts';
 
 /** An item of a batch, and who answers it. */
 interface Routed {

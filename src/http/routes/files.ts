@@ -1,4 +1,4 @@
-import { authorizeFileRemoval } from '../../access/index.ts';
+import { requireKey } from '../../access/index.ts';
 import type { Files } from '../../files/index.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { fieldsOf } from '../envelope.ts';
@@ -10,7 +10,7 @@ export function removalEndpoint(files: Files): Endpoint {
     path: '/files/:name',
     isPostElsewhere: true,
     async handle({ system, principal, params: { name = '' } }) {
-      authorizeFileRemoval(principal);
+      requireKey(principal);
       await files.remove(system, name);
       return { status: 200, json: '' };
     },
@@ -23,8 +23,8 @@ export function fileEndpoints(files: Files): readonly Endpoint[] {
     {
       method: 'POST',
       path: '/files/signed-url-put/:fileName',
-      async handle({ system, context, params: { fileName = '' }, body }) {
-        const policy = await files.policy(context, system.appId, fileName, fieldsOf(body));
+      async handle({ context, params: { fileName = '' }, body }) {
+        const policy = await files.policy(context, fileName, fieldsOf(body));
         return { status: 200, json: JSON.stringify(policy), headers: { 'cache-control': 'no-store' } };
       },
     },

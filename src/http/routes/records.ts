@@ -1,8 +1,8 @@
+import { prefix } from '../../kernel/prefix.ts';
 import { createRecord, deleteRecord, findRecords, getRecord, updateRecord } from '../../records/index.ts';
 import type { Users } from '../../users/index.ts';
 import type { ApiReply, ApiRequest, Endpoint } from '../endpoint.ts';
 import { fieldsOf } from '../envelope.ts';
-import { prefix } from '../prefix.ts';
 import { resultsReply } from '../results.ts';
 
 type Params = ApiRequest['params'];

@@ -9,12 +9,12 @@ import { columnsOf } from '../../storage/columns.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
 import { planFields } from './fields.ts';
-import { attachments, type SettledFiles, withFiles } from './files.ts';
+import { attachments, type SettledFiles, transactWithFiles } from './files.ts';
 import { takeFlags } from './flags.ts';
 import { GrowingTable } from './growth.ts';
 import { links } from './links.ts';
 import { underRules } from './rules.ts';
-import { type RecordPlan, transact } from './transact.ts';
+import type { RecordPlan } from './transact.ts';
 
 /** What a create answers (SPEC "Records"). */
 export interface Created {
@@ -69,9 +69,7 @@ export async function createRecord(
       event: { event: 'create', table: growing.table, objectId, sent, principal, flags, referer: context.referer, at },
     };
   };
-  await withFiles(context, { className, objectId, fields: sent }, (settled) =>
-    transact(context, (schema) => plan(schema, settled)),
-  );
+  await transactWithFiles(context, { className, objectId, fields: sent }, plan);
   return { objectId, createdAt: isoText(at) };
 }
 

@@ -2,9 +2,10 @@ import type { Principal } from '../../access/index.ts';
 import { ServiceError } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { Field, FieldType, Schema, TableSchema } from '../../schema/model.ts';
-import type { Assignment, Mutation } from '../../storage/port.ts';
+import type { Assignment, Mutation, WriteOutcome } from '../../storage/port.ts';
 import { storedFileName } from '../../values/file.ts';
 import type { RecordContext } from '../context.ts';
+import { type RecordPlan, transact } from './transact.ts';
 
 /** A file that a record is to hold. */
 export interface HeldFile {
@@ -59,23 +60,25 @@ export interface FileKeeper {
 const unsettled: SettledFiles = { kept: new Set(), granted: new Set() };
 
 /**
- * Carries out a write that may name files; once more where its commit did not take one as it is. The first time is at once, so that
- * writes keep the order in which they came.
+ * Carries out a planned write that may name files, as `transact` does; once more where its commit did not take one as it is. The first time
+ * is at once, so that writes keep the order in which they came.
  * @param write `fields`: what the client sent, without flags
- * @throws unknownFile (1), and what the attempt throws
+ * @param plan pure; called again where the schema changes before the write's turn comes
+ * @throws unknownFile (1), and what the plan throws
  */
-export async function withFiles<T>(
+export async function transactWithFiles(
   context: RecordContext,
   { className, objectId, fields }: { readonly className: string; readonly objectId: string; readonly fields: JsonObject },
-  attempt: (settled: SettledFiles) => Promise<T>,
-): Promise<T> {
+  plan: (schema: Schema, settled: SettledFiles) => RecordPlan,
+): Promise<WriteOutcome> {
   try {
-    return await attempt(unsettled);
+    return await transact(context, (schema) => plan(schema, unsettled));
   } catch (error) {
     if (!(error instanceof ServiceError) || error.key !== 'unknownFile') throw error;
   }
   const files = namedFiles(fields, context.store.schema().tables.get(className));
-  return attempt(await context.hooks.files.settle(context, { className, objectId, files }));
+  const settled = await context.hooks.files.settle(context, { className, objectId, files });
+  return transact(context, (schema) => plan(schema, settled));
 }
 
 /**

@@ -6,12 +6,12 @@ import type { Schema } from '../../schema/model.ts';
 import { assignmentsOf } from '../../storage/columns.ts';
 import type { RecordContext } from '../context.ts';
 import { planFields } from './fields.ts';
-import { attachments, type SettledFiles, withFiles } from './files.ts';
+import { attachments, type SettledFiles, transactWithFiles } from './files.ts';
 import { takeFlags } from './flags.ts';
 import { GrowingTable } from './growth.ts';
 import { links } from './links.ts';
 import { underRules } from './rules.ts';
-import { type RecordPlan, transact } from './transact.ts';
+import type { RecordPlan } from './transact.ts';
 
 /**
  * Changes a record. SPEC "Records: Update", "Field operators on update".
@@ -61,8 +61,6 @@ export async function updateRecord(
       event: { event: 'update', table: growing.table, objectId, sent, principal, flags, referer: context.referer, at },
     };
   };
-  const { returned } = await withFiles(context, { className, objectId, fields: sent }, (settled) =>
-    transact(context, (schema) => plan(schema, settled)),
-  );
+  const { returned } = await transactWithFiles(context, { className, objectId, fields: sent }, plan);
   return `{"updatedAt":"${isoText(at)}","objectId":${JSON.stringify(objectId)}${returned}}`;
 }

@@ -8,27 +8,10 @@ import { pino } from 'pino';
 import { fail } from '../../../errors/fail.ts';
 import type { Files, OpenFile } from '../../../files/index.ts';
 import { receive } from '../../../files/receive.ts';
-import type { Store } from '../../../storage/port.ts';
-import { Registration, System } from '../../../systems/system.ts';
 import { Users } from '../../../users/index.ts';
 import type { Edge } from '../../edge.ts';
 import { HttpServer } from '../../server.ts';
-
-/** A system that counts who holds it. */
-class CountedSystem extends System {
-  held = 0;
-  override hold(): void {
-    this.held++;
-    super.hold();
-  }
-  override release(): void {
-    this.held--;
-    super.release();
-  }
-}
-
-const entry = { id: '1', appId: 'app', name: 'App', createdAt: 0, masterKeyHash: '' };
-const store = { schema: () => ({ version: 0, tables: new Map(), referencesTo: new Map() }) } as unknown as Store;
+import { emptySystem } from '../../testing/system.ts';
 
 export const id = '0123456789abcdef0123456789abcdef';
 /** Headers that name the system. */
@@ -36,7 +19,7 @@ export const named = { 'X-Platform-Application-Id': 'app' };
 
 /** A server with one system, `app`, whose files are what the test says. A file that begins with `bad` is of a wrong type. */
 export class World {
-  readonly system = new CountedSystem(new Registration(entry, [], 'salt'), store);
+  readonly system = emptySystem();
   /** The file that is read. */
   bytes: () => Readable | null = () => Readable.from([Buffer.from('0123456789')]);
   contentType = 'text/plain; charset=utf-8';

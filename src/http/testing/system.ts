@@ -1,0 +1,21 @@
+import type { Store } from '../../storage/port.ts';
+import { Registration, System } from '../../systems/system.ts';
+
+/** A system that counts who holds it. */
+class CountedSystem extends System {
+  held = 0;
+  override hold(): void {
+    this.held++;
+    super.hold();
+  }
+  override release(): void {
+    this.held--;
+    super.release();
+  }
+}
+
+const entry = { id: '1', appId: 'app', name: 'App', createdAt: 0, masterKeyHash: '' };
+const store = { schema: () => ({ version: 0, tables: new Map(), referencesTo: new Map() }) } as unknown as Store;
+
+/** The system `app`, without keys and without tables. */
+export const emptySystem = () => new CountedSystem(new Registration(entry, [], 'salt'), store);
