@@ -25,6 +25,12 @@ export interface Config {
   readonly mailFrom: string | undefined;
   /** Absolute. */
   readonly functionsDir: string;
+  /** Milliseconds that an operator's function may take. */
+  readonly functionTimeout: number;
+  /** Bytes of the body of a function call. */
+  readonly functionBodyBytes: number;
+  /** Requests a minute from one address; 0: no limit. */
+  readonly rateLimits: { readonly functions: number; readonly login: number };
   readonly trustProxy: boolean | string[];
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   readonly sessionDays: number;
@@ -87,6 +93,9 @@ export function parseSettings(environment: Environment, directory: string): Sett
       filesUrl: read.FILES_URL,
       mailFrom: read.MAIL_FROM,
       functionsDir: resolve(directory, read.FUNCTIONS_DIR),
+      functionTimeout: read.FUNCTION_TIMEOUT_MS,
+      functionBodyBytes: read.FUNCTION_BODY_BYTES,
+      rateLimits: Object.freeze({ functions: read.RATE_LIMIT_FUNCTIONS, login: read.RATE_LIMIT_LOGIN }),
       trustProxy: read.TRUST_PROXY,
       logLevel: read.LOG_LEVEL,
       sessionDays: read.SESSION_DAYS,

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { appIdPattern, keyPattern } from '../kernel/credentials.ts';
+import { limits } from '../kernel/limits.ts';
 import { parseS3Url } from './files-url.ts';
 
 const wholeNumber = (least: number, most: number) =>
@@ -93,6 +94,13 @@ export const settings = {
   },
   ADMIN_PASSWORD: { is: 'a text', read: z.string().optional() },
   FUNCTIONS_DIR: { is: 'a directory', read: z.string().default('./functions') },
+  FUNCTION_TIMEOUT_MS: { is: 'a whole number of milliseconds, 1 or more', read: milliseconds.default(30_000) },
+  FUNCTION_BODY_BYTES: {
+    is: `a whole number of bytes from 1 to ${limits.bodyBytes}`,
+    read: wholeNumber(1, limits.bodyBytes).default(limits.bodyBytes),
+  },
+  RATE_LIMIT_FUNCTIONS: { is: 'a whole number of requests a minute, 0 for no limit', read: wholeNumber(0, 1_000_000).default(0) },
+  RATE_LIMIT_LOGIN: { is: 'a whole number of requests a minute, 0 for no limit', read: wholeNumber(0, 1_000_000).default(0) },
   TRUST_PROXY: { is: 'on, off, or the addresses of the proxies', read: trustProxy.default(false) },
   LOG_LEVEL: {
     is: 'one of fatal, error, warn, info, debug, trace, silent',

@@ -118,6 +118,15 @@ export const catalogue = {
   largeUploadsOff: { code: 400, status: 400, text: () => 'App is not allowed to upload large files.' },
   badUpload: { code: 107, status: 400, text: (why: string) => `Invalid upload: ${why}` },
 
+  /** SPEC "Server-side functions": these carry `error` only. */
+  userFunctionNotFound: { status: 400, text: () => 'User function not found' },
+  formDisabled: { status: 400, text: (flag: string) => `${flag} is Disabled` },
+  missingInput: { status: 400, text: (what: string) => `missing ${what}` },
+  /** CONTRACT "Operator's functions": what the function threw, or what its input lacks. */
+  functionFailed: { status: 400, text: (message: string) => message },
+  functionTimeout: { status: 503, text: () => 'The function took too long and was given up.' },
+  tooManyRequests: { code: 155, status: 429, text: () => 'Too many requests. Try again later.' },
+
   badRequest: { status: 400, text: () => 'The request cannot be read.' },
   badAddress: { status: 400, text: () => 'The path cannot be decoded.' },
   notFound: { status: 404, text: () => 'Not found.' },

@@ -1,4 +1,4 @@
-import type { Principal } from '../access/index.ts';
+import { holdsKey, type Principal } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import type { FileKeeper, HeldFile, NamedFile, RecordContext, SettledFiles } from '../records/index.ts';
 import type { Schema } from '../schema/model.ts';
@@ -71,5 +71,5 @@ function attach(
     });
 }
 
-/** Of session users a private file asks for more than its name. */
-const mayAttachAny = ({ kind }: Principal): boolean => kind !== 'user';
+/** Of who holds no key a private file asks for more than its name. */
+const mayAttachAny = holdsKey;

@@ -20,7 +20,9 @@ export interface RecordContext {
   readonly appId: string;
   readonly store: Store;
   readonly principal: Principal;
+  /** Whose rights to files count where it is not the principal: forms write with full rights what anybody sent them. */
+  readonly attacher?: Principal;
   readonly hooks: WriteHooks;
-  /** The request's Referer, for the audit of writes by session users; `null` where there is none. */
+  /** For the audit: the request's Referer, which counts where a session user writes; `server-side-code:<fn>` for functions; `null` where there is none. */
   readonly referer: string | null;
 }

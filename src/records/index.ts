@@ -4,7 +4,7 @@ export type { RecordContext, WriteHooks } from './context.ts';
 export { findRecords, getRecord } from './read.ts';
 export { type OwnQuery, readRow, readRows } from './rows.ts';
 export { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
-export { type Created, createRecord } from './write/create.ts';
+export { type Created, createRecord, createTogether, type NewRecord } from './write/create.ts';
 export type { FileKeeper, HeldFile, NamedFile, SettledFiles } from './write/files.ts';
 export { deleteRecord } from './write/remove.ts';
 export type { RuledFields, RuledWrite, TableRules } from './write/rules.ts';

@@ -2,6 +2,7 @@ import { actorId, actsAsMaster, authorize, mayCreateTable, type Principal, refus
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
+import { applyChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
 import { checkClassName } from '../../schema/naming.ts';
 import { newIdFor } from '../../schema/system-tables.ts';
@@ -9,11 +10,11 @@ import { columnsOf } from '../../storage/columns.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
 import { planFields } from './fields.ts';
-import { attachments, type SettledFiles, transactWithFiles } from './files.ts';
+import { attachments, type FieldsWrite, type SettledFiles, transactWithFiles, unsettled } from './files.ts';
 import { takeFlags } from './flags.ts';
 import { GrowingTable } from './growth.ts';
 import { links } from './links.ts';
-import { underRules } from './rules.ts';
+import { type RuledFields, underRules } from './rules.ts';
 import type { RecordPlan } from './transact.ts';
 
 /** What a create answers (SPEC "Records"). */
@@ -21,6 +22,15 @@ export interface Created {
   readonly objectId: string;
   /** ISO 8601. */
   readonly createdAt: string;
+}
+
+/** A record to be created. */
+export interface NewRecord {
+  readonly className: string;
+  /** The fields, operators and silencing flags that the client sent. */
+  readonly body: JsonObject;
+  /** Chosen by the service; left out: by the body under a key, else a new one. */
+  readonly objectId?: string;
 }
 
 /**
@@ -36,41 +46,89 @@ export async function createRecord(
   body: JsonObject,
   alongside: (schema: Schema, objectId: string) => readonly Mutation[] = () => [],
 ): Promise<Created> {
-  const { principal } = context;
-  refuseOutright(principal, 'create', className);
-  const { fields, flags } = takeFlags(body, actsAsMaster(principal));
-  const objectId = chosenId(fields, principal) ?? newIdFor(className);
-  const ruled = underRules(className, 'create', { context, objectId, fields });
-  const { fields: sent, set = {}, before } = ruled instanceof Promise ? await ruled : ruled;
-  const at = Date.now();
-  const actor = actorId(principal);
-  const plan = (schema: Schema, settled: SettledFiles): RecordPlan => {
-    const { growing, hidden } = tableFor(schema, className, principal);
-    const planned = planFields(growing, sent, 'create', hidden);
-    const values = columnsOf(growing.table, {
-      objectId,
-      createdAt: at,
-      updatedAt: at,
-      createdBy: actor,
-      updatedBy: actor,
-      ...set,
-    });
-    for (const assignment of planned.assignments.values())
-      if (assignment.kind === 'set' && assignment.value !== null) values.push([assignment.field, assignment.value]);
-    return {
-      changes: growing.changes,
-      mutations: [
-        ...(before?.(schema) ?? []),
-        { kind: 'insert', table: growing.table, values },
-        ...links(growing.table, planned.relations, objectId),
-        ...attachments(context, schema, planned.assignments.values(), settled),
-        ...alongside(schema, objectId),
-      ],
-      event: { event: 'create', table: growing.table, objectId, sent, principal, flags, referer: context.referer, at },
-    };
+  const asked = prepareCreate(context, { className, body }, Date.now());
+  const create = asked instanceof Promise ? await asked : asked;
+  const plan = (schema: Schema, [settled = unsettled]: readonly SettledFiles[]): RecordPlan => {
+    const planned = create.plan(schema, settled);
+    return { ...planned, mutations: [...planned.mutations, ...alongside(schema, create.objectId)] };
   };
-  await transactWithFiles(context, { className, objectId, fields: sent }, plan);
-  return { objectId, createdAt: isoText(at) };
+  await transactWithFiles(context, [create], plan);
+  return { objectId: create.objectId, createdAt: isoText(create.at) };
+}
+
+/**
+ * Creates several records in one commit: all of them or none. A later one may point at an earlier one, whose objectId was chosen before.
+ * @param records in the order in which they are created
+ * @throws what `createRecord` throws, of the first that cannot be
+ */
+export async function createTogether(context: RecordContext, records: readonly NewRecord[]): Promise<readonly Created[]> {
+  const at = Date.now();
+  const creates: PreparedCreate[] = [];
+  for (const record of records) creates.push(await prepareCreate(context, record, at));
+  await transactWithFiles(context, creates, (schema, settled) => {
+    let grown = schema;
+    const plans = creates.map((create, index) => {
+      const planned = create.plan(grown, settled[index] ?? unsettled);
+      grown = planned.changes.reduce(applyChange, grown);
+      return planned;
+    });
+    return {
+      changes: plans.flatMap(({ changes }) => changes),
+      mutations: plans.flatMap(({ mutations }) => mutations),
+      events: plans.flatMap(({ events }) => events),
+    };
+  });
+  return creates.map(({ objectId }) => ({ objectId, createdAt: isoText(at) }));
+}
+
+/** A create whose record is known, ready to be planned under a schema. */
+interface PreparedCreate extends FieldsWrite {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Pure. */
+  plan(schema: Schema, settled: SettledFiles): RecordPlan;
+}
+
+/** Everything before the plan. At once where the table's rules are, so that writes keep the order in which they came. */
+function prepareCreate(context: RecordContext, record: NewRecord, at: number): PreparedCreate | Promise<PreparedCreate> {
+  const { principal } = context;
+  const { className } = record;
+  refuseOutright(principal, 'create', className);
+  const { fields, flags } = takeFlags(record.body, actsAsMaster(principal));
+  const objectId = record.objectId ?? chosenId(fields, principal) ?? newIdFor(className);
+  const actor = actorId(principal);
+  const prepare = ({ fields: sent, set = {}, before }: RuledFields): PreparedCreate => ({
+    className,
+    objectId,
+    fields: sent,
+    at,
+    plan(schema, settled) {
+      const { growing, hidden } = tableFor(schema, className, principal);
+      const planned = planFields(growing, sent, 'create', hidden);
+      const values = columnsOf(growing.table, {
+        objectId,
+        createdAt: at,
+        updatedAt: at,
+        createdBy: actor,
+        updatedBy: actor,
+        ...set,
+      });
+      for (const assignment of planned.assignments.values())
+        if (assignment.kind === 'set' && assignment.value !== null) values.push([assignment.field, assignment.value]);
+      return {
+        changes: growing.changes,
+        mutations: [
+          ...(before?.(schema) ?? []),
+          { kind: 'insert', table: growing.table, values },
+          ...links(growing.table, planned.relations, objectId),
+          ...attachments(context, schema, planned.assignments.values(), settled),
+        ],
+        events: [{ event: 'create', table: growing.table, objectId, sent, principal, flags, referer: context.referer, at }],
+      };
+    },
+  });
+  const ruled = underRules(className, 'create', { context, objectId, fields });
+  return ruled instanceof Promise ? ruled.then(prepare) : prepare(ruled);
 }
 
 /** SPEC "Records": under a key a caller may send its own objectId, of any length. */

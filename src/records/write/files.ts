@@ -57,29 +57,46 @@ export interface FileKeeper {
   settle(context: RecordContext, write: FileWrite): Promise<SettledFiles>;
 }
 
-const unsettled: SettledFiles = { kept: new Set(), granted: new Set() };
+/** Nothing was found out. */
+export const unsettled: SettledFiles = { kept: new Set(), granted: new Set() };
+
+/** A write of one record as far as files are concerned. */
+export interface FieldsWrite {
+  readonly className: string;
+  readonly objectId: string;
+  /** What the client sent, without flags. */
+  readonly fields: JsonObject;
+}
 
 /**
  * Carries out a planned write that may name files, as `transact` does; once more where its commit did not take one as it is. The first time
  * is at once, so that writes keep the order in which they came.
- * @param write `fields`: what the client sent, without flags
- * @param plan pure; called again where the schema changes before the write's turn comes
+ * @param writes the records of it
+ * @param plan pure; called again where the schema changes before the write's turn comes. It is given what was found out about the files of
+ *   each record; an empty list where nothing was
  * @throws unknownFile (1), and what the plan throws
  */
 export async function transactWithFiles(
   context: RecordContext,
-  { className, objectId, fields }: { readonly className: string; readonly objectId: string; readonly fields: JsonObject },
-  plan: (schema: Schema, settled: SettledFiles) => RecordPlan,
+  writes: readonly FieldsWrite[],
+  plan: (schema: Schema, settled: readonly SettledFiles[]) => RecordPlan,
 ): Promise<WriteOutcome> {
   try {
-    return await transact(context, (schema) => plan(schema, unsettled));
+    return await transact(context, (schema) => plan(schema, []));
   } catch (error) {
     if (!(error instanceof ServiceError) || error.key !== 'unknownFile') throw error;
   }
-  const files = namedFiles(fields, context.store.schema().tables.get(className));
-  const settled = await context.hooks.files.settle(context, { className, objectId, files });
+  const asking = { ...context, principal: attacherOf(context) };
+  const settled: SettledFiles[] = [];
+  for (const { className, objectId, fields } of writes) {
+    const files = namedFiles(fields, context.store.schema().tables.get(className));
+    settled.push(files.length > 0 ? await context.hooks.files.settle(asking, { className, objectId, files }) : unsettled);
+  }
   return transact(context, (schema) => plan(schema, settled));
 }
+
+/** Whose rights to files count. */
+const attacherOf = ({ attacher, principal }: RecordContext): Principal => attacher ?? principal;
 
 /**
  * The File objects of a body that its fields would hold. Those at places inside Objects and Arrays are plain JSON; those for fields of
@@ -112,7 +129,7 @@ const isFor = (field: Field | undefined): boolean => field === undefined || isFi
 
 /** The steps of a plan that attach what the record is to hold. @throws unknownFile (1) */
 export function attachments(
-  { hooks, principal }: RecordContext,
+  context: RecordContext,
   schema: Schema,
   assignments: Iterable<Assignment>,
   { granted }: SettledFiles,
@@ -124,5 +141,5 @@ export function attachments(
     held ??= [];
     held.push({ name: storedFileName(assignment.value as string), type: field.type });
   }
-  return held ? hooks.files.attach(schema, principal, held, granted) : [];
+  return held ? context.hooks.files.attach(schema, attacherOf(context), held, granted) : [];
 }

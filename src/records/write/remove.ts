@@ -26,7 +26,7 @@ export async function deleteRecord(context: RecordContext, className: string, ob
     return {
       changes: [],
       mutations: [...(before?.(schema) ?? []), { kind: 'delete', table, objectId, guard: grant.rows }],
-      event: { event: 'delete', table, objectId, sent: {}, principal, flags, referer: context.referer, at },
+      events: [{ event: 'delete', table, objectId, sent: {}, principal, flags, referer: context.referer, at }],
     };
   };
   await transact(context, plan);

@@ -6,7 +6,7 @@ import type { Schema } from '../../schema/model.ts';
 import { assignmentsOf } from '../../storage/columns.ts';
 import type { RecordContext } from '../context.ts';
 import { planFields } from './fields.ts';
-import { attachments, type SettledFiles, transactWithFiles } from './files.ts';
+import { attachments, type SettledFiles, transactWithFiles, unsettled } from './files.ts';
 import { takeFlags } from './flags.ts';
 import { GrowingTable } from './growth.ts';
 import { links } from './links.ts';
@@ -30,7 +30,7 @@ export async function updateRecord(
   const ruled = underRules(className, 'update', { context, objectId, fields });
   const { fields: sent, set = {}, before } = ruled instanceof Promise ? await ruled : ruled;
   const at = Date.now();
-  const plan = (schema: Schema, settled: SettledFiles): RecordPlan => {
+  const plan = (schema: Schema, [settled = unsettled]: readonly SettledFiles[]): RecordPlan => {
     const table = schema.tables.get(className);
     if (!table) return fail('objectNotFound');
     const grant = authorize(principal, 'update', table);
@@ -58,9 +58,9 @@ export async function updateRecord(
         ...links(growing.table, relations, objectId),
         ...attachments(context, schema, assignments, settled),
       ],
-      event: { event: 'update', table: growing.table, objectId, sent, principal, flags, referer: context.referer, at },
+      events: [{ event: 'update', table: growing.table, objectId, sent, principal, flags, referer: context.referer, at }],
     };
   };
-  const { returned } = await transactWithFiles(context, { className, objectId, fields: sent }, plan);
+  const { returned } = await transactWithFiles(context, [{ className, objectId, fields: sent }], plan);
   return `{"updatedAt":"${isoText(at)}","objectId":${JSON.stringify(objectId)}${returned}}`;
 }

@@ -1,0 +1,41 @@
+import type { JsonObject, JsonValue } from '../kernel/json.ts';
+import type { RecordContext } from '../records/index.ts';
+import type { Store } from '../storage/port.ts';
+
+/** The system that a function is called in. */
+export interface FunctionSystem {
+  readonly appId: string;
+  /** As its operator calls it. */
+  readonly name: string;
+  readonly store: Store;
+}
+
+/** A user as a function sees him: his record in wire form, without secrets. */
+export type FunctionUser = JsonObject & { readonly objectId: string };
+
+/** What a request says of itself. */
+export interface FunctionRequest {
+  readonly method: 'GET' | 'POST';
+  /** By lower-case name, credentials left out. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The client's address, as TRUST_PROXY says. */
+  readonly ip: string;
+  /** Whether it brought the master key or an API key of the system. */
+  readonly holdsKey: boolean;
+}
+
+/** A call as the edge brings it. */
+export interface FunctionCall {
+  /** The body or the query, credentials taken out. Strings hold no NUL and no half of a surrogate pair. */
+  readonly input: JsonObject;
+  readonly request: FunctionRequest;
+  /** Who is signed in; asked only for functions of the operator. @returns rejects with invalidSession (209) */
+  user(): Promise<FunctionUser | null>;
+}
+
+/**
+ * A function of the service itself.
+ * @param context the system's records, with full rights
+ * @returns the body of the answer
+ */
+export type FormFunction = (context: RecordContext, input: JsonObject) => Promise<JsonValue>;
