@@ -1,2 +1,3 @@
 export { logRequest } from './request-log.ts';
 export { deleteOld } from './retention.ts';
+export { timeline } from './timeline.ts';

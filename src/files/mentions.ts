@@ -1,12 +1,11 @@
 import type { FieldType, TableSchema } from '../schema/model.ts';
-import { isHidden } from '../schema/system-tables.ts';
+import { isHidden, isLog } from '../schema/system-tables.ts';
 import { columnFields } from '../storage/columns.ts';
 import { pieces } from '../storage/pieces.ts';
 import type { Store, StoredRow } from '../storage/port.ts';
 
-/** Tables that tell of what was, and sessions: a file that only their texts mention is not kept for them. */
-const logs: ReadonlySet<string> = new Set(['_Timeline', '_RequestLog', '_GeneralLogs', '_Session']);
-const isLog = (className: string) => logs.has(className) || className.startsWith('_syslog');
+/** A file that only texts of logs and sessions mention is not kept for them. */
+const isPassing = (className: string) => isLog(className) || className === '_Session';
 
 /** Types whose values may hold a file's name. */
 const textual: ReadonlySet<FieldType> = new Set(['String', 'HTML/XML', 'Array', 'Object', 'File', 'PrivateFile']);
@@ -46,7 +45,7 @@ async function* idsIn(store: Store, className: string): AsyncGenerator<string> {
 
 /** Where in a row texts are: behind its place. */
 function textColumns(table: TableSchema): number[] {
-  const types = isLog(table.className) ? holding : textual;
+  const types = isPassing(table.className) ? holding : textual;
   return columnFields(table).flatMap(({ type }, at) => (types.has(type) ? [at + 1] : []));
 }
 

@@ -1,15 +1,17 @@
 const nonDigits = /\D+/g;
 /** The country whose prefix stands for the leading zero of the national form. */
 const country = '972';
+/** No number has nearly as many digits, and an index takes not many more. */
+const MOST_DIGITS = 1_000;
 
 /**
  * What a telephone number is compared by: its digits, a leading 972 read as 0 (SPEC "`getlead`": duplicate detection). Every stored form of
  * a number has the same key (CONTRACT "Forms and files").
- * @returns `null` for a text without digits, which is like no number
+ * @returns `null` for a text without digits, or of more than a thousand, which is like no number
  */
 export function phoneKey(text: string): string | null {
   const digits = digitsOf(text);
-  if (digits === '') return null;
+  if (digits === '' || digits.length > MOST_DIGITS) return null;
   return digits.startsWith(country) ? `0${digits.slice(country.length)}` : digits;
 }
 

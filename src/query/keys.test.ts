@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Grant, RowGuard } from '../access/index.ts';
+import { authorize, type Grant, master, type RowGuard } from '../access/index.ts';
+import { newTable } from '../schema/defaults.ts';
+import type { Field } from '../schema/model.ts';
 import { projectFields } from './keys.ts';
 import { parseOrder } from './order.ts';
 import { parseQuery } from './parameters.ts';
@@ -22,6 +24,20 @@ test('who sees everything shares one list of fields, without conditions', () => 
     names(projectFields(narrowGrant, null, [])),
     names(whole).filter((name) => name !== 'Hidden'),
   );
+});
+
+test('so does who sees all but what exists for nobody', () => {
+  const key: Field = { name: '_phone_key', type: 'String', column: '_phone_key' };
+  const accounts = newTable('Accounts', 't_Accounts');
+  const table = { ...accounts, fields: new Map(accounts.fields).set(key.name, key) };
+  const whole = projectFields(authorize(master, 'find', table), null, []);
+  assert.ok(!whole.fields.includes(key));
+  const open = { ...table, permissions: { find: { '*': true } } };
+  const grants = ['a', 'b'].map((userId) => authorize({ kind: 'user', userId, roles: [] }, 'find', open));
+  assert.notEqual(grants[0], grants[1]);
+  const [one, other] = grants.map((each) => projectFields(each, null, []));
+  assert.equal(one, other);
+  assert.deepEqual(one, whole);
 });
 
 test('fields that some records show are read with their condition', () => {

@@ -1,5 +1,6 @@
 import type { Grant, RowGuard } from '../access/index.ts';
 import type { Field, TableSchema } from '../schema/model.ts';
+import { secretFieldsOf } from '../schema/system-tables.ts';
 import { resolveShown } from './names.ts';
 import type { Selection } from './selection.ts';
 
@@ -33,10 +34,10 @@ export function projectFields(grant: Grant, keys: readonly string[] | null, excl
 
 const wholeProjections = new WeakMap<TableSchema | Grant, Projection>();
 
-/** All that the caller may see: one object for all callers who see everything. */
+/** All that the caller may see: one object for all callers from whom nothing is hidden but what exists for nobody. */
 function wholeProjection(grant: Grant): Projection {
   const { table, hiddenFields, reveals } = grant;
-  const holder = hiddenFields.size === 0 ? table : grant;
+  const holder = hiddenFields === secretFieldsOf(table.className) ? table : grant;
   let whole = wholeProjections.get(holder);
   if (!whole) {
     const shown = ({ name }: Field) => !hiddenFields.has(name) || reveals.has(name);

@@ -1,4 +1,4 @@
-import type { Filter } from '../query/filter.ts';
+import type { Filter, OrderKey } from '../query/filter.ts';
 import type { Selection } from '../query/selection.ts';
 import { type Field, fieldOf, type TableSchema } from '../schema/model.ts';
 import { type Store, wholeText } from '../storage/port.ts';
@@ -28,8 +28,7 @@ export async function readRows<Row>(store: Store, { className, fields, filter, o
       fields: fieldsOf(table, fields),
       filter: wanted,
       includes: [],
-      order:
-        orderBy === undefined ? [] : [{ kind: 'field', ref: { field: fieldOf(table, orderBy), path: [] }, descending: false }],
+      order: orderOf(table, orderBy),
       skip: 0,
       limit: limit ?? Number.POSITIVE_INFINITY,
       count: false,
@@ -71,5 +70,21 @@ function selectionOf(table: TableSchema, names: readonly string[]): Selection {
   return selection;
 }
 
-const fieldsOf = (table: TableSchema, names: readonly string[]): readonly Field[] =>
-  names.map((name) => table.fields.get(name)).filter((field) => field !== undefined);
+const fieldLists = new WeakMap<TableSchema, Map<string, readonly Field[]>>();
+
+/** One list for the same names, by which engines remember how its rows are written. */
+function fieldsOf(table: TableSchema, names: readonly string[]): readonly Field[] {
+  const ofTable = fieldLists.get(table) ?? new Map<string, readonly Field[]>();
+  fieldLists.set(table, ofTable);
+  const key = names.join();
+  let fields = ofTable.get(key);
+  if (!fields) {
+    fields = names.map((name) => table.fields.get(name)).filter((field) => field !== undefined);
+    ofTable.set(key, fields);
+  }
+  return fields;
+}
+
+function orderOf(table: TableSchema, name: string | undefined): readonly OrderKey[] {
+  return name === undefined ? [] : [{ kind: 'field', ref: { field: fieldOf(table, name), path: [] }, descending: false }];
+}

@@ -10,6 +10,7 @@ import {
   type TimelineSettings,
   tableOf,
 } from './model.ts';
+import { isGuarding } from './system-tables.ts';
 
 /** A field to add. */
 export type NewField = Pick<Field, 'name' | 'type' | 'targetClass'>;
@@ -147,12 +148,13 @@ function freeName(wanted: string, taken: ReadonlySet<string>): string {
   return name;
 }
 
-/** Pointer and Relation fields by the class they point at. */
+/** Pointer and Relation fields by the class they point at, but for Pointers that are history. */
 export function referencesOf(tables: ReadonlyMap<string, TableSchema>): ReadonlyMap<string, readonly Reference[]> {
   const references = new Map<string, Reference[]>();
   for (const table of tables.values())
     for (const field of table.fields.values()) {
       if (field.targetClass === undefined) continue;
+      if (field.type === 'Pointer' && !isGuarding(table.className, field.name)) continue;
       const known = references.get(field.targetClass);
       if (known) known.push({ table, field });
       else references.set(field.targetClass, [{ table, field }]);

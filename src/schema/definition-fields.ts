@@ -4,7 +4,7 @@ import { limits } from '../kernel/limits.ts';
 import { isDefaultField, type NewField } from './change.ts';
 import { type Field, type FieldType, fieldTypes } from './model.ts';
 import { checkClassName } from './naming.ts';
-import { isSystemField, settledType } from './system-tables.ts';
+import { isDescribed, isSystemField, settledType } from './system-tables.ts';
 
 /** What `fields` of a definition asks of a table. */
 export interface FieldDefinitions {
@@ -71,7 +71,8 @@ function readField(
 ): NewField | undefined {
   if (isDefaultField(name)) fail('fieldCannotBeAdded', name);
   const known = before.get(name);
-  if (!known) checkName(name);
+  // What exists for nobody is refused as a field that is not there.
+  if (!known || !isDescribed(className, name)) checkName(name);
   const field = readType(name, definition);
   const settled = settledType(className, name);
   if (settled && field.type !== settled) fail('schemaOperation', `Field ${name} of ${className} can only be a ${settled}.`);

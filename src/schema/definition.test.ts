@@ -152,6 +152,21 @@ describe('planTable and planTableChange', () => {
   });
 });
 
+test('a field that follows another goes with it, and nobody names it', () => {
+  const accounts = made({ fields: { PhoneNumber: { type: 'String' } } }, emptySchema, 'Accounts');
+  const follower = { kind: 'addField', className: 'Accounts', name: '_phone_key', type: 'String' } as const;
+  const drop = { fields: { PhoneNumber: { __op: 'Delete' } } };
+  const dropped = (schema: Schema) => planTableChange(schema, 'Accounts', drop).map((change) => 'name' in change && change.name);
+  assert.deepEqual(dropped(accounts), ['PhoneNumber']);
+  const schema = applyChange(accounts, follower);
+  assert.deepEqual(dropped(schema), ['PhoneNumber', '_phone_key']);
+  const change = (body: JsonObject) => () => planTableChange(schema, 'Accounts', body);
+  refused(105, /_phone_key/, change({ fields: { _phone_key: { type: 'String' } } }));
+  refused(136, /_phone_key/, change({ fields: { _phone_key: { __op: 'Delete' } } }));
+  refused(107, /_phone_key/, change({ classLevelPermissions: { protectedFields: { '*': ['_phone_key'] } } }));
+  refused(255, /_phone_key/, change({ indexes: { probe: { _phone_key: 1 } } }));
+});
+
 test('definedClass: the path names the class, or the body where the path has none', () => {
   assert.deepEqual(
     [definedClass('A', {}), definedClass('A', { className: 'A' }), definedClass(undefined, { className: 'B' })],

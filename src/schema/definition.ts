@@ -7,7 +7,7 @@ import { defineIndexes, defineTextIndex } from './definition-indexes.ts';
 import type { Schema, TableSchema, TimelineSettings } from './model.ts';
 import { checkClassName, checkFieldName, forbiddenKeys } from './naming.ts';
 import { readPermissions } from './permissions.ts';
-import { secretFieldsOf } from './system-tables.ts';
+import { derivedFieldsOf, isDescribed, secretFieldsOf } from './system-tables.ts';
 
 const bodyKeys: ReadonlySet<string> = new Set([
   'className',
@@ -52,7 +52,7 @@ export function planTableChange(schema: Schema, className: string, body: JsonObj
   const { droppedIndexes, fields, settings } = readDefinition(table, body, checkFieldName);
   return [
     ...droppedIndexes,
-    ...Array.from(fields.deleted, (name): SchemaChange => ({ kind: 'dropField', className, name })),
+    ...withFollowers(table, fields.deleted).map((name): SchemaChange => ({ kind: 'dropField', className, name })),
     ...fields.added.map((field): SchemaChange => ({ kind: 'addField', className, ...field })),
     ...settings,
   ];
@@ -64,14 +64,24 @@ function readDefinition(table: TableSchema, body: JsonObject, checkName: (name: 
   const fields = defineFields(className, table.fields, own(body, 'fields'), checkName);
   // A secret field exists for nobody: it is in no index that a client defines.
   const indexable = new Map([...fields.after].filter(([name]) => !secretFieldsOf(className).has(name)));
+  const described = new Map([...fields.after].filter(([name]) => isDescribed(className, name)));
   const indexes = defineIndexes(className, table.indexes, own(body, 'indexes'), indexable, fields.deleted);
   const settings: SchemaChange[] = [
-    ...definePermissions(className, own(body, 'classLevelPermissions'), fields.after),
+    ...definePermissions(className, own(body, 'classLevelPermissions'), described),
     ...defineTimeline(className, own(body, 'timeline')),
     ...indexes.made,
     ...defineTextIndex(className, own(body, 'textIndex'), indexable),
   ];
   return { droppedIndexes: indexes.dropped, fields, settings };
+}
+
+/** What follows a field goes with it: its values would else be those of records that have none. */
+function withFollowers({ className, fields }: TableSchema, deleted: ReadonlySet<string>): string[] {
+  const derived = derivedFieldsOf(className);
+  return [...deleted].flatMap((name) => {
+    const follower = derived.get(name)?.field;
+    return follower !== undefined && fields.has(follower) ? [name, follower] : [name];
+  });
 }
 
 function definePermissions(

@@ -1,8 +1,16 @@
 import { newObjectId, newSiteId } from '../kernel/ids.ts';
+import { phoneKey } from '../kernel/phone-key.ts';
 import type { FieldType } from './model.ts';
 
 /** The error for a value that another record has. */
 export type DuplicateError = 'usernameTaken' | 'emailTaken' | 'duplicateValue';
+
+/** A field that follows another one: whoever writes that one, the service writes this one with it. It is a String. */
+export interface DerivedField {
+  readonly field: string;
+  /** The value that follows from a text; `null` for none. */
+  key(text: string): string | null;
+}
 
 /** What the service asks of a table of its own (SPEC "`_User`", "`Config`", "Other system tables"). */
 interface SystemTable {
@@ -15,11 +23,15 @@ interface SystemTable {
   readonly secret?: readonly string[];
   /** Fields of which no two records have the same value, and the error for the second. */
   readonly unique?: Readonly<Record<string, DuplicateError>>;
+  /** By the field that they follow: fields that the service looks records up by, each with an index. They are secret. */
+  readonly derived?: Readonly<Record<string, DerivedField>>;
   /**
    * Fields that appear when they are first written, in these types. Their first value would else decide for good, and after an `active`
    * that was a text nobody could be blocked.
    */
   readonly later?: Readonly<Record<string, FieldType>>;
+  /** The Pointers that keep the records they point at from being deleted, where not all do: the others tell of what was. */
+  readonly guarding?: readonly string[];
   /** What the service remembers is made of its records, so every process has to hear of writes to it. Not for tables of many writes. */
   readonly watched?: true;
   /** It exists for nobody, whatever his credential: the service keeps what it knows there. */
@@ -52,6 +64,7 @@ const tables: Readonly<Record<string, SystemTable>> = {
       ...['event', 'objectClass', 'objectIdValue', 'data', 'user', 'Referer', 'Last'],
       ...['AccountId', 'ContactId', 'SaleId', 'CaseId'],
     ],
+    guarding: ['user', 'createdBy', 'updatedBy'],
   },
   _syslogTriggers: { kept: ['triggerId', 'actionId', 'event', 'objectIdValue', 'data', 'error'] },
   _Notification: { kept: ['User', 'Content', 'Date', 'Icon', 'objectClass', 'objectIdValue', 'updatedByTrigger'] },
@@ -59,6 +72,8 @@ const tables: Readonly<Record<string, SystemTable>> = {
   _DynamicQueries: { kept: ['Name', 'table', 'keys', 'where', 'order', 'groupBy'] },
   _Trigger: { kept: ['Name', 'table', 'events', 'criteria', 'changedFields', 'schedule', 'actions', 'Active'], watched: true },
   Config: { kept: ['Name', 'Value'], watched: true },
+  Accounts: { kept: [], secret: ['_phone_key'], derived: { PhoneNumber: { field: '_phone_key', key: phoneKey } } },
+  LeadStatuses: { kept: ['SystemKey'], watched: true },
   _StoredFile: { kept: ['name', 'size', 'contentType', 'isPublic', 'isPrivate'], hidden: true },
   _StorageUsage: { kept: ['files', 'bytes', 'quota'], hidden: true },
 };
@@ -68,29 +83,42 @@ interface Asked {
   readonly undeletable: ReadonlySet<string>;
   readonly secret: ReadonlySet<string>;
   readonly unique: ReadonlyMap<string, DuplicateError>;
+  readonly derived: ReadonlyMap<string, DerivedField>;
+  /** The derived fields themselves. */
+  readonly lookUps: ReadonlySet<string>;
   readonly later: ReadonlyMap<string, FieldType>;
+  /** `null`: all Pointers. */
+  readonly guarding: ReadonlySet<string> | null;
   readonly watched: boolean;
   readonly hidden: boolean;
 }
 
 const asked: ReadonlyMap<string, Asked> = new Map(
-  Object.entries(tables).map(([className, { kept, secret = [], unique = {}, later = {}, watched = false, hidden = false }]) => [
-    className,
-    {
-      undeletable: new Set([...kept, ...secret]),
-      secret: new Set(secret),
-      unique: new Map(Object.entries(unique)),
-      later: new Map(Object.entries(later)),
-      watched,
-      hidden,
-    },
-  ]),
+  Object.entries(tables).map(
+    ([className, { kept, secret = [], unique = {}, derived = {}, later = {}, guarding, watched = false, hidden = false }]) => [
+      className,
+      {
+        undeletable: new Set([...kept, ...secret]),
+        secret: new Set(secret),
+        unique: new Map(Object.entries(unique)),
+        derived: new Map(Object.entries(derived)),
+        lookUps: new Set(Object.values(derived).map(({ field }) => field)),
+        later: new Map(Object.entries(later)),
+        guarding: guarding ? new Set(guarding) : null,
+        watched,
+        hidden,
+      },
+    ],
+  ),
 );
 const ordinary: Asked = {
   undeletable: new Set(),
   secret: new Set(),
   unique: new Map(),
+  derived: new Map(),
+  lookUps: new Set(),
   later: new Map(),
+  guarding: null,
   watched: false,
   hidden: false,
 };
@@ -121,6 +149,16 @@ export function uniqueFieldsOf(className: string): ReadonlyMap<string, Duplicate
   return about(className).unique;
 }
 
+/** The fields of a table that follow others, by those that they follow. */
+export function derivedFieldsOf(className: string): ReadonlyMap<string, DerivedField> {
+  return about(className).derived;
+}
+
+/** The fields of a table, not unique, that the service looks records up by: each has an index, in the order of creation. */
+export function lookUpFieldsOf(className: string): ReadonlySet<string> {
+  return about(className).lookUps;
+}
+
 /** The type that a field of a table has whenever it is added; `undefined` where its first value or its definition decides. */
 export function settledType(className: string, field: string): FieldType | undefined {
   return about(className).later.get(field);
@@ -143,6 +181,18 @@ const siteTables: ReadonlySet<string> = new Set(['Sites', 'SitePages', 'SiteMenu
 export function newIdFor(className: string): string {
   return siteTables.has(className) ? newSiteId() : newObjectId();
 }
+
+/** Whether a Pointer of a table keeps the record that it points at from being deleted. */
+export function isGuarding(className: string, field: string): boolean {
+  return about(className).guarding?.has(field) ?? true;
+}
+
+/** Whether a table tells of what was. */
+export function isLog(className: string): boolean {
+  return logs.has(className) || className.startsWith('_syslog');
+}
+
+const logs: ReadonlySet<string> = new Set(['_Timeline', '_RequestLog', '_GeneralLogs']);
 
 /** Whether every process has to hear of writes to a table. */
 export function isWatched(className: string): boolean {

@@ -48,10 +48,24 @@ export type Assignment =
 /** What a step fails with that does not find its record. */
 export type MissingError = 'objectNotFound' | 'unknownFile';
 
+/** Columns of a new record that take over the values of another record, as it is when their step comes. */
+export interface Copies {
+  readonly from: TableSchema;
+  readonly objectId: string;
+  /** One at least. */
+  readonly fields: ReadonlyArray<readonly [to: Field, from: Field]>;
+}
+
 /** One step of a write. All steps of a write, and the schema changes before them, take effect together or not at all. */
 export type Mutation =
   /** @throws duplicateValue when the objectId is taken; the error of `uniqueFields` where another record has the value of such a field */
-  | { readonly kind: 'insert'; readonly table: TableSchema; readonly values: ReadonlyArray<readonly [Field, StoredValue]> }
+  | {
+      readonly kind: 'insert';
+      readonly table: TableSchema;
+      readonly values: ReadonlyArray<readonly [Field, StoredValue]>;
+      /** Nothing is added where the other record is not there. */
+      readonly copies?: Copies;
+    }
   /** @throws objectNotFound when there is no such record, the guard hides it or the condition is not met; the errors of `uniqueFields` */
   | {
       readonly kind: 'update';
@@ -72,6 +86,17 @@ export type Mutation =
   | { readonly kind: 'delete'; readonly table: TableSchema; readonly objectId: string; readonly guard: RowGuard | null }
   /** Lets the write go on where a record matches, looked at in the commit itself. @throws objectNotFound where none does */
   | { readonly kind: 'require'; readonly table: TableSchema; readonly filter: Filter; readonly missing?: MissingError }
+  /**
+   * Sets a mark, a Boolean that is true, to false in the last few created of the records that hold the values: among these it is, unless
+   * many were written at once. It costs the same however many there are, where an index has the values and `createdAt`.
+   */
+  | {
+      readonly kind: 'unmark';
+      readonly table: TableSchema;
+      /** One at least. */
+      readonly holding: ReadonlyArray<readonly [Field, StoredValue]>;
+      readonly mark: Field;
+    }
   /** Deletes every record that matches, pointed at or not. For tables whose records nothing depends on: sessions, logs. */
   | { readonly kind: 'deleteAll'; readonly table: TableSchema; readonly filter: Filter }
   /** Adds members to, or removes them from, a Relation of a record. */

@@ -75,7 +75,8 @@ function check(value: JsonValue, levels: number, strings: boolean): void {
   }
 }
 
-function checkText(text: string): void {
+/** @throws invalidJson (107) for NUL and lone surrogates */
+export function checkText(text: string): void {
   if (text.includes('\0')) fail('invalidJson', 'a string holds NUL');
   if (!text.isWellFormed()) fail('invalidJson', 'a string holds half of a surrogate pair');
 }

@@ -47,3 +47,11 @@ export function stateOf(path: string): { migration: unknown; changes: unknown; r
   db.close();
   return state;
 }
+
+/** The keys of the telephone numbers of a system's accounts, by objectId; of a file that a service may have open. */
+export function phoneKeysOf(path: string): Record<string, unknown> {
+  const db = new DatabaseSync(path, { readOnly: true });
+  const rows = db.prepare('SELECT "objectId", "_phone_key" FROM "t_Accounts"').all();
+  db.close();
+  return Object.fromEntries(rows.map(({ objectId, _phone_key }) => [objectId, _phone_key]));
+}

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { removeDirectory } from '../support/data.ts';
 import { type Answer, type CallOptions, type Service, startService } from '../support/service.ts';
-import { makeDataDirectory, stateOf, systemOf } from './data-directory.ts';
+import { makeDataDirectory, phoneKeysOf, stateOf, systemOf } from './data-directory.ts';
 
 /** The rows of the log that the fixtures have are older than it keeps them. */
 const env = { REQUEST_LOG_DAYS: '0' };
@@ -12,9 +12,9 @@ interface Row extends Record<string, unknown> {
   objectId: string;
 }
 
-for (const version of ['first-catalogue', 'records', 'users'])
+for (const version of ['first-catalogue', 'records', 'users', 'files'])
   describe(`the data of the version with ${version}`, () => {
-    const beforeUsers = version !== 'users';
+    const beforeUsers = version === 'first-catalogue' || version === 'records';
     let dataDir: string;
     let service: Service;
 
@@ -80,6 +80,16 @@ for (const version of ['first-catalogue', 'records', 'users'])
       const body = { username: 'new', password: 'Secret123Pass' };
       const { sessionToken } = await call('POST', 'users', { as: 'apiKey', body });
       assert.equal((await call('GET', 'users/me', { session: sessionToken })).username, 'new');
+    });
+
+    it('has the keys of telephone numbers, which nobody sees', async () => {
+      await find('Accounts');
+      const numbers = { accountA00: '0501234567', accountB00: '035551234', accountC00: null, accountD00: null, account000: null };
+      assert.deepEqual(phoneKeysOf(systemOf(dataDir)), version === 'files' ? numbers : { account000: null });
+      assert.equal((await tables()).get('Accounts')?.fields._phone_key, undefined);
+      const [account] = await find('Accounts', { objectId: 'accountA00' });
+      if (version === 'files') assert.equal(account?.PhoneNumber, '050-1234567');
+      assert.equal(account?._phone_key, undefined);
     });
 
     it('is left alone by the next start', async () => {

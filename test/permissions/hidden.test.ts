@@ -17,16 +17,19 @@ import { type Answer, type CallOptions, engines, type Service, startService } fr
 const secretsOf: Record<string, string[]> = {
   _User: ['password', '_username_key', '_email_key', '_last_failed_login', '_reset_token', '_reset_expires_at'],
   _Session: ['sessionToken'],
+  Accounts: ['_phone_key'],
 };
 const cases = Object.entries(secretsOf).flatMap(([table, secrets]) => secrets.map((secret) => [table, secret] as const));
-/** Points at a user and at a session. */
+/** Points at a user, at a session and at an account. */
 const T = 'Pointing';
+const pointers: Record<string, string> = { _User: 'user', _Session: 'session', Accounts: 'account' };
 
 for (const engine of engines)
   describe(engine, () => {
     let service: Service | undefined;
     let caller: Caller;
     let sessionId: string;
+    let accountId: string;
     let callers: [string, CallOptions][];
     const call = (method: string, path: string, options: CallOptions = {}) => (service as Service).call(method, path, options);
 
@@ -37,13 +40,19 @@ for (const engine of engines)
       for (const password of ['wrong', 'Wrong1Pass'])
         await call('POST', '/platform/login', { as: 'anonymous', body: { email: 'person@example.com', password } });
       await call('POST', '/platform/requestPasswordReset', { as: 'anonymous', body: { email: 'person@example.com' } });
-      for (const table of ['_User', '_Session']) await setRules(service, table, forAll({ requiresAuthentication: true }));
+      for (const table of Object.keys(secretsOf)) await setRules(service, table, forAll({ requiresAuthentication: true }));
       const { body } = await call('GET', '/platform/sessions', caller.options);
       sessionId = body.results[0].objectId;
-      const fields = { user: 'Pointer:_User', session: 'Pointer:_Session', list: 'Array' };
+      const account = await call('POST', '/platform/classes/Accounts', { body: { PhoneNumber: '050-1234567' } });
+      accountId = account.body.objectId;
+      const fields = { user: 'Pointer:_User', session: 'Pointer:_Session', account: 'Pointer:Accounts', list: 'Array' };
       await makeTable(service, T, fields, forAll({ requiresAuthentication: true }));
-      const [user, session] = [pointer('_User', caller.id), pointer('_Session', sessionId)];
-      await call('POST', `/platform/classes/${T}`, { body: { user, session, list: [user, session] } });
+      const links = {
+        user: pointer('_User', caller.id),
+        session: pointer('_Session', sessionId),
+        account: pointer('Accounts', accountId),
+      };
+      await call('POST', `/platform/classes/${T}`, { body: { ...links, list: Object.values(links) } });
       const { master, apiKey } = strangers(service);
       callers = [
         ['the master key', master.options],
@@ -66,7 +75,7 @@ for (const engine of engines)
       // The address of a user is "email", his key "_email_key".
       for (const secret of Object.values(secretsOf).flat())
         assert.ok(!answer.text.includes(`"${secret}":`), `${what}: ${secret}`);
-      assert.doesNotMatch(answer.text, /\$argon2|r:[0-9a-f]{32}/, what);
+      assert.doesNotMatch(answer.text, /\$argon2|r:[0-9a-f]{32}|0501234567/, what);
     }
 
     const reads: [path: string, query: Json][] = [
@@ -74,10 +83,14 @@ for (const engine of engines)
       ['/platform/classes/_User', { include: '*' }],
       ['/platform/sessions', { include: 'user' }],
       ['/platform/classes/_Session', { includeAll: true }],
-      [`/platform/classes/${T}`, { include: 'user,session.user,list' }],
+      ['/platform/classes/Accounts', {}],
+      ['/platform/classes/Accounts', { include: '*', excludeKeys: 'Name' }],
+      [`/platform/classes/${T}`, { include: 'user,session.user,account,list' }],
       [`/platform/classes/${T}`, { keys: 'user.username,session.user.email' }],
       ['/platform/classes-aggregate/_User', {}],
       ['/platform/classes-aggregate/_Session', {}],
+      ['/platform/classes-aggregate/Accounts', {}],
+      ['/platform/classes-aggregate/Accounts', { pipeline: [{ $addFields: { x: 1 } }] }],
       ['/platform/classes-aggregate/_User', { pipeline: [{ $addFields: { x: 1 } }] }],
       ['/platform/classes-aggregate/_Session', { pipeline: [{ $project: { createdAt: 0 } }] }],
       ['/platform/classes/_User', { excludeKeys: 'username' }],
@@ -86,9 +99,13 @@ for (const engine of engines)
       test(`no secret in GET ${path} ${JSON.stringify(query)}`, () =>
         asEach(async (options, who) => assertNoSecret(await call('GET', path, { ...options, query }), who)));
 
-    test('no secret in a user or session that is read alone', () =>
+    test('no secret in a user, an account or a session that is read alone', () =>
       asEach(async (options, who) => {
-        for (const path of [`/platform/users/${caller.id}`, `/platform/classes/_User/${caller.id}`])
+        for (const path of [
+          `/platform/users/${caller.id}`,
+          `/platform/classes/_User/${caller.id}`,
+          `/platform/classes/Accounts/${accountId}`,
+        ])
           assertNoSecret(await call('GET', path, options), `${who} ${path}`);
         // Sessions are shown to their user and to keys.
         if (who === 'another user') return;
@@ -148,7 +165,7 @@ for (const engine of engines)
             const place = query.where?.[`${secret}.a`] === undefined ? secret : `${secret}.a`;
             assertRefused(answer, fieldDenied(place, table), what);
           }
-          const pointed = table === '_User' ? 'user' : 'session';
+          const pointed = pointers[table] as string;
           for (const where of [
             { [pointed]: { $inQuery: { className: table, where: { [secret]: { $exists: true } } } } },
             { objectId: { $select: { query: { className: table }, key: secret } } },
@@ -168,7 +185,12 @@ for (const engine of engines)
 
     for (const [table, secret] of cases.filter(([, name]) => name !== 'password'))
       test(`${table}.${secret} is no field that anybody writes`, async () => {
-        const path = table === '_User' ? `/platform/users/${caller.id}` : `/platform/sessions/${sessionId}`;
+        const paths: Record<string, string> = {
+          _User: `/platform/users/${caller.id}`,
+          _Session: `/platform/sessions/${sessionId}`,
+          Accounts: `/platform/classes/Accounts/${accountId}`,
+        };
+        const path = paths[table] as string;
         const before = (await call('GET', path)).text;
         for (const as of ['master', 'apiKey'] as const)
           for (const value of [
@@ -182,6 +204,10 @@ for (const engine of engines)
         if (table === '_User') {
           const body = { username: `new-${secret}`, password: 'Right1Pass', [secret]: 'x' };
           assertRefused(await call('POST', '/platform/users', { body }), fieldDenied(secret, table), 'sign-up');
+        }
+        if (table === 'Accounts') {
+          const body = { PhoneNumber: '1', [secret]: 'x' };
+          assertRefused(await call('POST', '/platform/classes/Accounts', { body }), fieldDenied(secret, table), 'create');
         }
         assert.equal((await call('GET', path)).text, before);
       });
@@ -198,7 +224,7 @@ for (const engine of engines)
 
     test('schemas show password with its type, and no other secret', async () => {
       const { body } = await call('GET', '/platform/schemas', { query: { withDictionary: true } });
-      for (const one of ['_User', '_Session']) {
+      for (const one of Object.keys(secretsOf)) {
         const schema = await call('GET', `/platform/schemas/${one}`);
         const listed = body.results.find(({ className }: Json) => className === one);
         for (const { fields } of [schema.body, listed])
@@ -211,7 +237,7 @@ for (const engine of engines)
     });
 
     for (const [table, secret] of cases)
-      test(`schemas index, search and drop no ${table}.${secret}`, async () => {
+      test(`schemas index, search, protect and drop no ${table}.${secret}`, async () => {
         const before = (await call('GET', `/platform/schemas/${table}`)).text;
         for (const body of [
           { indexes: { probe: { [secret]: 1 } } },
@@ -220,11 +246,13 @@ for (const engine of engines)
           { textIndex: ['username', secret] },
           { fields: { [secret]: { __op: 'Delete' } } },
           { fields: { [secret]: { type: 'Number' } } },
+          ...(secret.startsWith('_') ? [{ fields: { [secret]: { type: 'String' } } }] : []),
+          ...(secret === 'password' ? [] : [{ classLevelPermissions: { protectedFields: { '*': [secret] } } }]),
         ])
           for (const as of ['master', 'apiKey'] as const) {
             const answer = await call('PUT', `/platform/schemas/${table}`, { as, body });
             assert.deepEqual(
-              [answer.status, [136, 255].includes(answer.body.code)],
+              [answer.status, [105, 107, 136, 255].includes(answer.body.code)],
               [400, true],
               `${JSON.stringify(body)} ${answer.text}`,
             );

@@ -123,7 +123,19 @@ function prepareCreate(context: RecordContext, record: NewRecord, at: number): P
           ...links(growing.table, planned.relations, objectId),
           ...attachments(context, schema, planned.assignments.values(), settled),
         ],
-        events: [{ event: 'create', table: growing.table, objectId, sent, principal, flags, referer: context.referer, at }],
+        events: [
+          {
+            event: 'create',
+            table: growing.table,
+            objectId,
+            sent,
+            assignments: planned.assignments,
+            principal,
+            flags,
+            referer: context.referer,
+            at,
+          },
+        ],
       };
     },
   });

@@ -2,6 +2,7 @@ import { fail } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { type Field, typeText } from '../../schema/model.ts';
 import { checkFieldName } from '../../schema/naming.ts';
+import { derivedFieldsOf } from '../../schema/system-tables.ts';
 import type { Assignment } from '../../storage/port.ts';
 import {
   applyEdits,
@@ -34,7 +35,7 @@ export interface FieldPlan {
 const serverSet: ReadonlySet<string> = new Set(['objectId', 'createdAt', 'updatedAt', 'createdBy', 'updatedBy']);
 
 /**
- * Plans the fields of a body against a table, which grows by the fields that are new.
+ * Plans the fields of a body against a table, which grows by the fields that are new. Fields that follow others come with them.
  * @param hidden fields that do not exist for the caller
  * @throws schemaMismatch (111) and the other errors of `values/`; invalidFieldName (105); permissionDenied for a new field (119)
  */
@@ -59,6 +60,7 @@ export function planFields(
       planner.takePlace(name, path, value);
     }
   }
+  planner.derive();
   return planner;
 }
 
@@ -92,6 +94,17 @@ class FieldPlanner implements FieldPlan {
     if (field.type !== 'Object' && field.type !== 'Array') this.#mismatch(field, 'Object');
     this.#edit(field, edit);
     if (edit.op !== 'set' && edit.op !== 'unset') this.#return(field);
+  }
+
+  /** Sets the fields that follow those that are set, which can be text alone: no operator changes a text that is there. */
+  derive(): void {
+    for (const [source, { field: name, key }] of derivedFieldsOf(this.#growing.table.className)) {
+      const assignment = this.assignments.get(source);
+      if (assignment?.kind !== 'set' || storageOf(assignment.field) !== 'text') continue;
+      const value = assignment.value === null ? null : key(assignment.value as string);
+      const field = value === null ? this.#growing.table.fields.get(name) : this.#growing.ownField(name);
+      if (field) this.#assign({ kind: 'set', field, value });
+    }
   }
 
   #operate(name: string, operator: Operator): void {

@@ -19,6 +19,11 @@ const flagNames = {
   dontRunPlatformTriggersUpdate: 'updateActions',
 } as const;
 
+/** Whether a key of a body is a flag, never a field. */
+export function isSilencingFlag(key: string): boolean {
+  return Object.hasOwn(flagNames, key);
+}
+
 const none: SilencingFlags = { triggers: false, timeline: false, createActions: false, updateActions: false };
 
 /**
@@ -30,7 +35,7 @@ export function takeFlags(body: JsonObject, honoured: boolean): { fields: JsonOb
   const flags = { ...none };
   const kept: [string, JsonValue][] = [];
   for (const [name, value] of Object.entries(body)) {
-    if (!Object.hasOwn(flagNames, name)) kept.push([name, value]);
+    if (!isSilencingFlag(name)) kept.push([name, value]);
     else if (honoured && value === true) flags[flagNames[name as keyof typeof flagNames]] = true;
   }
   return { fields: Object.fromEntries(kept), flags };

@@ -1,7 +1,7 @@
 import type { Grant } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { limits } from '../../kernel/limits.ts';
-import { applyChange, type SchemaChange } from '../../schema/change.ts';
+import { applyChange, type NewField, type SchemaChange } from '../../schema/change.ts';
 import { type Field, fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
 import { checkFieldName } from '../../schema/naming.ts';
 import { settledType } from '../../schema/system-tables.ts';
@@ -11,6 +11,8 @@ import type { InferredType } from '../../values/index.ts';
 export class GrowingTable {
   readonly #grant: Pick<Grant, 'mayAddField'>;
   readonly changes: SchemaChange[] = [];
+  /** Whether some of them are the caller's, not the service's own. */
+  isGrown = false;
   schema: Schema;
   table: TableSchema;
 
@@ -26,6 +28,7 @@ export class GrowingTable {
     const grown = applyChange(schema, change);
     const growing = new GrowingTable(grown, tableOf(grown, className), { mayAddField: true });
     growing.changes.push(change);
+    growing.isGrown = true;
     return growing;
   }
 
@@ -36,12 +39,24 @@ export class GrowingTable {
     checkFieldName(name);
     if (!this.#grant.mayAddField) fail('permissionDenied', 'addField', this.table.className);
     if (this.table.fields.size >= limits.fieldsPerTable) fail('fieldCannotBeAdded', name);
+    const settled = settledType(this.table.className, name);
+    this.isGrown = true;
+    return this.#add({ name, ...(settled ? { type: settled } : type) });
+  }
+
+  /** A field of the service's own, whatever the caller may add; `undefined` where the table is full. */
+  ownField(name: string): Field | undefined {
+    const known = this.table.fields.get(name);
+    if (known || this.table.fields.size >= limits.fieldsPerTable) return known;
+    return this.#add({ name, type: 'String' });
+  }
+
+  #add(field: NewField): Field {
     const { className } = this.table;
-    const settled = settledType(className, name);
-    const change: SchemaChange = { kind: 'addField', className, name, ...(settled ? { type: settled } : type) };
+    const change: SchemaChange = { kind: 'addField', className, ...field };
     this.schema = applyChange(this.schema, change);
-    this.table = tableOf(this.schema, this.table.className);
+    this.table = tableOf(this.schema, className);
     this.changes.push(change);
-    return fieldOf(this.table, name);
+    return fieldOf(this.table, field.name);
   }
 }

@@ -1,7 +1,7 @@
 import type { Principal } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Schema, TableSchema } from '../../schema/model.ts';
-import type { Mutation } from '../../storage/port.ts';
+import type { Assignment, Mutation } from '../../storage/port.ts';
 import type { SilencingFlags } from './flags.ts';
 
 /** A write of one record, as those who watch see it. */
@@ -11,8 +11,11 @@ export interface WriteEvent {
   readonly objectId: string;
   /** The fields of the body as they were sent, without flags; empty for a delete. */
   readonly sent: JsonObject;
+  /** What the write sets, by field, secrets included; empty for a delete. A field that a create does not set is empty. */
+  readonly assignments: ReadonlyMap<string, Assignment>;
   readonly principal: Principal;
   readonly flags: SilencingFlags;
+  /** Of a session user's request, or `server-side-code:<fn>`. */
   readonly referer: string | null;
   /** When, in milliseconds since 1970. */
   readonly at: number;
@@ -20,8 +23,11 @@ export interface WriteEvent {
 
 /** Audit and automation hear of every write, whatever path it came by. `app.ts` hands them to the records. */
 export interface WriteObserver {
-  /** Steps to take in the write's own commit, after the write's. Pure: it may be called again under a newer schema. */
-  mutations(event: WriteEvent, schema: Schema): readonly Mutation[];
+  /**
+   * Steps to take in the write's own commit, after the write's.
+   * @param schema before the write's own changes. Called again under a newer one where there is one by the time of the commit
+   */
+  mutations?(event: WriteEvent, schema: Schema): readonly Mutation[];
   /** Called after the commit. */
-  committed(event: WriteEvent): void;
+  committed?(event: WriteEvent): void;
 }

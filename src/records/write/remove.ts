@@ -2,10 +2,13 @@ import { actsAsMaster, authorize, refuseOutright } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Schema } from '../../schema/model.ts';
+import type { Assignment } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
 import { takeFlags } from './flags.ts';
 import { underRules } from './rules.ts';
 import { type RecordPlan, transact } from './transact.ts';
+
+const none: ReadonlyMap<string, Assignment> = new Map();
 
 /**
  * Deletes a record. SPEC "Records: Delete".
@@ -26,7 +29,7 @@ export async function deleteRecord(context: RecordContext, className: string, ob
     return {
       changes: [],
       mutations: [...(before?.(schema) ?? []), { kind: 'delete', table, objectId, guard: grant.rows }],
-      events: [{ event: 'delete', table, objectId, sent: {}, principal, flags, referer: context.referer, at }],
+      events: [{ event: 'delete', table, objectId, sent: {}, assignments: none, principal, flags, referer: context.referer, at }],
     };
   };
   await transact(context, plan);

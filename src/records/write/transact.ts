@@ -1,5 +1,5 @@
 import type { Schema } from '../../schema/model.ts';
-import type { WriteOutcome, WritePlan } from '../../storage/port.ts';
+import type { Mutation, WriteOutcome, WritePlan } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
 import type { WriteEvent } from './observer.ts';
 
@@ -17,11 +17,12 @@ export async function transact(context: RecordContext, plan: (schema: Schema) =>
     plan(schema) {
       const planned = plan(schema);
       events = planned.events;
-      if (observers.length === 0) return planned;
-      const added = events.flatMap((event) => observers.flatMap((observer) => observer.mutations(event, schema)));
-      return { changes: planned.changes, mutations: [...planned.mutations, ...added] };
+      const added: Mutation[] = [];
+      for (const event of events)
+        for (const observer of observers) for (const step of observer.mutations?.(event, schema) ?? []) added.push(step);
+      return added.length === 0 ? planned : { changes: planned.changes, mutations: [...planned.mutations, ...added] };
     },
   });
-  for (const event of events) for (const observer of observers) observer.committed(event);
+  for (const event of events) for (const observer of observers) observer.committed?.(event);
   return outcome;
 }

@@ -39,7 +39,7 @@ export async function updateRecord(
     const { relations, returning } = planned;
     const assignments = [...planned.assignments.values()].filter(({ field }) => !settled.kept.has(field.name));
     const ours = assignmentsOf(growing.table, { ...set, updatedAt: at, updatedBy: actorId(principal) });
-    const guard = growing.changes.length > 0 ? bothOf(grant.rows, grant.growthRows) : grant.rows;
+    const guard = growing.isGrown ? bothOf(grant.rows, grant.growthRows) : grant.rows;
     // What operators made is read like anything else.
     const reading = returning.length > 0 ? grantFor(principal, 'get', table) : null;
     return {
@@ -58,7 +58,19 @@ export async function updateRecord(
         ...links(growing.table, relations, objectId),
         ...attachments(context, schema, assignments, settled),
       ],
-      events: [{ event: 'update', table: growing.table, objectId, sent, principal, flags, referer: context.referer, at }],
+      events: [
+        {
+          event: 'update',
+          table: growing.table,
+          objectId,
+          sent,
+          assignments: planned.assignments,
+          principal,
+          flags,
+          referer: context.referer,
+          at,
+        },
+      ],
     };
   };
   const { returned } = await transactWithFiles(context, [{ className, objectId, fields: sent }], plan);

@@ -1,20 +1,27 @@
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
 import type { Storage, StoredValue } from '../../values/type.ts';
-import type { Mutation } from '../port.ts';
+import type { Copies, Mutation } from '../port.ts';
 import type { Companion, Dialect } from './dialect.ts';
 import { SqlWriter, type Statement } from './writer.ts';
+
+type Insert = Extract<Mutation, { kind: 'insert' }>;
 
 /** Insert statements that a table keeps: most of its records come with the same few sets of fields. */
 const SHAPES_KEPT = 16;
 
-/** The insert of one set of fields in one order. */
-interface Shape {
-  readonly dialect: Dialect;
-  readonly fields: readonly Field[];
+/** How the values of an insert lie in columns. */
+interface Columns {
   readonly storages: readonly Storage[];
   /** Columns that go along with a field's, after all others. */
   readonly companions: readonly { readonly at: number; readonly of: Companion['of'] }[];
+}
+
+/** The insert of one set of fields in one order. */
+interface Shape extends Columns {
+  readonly dialect: Dialect;
+  readonly fields: readonly Field[];
+  readonly copies: Copies | undefined;
   readonly text: string;
 }
 
@@ -22,22 +29,47 @@ interface Shape {
 const shapes = new WeakMap<TableSchema, Shape[]>();
 
 /** Adds a record. */
-export function compileInsert({ table, values }: Extract<Mutation, { kind: 'insert' }>, dialect: Dialect): Statement {
-  const { text, storages, companions } = shapeOf(table, values, dialect);
+export function compileInsert(insert: Insert, dialect: Dialect): Statement {
+  const { values, copies } = insert;
+  const shape = shapeOf(insert, dialect);
+  const params = paramsOf(shape, values, dialect);
+  if (copies) params.push(copies.objectId);
+  return { text: shape.text, params };
+}
+
+function paramsOf({ storages, companions }: Columns, values: Insert['values'], dialect: Dialect): StoredValue[] {
   const params = new Array<StoredValue>(values.length);
   for (let at = 0; at < values.length; at++)
     params[at] = dialect.toColumn(storages[at] as Storage, (values[at] as readonly [Field, StoredValue])[1]);
   for (const { at, of } of companions) params.push(of((values[at] as readonly [Field, StoredValue])[1]));
-  return { text, params };
+  return params;
 }
 
-type Values = ReadonlyArray<readonly [Field, StoredValue]>;
+/**
+ * Writes an insert that goes along with another step in one statement: it adds a record for each row that the step returns.
+ * @param rows the name of the step's rows
+ * @param copied writes the value, out of these rows, that the n-th of the copies takes over
+ */
+export function writeInsertAlong(out: SqlWriter, insert: Insert, rows: string, copied: (n: number) => void): void {
+  const columns = columnsOf(insert.table, fieldsOf(insert), out.dialect);
+  writeColumns(out, insert, columns.names);
+  out.add(' SELECT ');
+  paramsOf(columns, insert.values, out.dialect).forEach((value, at) => {
+    out.add(at > 0 ? ', ' : '').bind(value);
+  });
+  insert.copies?.fields.forEach((_, n) => {
+    copied(n);
+  });
+  out.add(` FROM ${rows}`);
+}
 
-function shapeOf(table: TableSchema, values: Values, dialect: Dialect): Shape {
-  const known = shapes.get(table) ?? [];
-  if (known.length === 0) shapes.set(table, known);
-  const at = known.findIndex((shape) => shape.dialect === dialect && fits(shape, values));
-  const shape = at < 0 ? newShape(table, values, dialect) : (known[at] as Shape);
+const fieldsOf = ({ values }: Insert): Field[] => values.map(([field]) => field);
+
+function shapeOf(insert: Insert, dialect: Dialect): Shape {
+  const known = shapes.get(insert.table) ?? [];
+  if (known.length === 0) shapes.set(insert.table, known);
+  const at = known.findIndex((shape) => shape.dialect === dialect && fits(shape, insert));
+  const shape = at < 0 ? newShape(insert, dialect) : (known[at] as Shape);
   if (at !== 0) {
     if (at > 0) known.splice(at, 1);
     known.unshift(shape);
@@ -46,29 +78,45 @@ function shapeOf(table: TableSchema, values: Values, dialect: Dialect): Shape {
   return shape;
 }
 
-function fits({ fields }: Shape, values: Values): boolean {
-  if (fields.length !== values.length) return false;
+function fits({ fields, copies }: Shape, { values, copies: wanted }: Insert): boolean {
+  if (fields.length !== values.length || copies?.from !== wanted?.from || copies?.fields !== wanted?.fields) return false;
   for (let at = 0; at < fields.length; at++) if (fields[at] !== values[at]?.[0]) return false;
   return true;
 }
 
-function newShape(table: TableSchema, values: Values, dialect: Dialect): Shape {
-  const fields = values.map(([field]) => field);
-  const columns = fields.map(({ column }) => column);
+function newShape(insert: Insert, dialect: Dialect): Shape {
+  const { table, copies } = insert;
+  const fields = fieldsOf(insert);
+  const { names, storages, companions } = columnsOf(table, fields, dialect);
+  const out = new SqlWriter(dialect);
+  writeColumns(out, insert, names);
+  out.add(copies ? ' SELECT ' : ' VALUES (');
+  names.forEach((_, index) => {
+    out.add(index > 0 ? ', ' : '').bind(null);
+  });
+  if (!copies) return { dialect, fields, storages, companions, copies, text: out.add(')').text };
+  for (const [, from] of copies.fields) out.add(', ').column('r', from.column);
+  out.add(' FROM ').table(copies.from.sqlName).add(' AS r WHERE ').column('r', 'objectId').add(' = ').bind(null);
+  return { dialect, fields, storages, companions, copies, text: out.text };
+}
+
+function columnsOf(table: TableSchema, fields: readonly Field[], dialect: Dialect): Columns & { names: string[] } {
+  const names = fields.map(({ column }) => column);
   const companions: { at: number; of: Companion['of'] }[] = [];
   fields.forEach((field, at) => {
     const companion = dialect.companion(table, field);
     if (!companion) return;
-    columns.push(companion.column);
+    names.push(companion.column);
     companions.push({ at, of: companion.of });
   });
-  const out = new SqlWriter(dialect).add('INSERT INTO ').table(table.sqlName).add(' (');
-  columns.forEach((column, index) => {
-    out.add(index > 0 ? ', ' : '').name(column);
+  return { names, storages: fields.map(storageOf), companions };
+}
+
+function writeColumns(out: SqlWriter, { table, copies }: Insert, names: readonly string[]): void {
+  out.add('INSERT INTO ').table(table.sqlName).add(' (');
+  names.forEach((name, at) => {
+    out.add(at > 0 ? ', ' : '').name(name);
   });
-  out.add(') VALUES (');
-  columns.forEach((_, index) => {
-    out.add(index > 0 ? ', ' : '').bind(null);
-  });
-  return { dialect, fields, storages: fields.map(storageOf), companions, text: out.add(')').text };
+  for (const [to] of copies?.fields ?? []) out.add(', ').name(to.column);
+  out.add(')');
 }

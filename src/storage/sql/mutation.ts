@@ -63,6 +63,32 @@ export function compileDelete(table: TableSchema, objectId: string, dialect: Dia
   return out.bind(objectId).statement();
 }
 
+/** Of how many records an `unmark` looks at the mark. More than one: writes at the same time may each have set it. */
+const LAST_FEW = 4;
+
+export function compileUnmark(mutation: Of<'unmark'>, dialect: Dialect): Statement {
+  const out = new SqlWriter(dialect);
+  writeUnmark(out, mutation);
+  return out.statement();
+}
+
+/** Writes an `unmark`, which ends with its condition. */
+export function writeUnmark(out: SqlWriter, { table, holding, mark }: Of<'unmark'>): void {
+  const { dialect } = out;
+  out.add('UPDATE ').table(table.sqlName).add(' SET ').name(mark.column).add(' = ').bind(dialect.toColumn('boolean', false));
+  out.add(' WHERE "_seq" IN (SELECT m."_seq" FROM ').table(table.sqlName).add(' AS m WHERE ');
+  holding.forEach(([field, value], at) => {
+    out
+      .add(at > 0 ? ' AND ' : '')
+      .column('m', field.column)
+      .add(' = ')
+      .bind(dialect.toColumn(storageOf(field), value));
+  });
+  // Those of one millisecond are in the order in which they came.
+  out.add(` ORDER BY m."createdAt" DESC, m."_seq" DESC LIMIT ${LAST_FEW}) AND `).name(mark.column).add(' = ');
+  out.bind(dialect.toColumn('boolean', true));
+}
+
 /** Deletes every record that matches. */
 export function compileDeleteAll({ table, filter }: Of<'deleteAll'>, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect).add('DELETE FROM ').table(table.sqlName).add(' AS t WHERE ');

@@ -2,10 +2,11 @@ import { pendingMigrations } from '../../storage/migrations.ts';
 import type { Engine, Store } from '../../storage/port.ts';
 import { users } from './001-users.ts';
 import { files } from './002-files.ts';
+import { phones } from './003-phones.ts';
 import { nothing, type SystemMigration } from './migration.ts';
 
 /** In order. What was released stays as it is; the next one is added at the end. They take the template as it is now. */
-const migrations: readonly SystemMigration[] = [users, files];
+const migrations: readonly SystemMigration[] = [users, files, phones];
 
 /** What a system that is made now has (`Schema.templateVersion`). */
 export const newestVersion: number = migrations.at(-1)?.number ?? 0;
@@ -26,8 +27,8 @@ export async function openStore(engine: Engine, appId: string): Promise<Store> {
 }
 
 /**
- * Takes a system through the migrations that it has still to go through, each an ordinary write that sets the number with it: where
- * another process was quicker, it does nothing.
+ * Takes a system through the migrations that it has still to go through, each in the end an ordinary write that sets the number with it:
+ * where another process was quicker, it does nothing.
  * @param place what is migrated, for the operator
  */
 export async function migrate(store: Store, place: string): Promise<void> {

@@ -4,10 +4,11 @@ import type { Schema } from '../../schema/model.ts';
 import type { Migration } from '../../storage/migrations.ts';
 import { type Store, type WritePlan, wholeText } from '../../storage/port.ts';
 
-/** A step of what every system has: the service's own tables and what stands in them. One commit, carried out once. */
+/** A step of what every system has: the service's own tables and what stands in them. One commit, carried out once, sets its number. */
 export interface SystemMigration extends Migration {
   /**
-   * Reads what the step depends on.
+   * Reads what the step depends on, and does what is too much for one commit: in parts, each of which may be done again, also while other
+   * processes work on the system.
    * @returns what to do under a schema. Pure
    */
   prepare(store: Store): Promise<(schema: Schema) => WritePlan>;

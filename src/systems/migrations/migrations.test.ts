@@ -14,6 +14,7 @@ import { SqliteEngine } from '../../storage/sqlite/engine.ts';
 import { provision } from '../provision.ts';
 import { migrate, newestVersion, openStore } from './index.ts';
 import { readRecords } from './migration.ts';
+import { phoneCases } from './testing/phone-cases.ts';
 
 interface Place {
   /** Engines of two processes. */
@@ -153,4 +154,6 @@ for (const [name, make] of [
       assert.deepEqual([store.schema().version, store.schema().templateVersion], [version, newestVersion]);
       await store.close();
     });
+
+    describe('the keys of telephone numbers', () => phoneCases(() => place.engines));
   });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Stage } from '../../../query/aggregate/model.ts';
-import type { Filter } from '../../../query/filter.ts';
+import type { Filter, OrderKey } from '../../../query/filter.ts';
 import type { Query } from '../../../query/selection.ts';
 import { newTable } from '../../../schema/defaults.ts';
-import { type Field, fieldOf } from '../../../schema/model.ts';
+import { type Field, fieldOf, type TableSchema } from '../../../schema/model.ts';
 import { isFew, isShort } from './lane.ts';
 
 const table = newTable('_Session', 't__Session');
@@ -20,6 +20,27 @@ const pattern: Filter = {
 } as unknown as Filter;
 const query = (filter: Filter, more: Partial<Query> = {}): Query =>
   ({ table, filter, fields: [], includes: [], order: [], skip: 0, limit: 100, count: false, withScore: false, ...more }) as Query;
+
+const phone: Field = { name: '_phone_key', type: 'String', column: '_phone_key' };
+const email: Field = { name: 'Email', type: 'String', column: 'Email' };
+const accounts: TableSchema = {
+  ...newTable('Accounts', 't_Accounts'),
+  indexes: new Map([
+    ['byEmail', { name: 'byEmail', keys: [['Email', 1]] }],
+    [
+      'byName',
+      {
+        name: 'byName',
+        keys: [
+          ['name', 1],
+          ['Email', 1],
+        ],
+      },
+    ],
+  ]),
+};
+const by = (field: Field, descending = false): OrderKey => ({ kind: 'field', ref: { field, path: [] }, descending });
+const account = (field: Field, more: Partial<Query> = {}) => query(equals(field), { table: accounts, limit: 1, ...more });
 
 const short: [string, Query, boolean][] = [
   ['the first records', query(always), true],
@@ -38,6 +59,22 @@ const short: [string, Query, boolean][] = [
   ['no such id', query({ kind: 'not', item: equals(objectId) }), false],
   ['a few ids', query({ kind: 'in', field: objectId, values: ['a', 'b'] }), true],
   ['many ids', query({ kind: 'in', field: objectId, values: Array.from({ length: 101 }, (_, n) => String(n)) }), false],
+  ['the first records with a value that records are looked up by', account(phone, { limit: 100 }), true],
+  ['many of them', account(phone, { limit: 101 }), false],
+  ['a later page of them', account(phone, { skip: 100 }), false],
+  ['how many they are', account(phone, { count: true }), false],
+  ['the first of them by id', account(phone, { order: [by(objectId)] }), false],
+  [
+    'the first of them of which something else holds',
+    account(phone, { filter: { kind: 'and', items: [equals(phone), equals(name)] } }),
+    false,
+  ],
+  ['a value that is not that one', account(phone, { filter: { kind: 'compare', field: phone, op: 'gt', value: 'x' } }), false],
+  ['the first by id with a value of an index', account(email, { order: [by(objectId)] }), true],
+  ['the last by id', account(email, { order: [by(objectId, true)] }), false],
+  ['the first by another order', account(email, { order: [by(name), by(objectId)] }), false],
+  ['the first in the order of creation', account(email), false],
+  ['the first by id with a value of an index of several fields', account(name, { order: [by(objectId)] }), false],
   ['an id and a pattern', query({ kind: 'and', items: [equals(objectId), pattern] }), false],
 ];
 for (const [what, asked, expected] of short)

@@ -1,7 +1,7 @@
 import { fail } from '../../../errors/fail.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, tableOf } from '../../../schema/model.ts';
-import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
+import { lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import { storageOf } from '../../../values/index.ts';
 import type { Storage } from '../../../values/type.ts';
 import { isActorField, isRequired } from '../../sql/predicate.ts';
@@ -189,6 +189,9 @@ function fieldIndexes(schemaName: string, table: TableSchema, field: Field): str
   const value = quote(field.column);
   // Absent values are no duplicates of each other.
   if (uniqueFieldsOf(table.className).has(field.name)) return [`CREATE UNIQUE INDEX ${name} ON ${on} (${value})`];
+  // The first in the order of creation is the first in the index.
+  if (lookUpFieldsOf(table.className).has(field.name))
+    return [`CREATE INDEX ${name} ON ${on} (${value}, "_seq") WHERE ${value} IS NOT NULL`];
   // The delete guard asks "who points here" of every Pointer column.
   if (field.type === 'Pointer') {
     const condition = isActorField(field) ? `${value} <> 'master'` : `${value} IS NOT NULL`;

@@ -10,6 +10,8 @@ const tables = await PostgresTables.create();
 after(() => tables.close());
 await tables.make('Team', { name: 'String', members: 'Relation:T' });
 await tables.make('T', { text: 'String', num: 'Number', day: 'Date', team: 'Pointer:Team', arr: 'Array', obj: 'Object' });
+await tables.make('Accounts', { Email: 'String', _phone_key: 'String' });
+await tables.change({ kind: 'setIndex', className: 'Accounts', index: { name: 'byEmail', keys: [['Email', 1]] } });
 for (const name of ['text', 'num', 'day'])
   await tables.change({ kind: 'setIndex', className: 'T', index: { name, keys: [[name, 1]] } });
 
@@ -22,6 +24,9 @@ for (const text of [
     ` SELECT 'r' || n, n, n, 'x' || n, n % 5000, n, 't' || n % 2000, CASE WHEN n % 9 = 0 THEN 'u' || n % 500 ELSE 'master' END,` +
     ` json_build_array(n % 1000, 'tag' || n % 500, ${pointer}), json_build_object('n', n % 3000, 'list', json_build_array('p' || n % 2500), 'to', ${pointer})` +
     ` FROM generate_series(1, ${RECORDS}) AS n`,
+  // Some share a value.
+  `INSERT INTO ${tables.dialect.table(tables.table('Accounts').sqlName)} (${columns}, "Email", _phone_key)` +
+    ` SELECT 'a' || n, n, n, n % 500, n % 500 FROM generate_series(1, ${RECORDS}) AS n`,
   'VACUUM ANALYZE',
 ])
   await tables.run({ text, params: [] });
@@ -109,8 +114,8 @@ for (const [name, order, index] of sorted)
     assert.doesNotMatch(plan, /^ *(?:-> +)?Sort$/m);
   });
 
-function planOf(filter: Filter, order: readonly OrderKey[], limit: number | undefined): Promise<string> {
-  const out = new SqlWriter(tables.dialect).add('SELECT t.* FROM ').table(tables.table('T').sqlName).add(' AS t');
+function planOf(filter: Filter, order: readonly OrderKey[], limit: number | undefined, className = 'T'): Promise<string> {
+  const out = new SqlWriter(tables.dialect).add('SELECT t.* FROM ').table(tables.table(className).sqlName).add(' AS t');
   writeWhere(out, filter, 't');
   if (limit !== undefined) {
     writeOrder(out.add(' ORDER BY '), order, filter, 't');
@@ -118,6 +123,31 @@ function planOf(filter: Filter, order: readonly OrderKey[], limit: number | unde
   }
   return tables.plan(out.statement());
 }
+
+for (const [name, order, index] of [
+  ['_phone_key', [], 'f~t_Accounts~_phone_key'],
+  ['Email', [{ kind: 'field', ref: tables.ref('Accounts', 'objectId'), descending: false }], 'i~t_Accounts~byEmail'],
+] as const)
+  test(`one step into an index finds the first of the accounts with a ${name}`, async () => {
+    for (const value of ['1', 'nobody']) {
+      const filter: Filter = { kind: 'compare', field: tables.field('Accounts', name), op: 'eq', value };
+      assert.match(
+        await planOf(filter, order, 1, 'Accounts'),
+        new RegExp(`^Limit\\n  ->  Index Scan using "${index}" on "t_Accounts" t\\n +Index Cond: [^\\n]*$`),
+      );
+    }
+  });
+
+test('the index of a field that records are looked up by goes with the field, and comes with it', async () => {
+  const change = { className: 'Accounts', name: '_phone_key' };
+  await tables.change({ kind: 'dropField', ...change });
+  await tables.change({ kind: 'addField', ...change, type: 'String' });
+  const indexes = await tables.run({
+    text: "SELECT indexdef FROM pg_indexes WHERE indexname = 'f~t_Accounts~_phone_key'",
+    params: [],
+  });
+  assert.match(String(indexes), /\(_phone_key, _seq\) WHERE \(_phone_key IS NOT NULL\)$/);
+});
 
 test('a query that lists what is left out is gone through once, however much it finds', async () => {
   const many = { table: tables.table('T'), filter: { kind: 'always' } } as const;

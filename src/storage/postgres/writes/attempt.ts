@@ -94,8 +94,7 @@ function statementsOf(attempt: Attempt, units: readonly Unit[]): { statements: S
 }
 
 /** Whether the statements of a group lock its records in their order by themselves (`compileGroup`). */
-const isOrdered = (group: readonly QueuedWrite[]) =>
-  group.every(({ plan }) => plan.mutations.length === 1 && mayMove(plan.mutations[0]));
+const isOrdered = (group: readonly QueuedWrite[]) => group.every(({ plan }) => mayMove(plan.mutations));
 
 /** Locks the records that a group changes, in their order, so that two processes which change the same ones do not wait for each other. */
 function locksOf({ group, dialect }: Attempt): Statement[] {

@@ -1,12 +1,20 @@
 import type { Mutation } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import { SqlWriter, type Statement } from '../../sql/writer.ts';
+import { arrayLiteral } from '../sql/arrays.ts';
 import { columnArrays } from './column-arrays.ts';
 
 type Insert = Extract<Mutation, { kind: 'insert' }>;
 
-/** Whether both write the same fields of the same table, in the same order. */
-export function haveOneShape(a: Insert, b: Insert): boolean {
+/** The insert of a record, and those that go along with it (along.ts). */
+export type Inserts = readonly [Insert, ...Insert[]];
+
+/** Whether both write the same fields of the same tables, in the same order. */
+export function haveOneShape(a: Inserts, b: Inserts): boolean {
+  return a.length === b.length && a.every((insert, at) => isLike(insert, b[at] as Insert));
+}
+
+function isLike(a: Insert, b: Insert): boolean {
   return (
     a.table === b.table && a.values.length === b.values.length && a.values.every(([field], at) => field === b.values[at]?.[0])
   );
@@ -18,15 +26,35 @@ export function idOf({ values }: Insert): string {
 }
 
 /**
- * Adds records of one shape, in their order, and returns the ids of those that were not there. One parameter for each column, an array: of
- * the ways to send many rows it was the quickest, and the text is the same for any number of them.
+ * Adds records of one shape, in their order, and returns the ids of those that were not there; what goes along with the others is not
+ * added. One parameter for each column, an array: of the ways to send many rows it was the quickest, and the text is the same for any number
+ * of them.
  */
-export function compileBulkInsert(inserts: readonly Insert[], dialect: Dialect): Statement {
-  const [{ table, values }] = inserts as readonly [Insert, ...Insert[]];
+export function compileBulkInsert(writes: readonly Inserts[], dialect: Dialect): Statement {
+  const [first] = writes as readonly [Inserts, ...Inserts[]];
+  const out = new SqlWriter(dialect);
+  const nth = (at: number) => writes.map((inserts) => inserts[at] as Insert);
+  if (first.length === 1) {
+    writeRows(out, nth(0), null);
+    return out.add(' ON CONFLICT ("objectId") DO NOTHING RETURNING t."objectId"').statement();
+  }
+  writeRows(out.add('WITH added AS ('), nth(0), null);
+  out.add(' ON CONFLICT ("objectId") DO NOTHING RETURNING t."objectId")');
+  const of = nth(0).map(idOf);
+  for (let at = 1; at < first.length; at++) {
+    writeRows(out.add(`, along${at} AS (`), nth(at), of);
+    out.add(')');
+  }
+  return out.add(' SELECT "objectId" FROM added').statement();
+}
+
+/** @param of the records of the rows, which are added where these are; `null`: all of them */
+function writeRows(out: SqlWriter, inserts: readonly Insert[], of: readonly string[] | null): void {
+  const [{ table, values }] = inserts as Inserts;
   const fields = values.map(([field]) => field);
   const valuesOf = (at: number) => inserts.map((insert) => (insert.values[at] as Insert['values'][number])[1]);
-  const columns = columnArrays(table, fields, valuesOf, dialect);
-  const out = new SqlWriter(dialect).add('INSERT INTO ').table(table.sqlName).add(' AS t (');
+  const columns = columnArrays(table, fields, valuesOf, out.dialect);
+  out.add('INSERT INTO ').table(table.sqlName).add(' AS t (');
   columns.forEach(({ name }, at) => {
     out.add(at > 0 ? ', ' : '').name(name);
   });
@@ -38,6 +66,8 @@ export function compileBulkInsert(inserts: readonly Insert[], dialect: Dialect):
       .bind(literal)
       .add(`::${type}`);
   });
-  out.add(`) WITH ORDINALITY AS r (${names}, n) ORDER BY n ON CONFLICT ("objectId") DO NOTHING RETURNING t."objectId"`);
-  return out.statement();
+  if (of) out.add(', ').bind(arrayLiteral(of)).add('::text[]');
+  out.add(`) WITH ORDINALITY AS r (${names}, ${of ? 'record, ' : ''}n)`);
+  if (of) out.add(' WHERE record IN (SELECT "objectId" FROM added)');
+  out.add(' ORDER BY n');
 }

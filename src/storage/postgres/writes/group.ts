@@ -4,8 +4,9 @@ import { isWatched, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Result } from '../connection/database.ts';
-import { compileBulkInsert, haveOneShape, idOf } from './bulk-insert.ts';
-import { compileStep, type Step, type StepContext } from './step.ts';
+import { type Along, goAlong } from './along.ts';
+import { compileBulkInsert, haveOneShape, type Inserts, idOf } from './bulk-insert.ts';
+import { compileStep, compileTogether, type Step, type StepContext } from './step.ts';
 
 /** Statements of a group that go together, for one write or for several at once. */
 export interface Unit {
@@ -19,10 +20,12 @@ export interface Unit {
 }
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
-/** Writes of one step each, of records that do not depend on each other: their order does not matter. */
+/**
+ * Writes of one step each, with what goes along with it (along.ts), of records that do not depend on each other: their order does not matter.
+ */
 interface Run {
-  readonly inserts: { at: number; insert: Of<'insert'> }[];
-  readonly updates: { at: number; update: Of<'update'>; key: string }[];
+  readonly inserts: { at: number; inserts: Inserts }[];
+  readonly updates: { at: number; mutations: readonly Mutation[]; key: string }[];
   /** Records that are updated so far. */
   readonly updated: Set<string>;
   readonly inserted: Set<string>;
@@ -47,14 +50,13 @@ export function compileGroup(plans: readonly WritePlan[], schema: Schema, contex
     run = newRun();
   };
   plans.forEach(({ mutations }, at) => {
-    const [only, ...others] = mutations;
-    if (others.length === 0 && only && joins(run, only)) {
-      take(run, only, at);
+    if (!mayMove(mutations)) {
+      endRun();
+      units.push(unitOf(at, mutations, schema, context));
       return;
     }
-    endRun();
-    if (others.length === 0 && only && joins(run, only)) take(run, only, at);
-    else units.push(unitOf(at, mutations, schema, context));
+    if (!joins(run, mutations)) endRun();
+    take(run, mutations, at);
   });
   endRun();
   return units;
@@ -62,7 +64,8 @@ export function compileGroup(plans: readonly WritePlan[], schema: Schema, contex
 
 /** The statements of a write by itself. */
 export function unitOf(at: number, mutations: readonly Mutation[], schema: Schema, context: StepContext): Unit {
-  const steps = mutations.map((mutation) => compileStep(mutation, schema, context, mutations.length > 1));
+  const together = compileTogether(mutations, schema, context);
+  const steps = together ? [together] : mutations.map((one) => compileStep(one, schema, context, mutations.length > 1));
   const [only] = steps;
   if (only && steps.length === 1) return ofStep(at, only);
   return {
@@ -85,27 +88,32 @@ const ofStep = (at: number, step: Step): Unit => ({ ...step, writes: [at] });
 
 const newRun = (): Run => ({ inserts: [], updates: [], updated: new Set(), inserted: new Set() });
 
-/** Whether a step may change places with others of its kind. */
-export function mayMove(mutation: Mutation | undefined): mutation is Of<'insert' | 'update'> {
-  if (mutation?.kind !== 'insert' && mutation?.kind !== 'update') return false;
+type Movable = Inserts | readonly [Of<'update'>, ...Along[]];
+
+/** Whether a write may change places with others of its kind. */
+export function mayMove(mutations: readonly Mutation[]): mutations is Movable {
+  const [main, ...others] = mutations;
+  if ((main?.kind !== 'insert' && main?.kind !== 'update') || (main.kind === 'insert' && main.copies)) return false;
   // A value that one write frees and another takes.
-  return uniqueFieldsOf(mutation.table.className).size === 0;
+  return uniqueFieldsOf(main.table.className).size === 0 && goAlong(main, others);
 }
 
-function joins(run: Run, mutation: Mutation): mutation is Of<'insert' | 'update'> {
-  if (!mayMove(mutation)) return false;
-  if (mutation.kind === 'update') return true;
-  const key = recordKey(mutation.table.className, idOf(mutation));
-  return !run.updated.has(key) && !run.inserted.has(key);
+function joins(run: Run, mutations: Movable): boolean {
+  if (!isInserts(mutations)) return true;
+  return keysOf(mutations).every((key) => !run.updated.has(key) && !run.inserted.has(key));
 }
 
-function take(run: Run, mutation: Of<'insert' | 'update'>, at: number): void {
-  if (mutation.kind === 'insert') {
-    run.inserts.push({ at, insert: mutation });
-    run.inserted.add(recordKey(mutation.table.className, idOf(mutation)));
+const isInserts = (mutations: Movable): mutations is Inserts => mutations[0].kind === 'insert';
+const keysOf = (inserts: Inserts) => inserts.map((insert) => recordKey(insert.table.className, idOf(insert)));
+
+function take(run: Run, mutations: Movable, at: number): void {
+  if (isInserts(mutations)) {
+    run.inserts.push({ at, inserts: mutations });
+    for (const key of keysOf(mutations)) run.inserted.add(key);
   } else {
-    const key = recordKey(mutation.table.className, mutation.objectId);
-    run.updates.push({ at, update: mutation, key });
+    const [{ table, objectId }] = mutations;
+    const key = recordKey(table.className, objectId);
+    run.updates.push({ at, mutations, key });
     run.updated.add(key);
   }
 }
@@ -115,10 +123,10 @@ function unitsOf({ inserts, updates }: Run, schema: Schema, context: StepContext
   const buckets: Run['inserts'][] = [];
   const newest = new Map<string, Run['inserts']>();
   for (const one of inserts) {
-    const { className } = one.insert.table;
+    const { className } = one.inserts[0].table;
     // The next shape of a table begins another statement: records come in the order of their creation.
     const bucket = newest.get(className);
-    if (bucket?.[0] && haveOneShape(bucket[0].insert, one.insert)) bucket.push(one);
+    if (bucket?.[0] && haveOneShape(bucket[0].inserts, one.inserts)) bucket.push(one);
     else {
       const begun = [one];
       buckets.push(begun);
@@ -129,26 +137,26 @@ function unitsOf({ inserts, updates }: Run, schema: Schema, context: StepContext
   const sorted = updates.toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
   return [
     ...buckets.map((bucket) => insertUnit(bucket, schema, context)),
-    ...sorted.map(({ at, update }) => unitOf(at, [update], schema, context)),
+    ...sorted.map(({ at, mutations }) => unitOf(at, mutations, schema, context)),
   ];
 }
 
 function insertUnit(bucket: Run['inserts'], schema: Schema, context: StepContext): Unit {
   const [first] = bucket;
-  if (first && bucket.length === 1) return unitOf(first.at, [first.insert], schema, context);
+  if (first && bucket.length === 1) return unitOf(first.at, first.inserts, schema, context);
   const statement = compileBulkInsert(
-    bucket.map(({ insert }) => insert),
+    bucket.map(({ inserts }) => inserts),
     context.dialect,
   );
   let added: ReadonlySet<unknown> | undefined;
   return {
     writes: bucket.map(({ at }) => at),
     statements: [statement],
-    tail: ', ',
+    tail: first && first.inserts.length > 1 ? null : ', ',
     outcome([result], n) {
       if (result?.affected === bucket.length) return '';
       added ??= new Set(result?.rows.map(([id]) => id));
-      if (added.has(idOf((bucket[n] as Run['inserts'][number]).insert))) return '';
+      if (added.has(idOf((bucket[n] as Run['inserts'][number]).inserts[0]))) return '';
       throw serviceError('duplicateValue');
     },
   };

@@ -1,8 +1,8 @@
 import type { Schema } from '../../../schema/model.ts';
 import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
-import type { PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
+import type { Mutation, PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
 import { idOf } from './bulk-insert.ts';
-import { hasEdits } from './edits.ts';
+import { hasEdits, isEdited } from './edits.ts';
 import { recordKey } from './group.ts';
 
 /** A write that waits for its turn, or is under way. */
@@ -80,7 +80,7 @@ export class WriteQueue {
         turn: this.#turn,
         behind,
         plan,
-        records: recordsOf(plan),
+        records: recordsOf(plan.mutations),
         plannedUnder,
         stale: 0,
         isSettled: false,
@@ -161,7 +161,7 @@ export class WriteQueue {
       }
       if (this.#mustWait(entry) || passed.holds(entry)) break;
       if (group.length > 0 && (changes(entry) || !mayJoin(entry, written))) break;
-      if (!onlyEdits(entry)) for (const record of entry.records) written.add(record);
+      for (const record of writtenAtOnce(entry)) written.add(record);
       group.push(entry);
       text += textOf(entry.plan);
       taken++;
@@ -183,7 +183,7 @@ export class WriteQueue {
     if (entry.plannedUnder === schema) return true;
     try {
       entry.plan = entry.write.plan(schema);
-      entry.records = recordsOf(entry.plan);
+      entry.records = recordsOf(entry.plan.mutations);
       entry.plannedUnder = schema;
       return true;
     } catch (error) {
@@ -235,7 +235,10 @@ function mayJoin({ plan, records }: QueuedWrite, written: ReadonlySet<string>): 
   return !hasEdits(plan) || !records.some((record) => written.has(record));
 }
 
-const onlyEdits = ({ plan }: QueuedWrite) => plan.mutations.length === 1 && hasEdits(plan);
+/** The records that a write changes by other steps than edits. */
+function writtenAtOnce({ plan, records }: QueuedWrite): readonly string[] {
+  return hasEdits(plan) ? recordsOf(plan.mutations.filter((mutation) => !isEdited(mutation))) : records;
+}
 
 function textOf({ mutations }: WritePlan): number {
   let text = 0;
@@ -245,10 +248,10 @@ function textOf({ mutations }: WritePlan): number {
 }
 
 /** The records that a write changes, as far as its plan names them, and the tables in which it claims a value for itself alone. */
-function recordsOf({ mutations }: WritePlan): string[] {
+function recordsOf(mutations: readonly Mutation[]): string[] {
   return mutations.flatMap((mutation) => {
     const { kind, table } = mutation;
-    if (kind === 'require' || kind === 'deleteAll') return [];
+    if (kind === 'require' || kind === 'deleteAll' || kind === 'unmark') return [];
     if (kind === 'insert') {
       const record = recordKey(table.className, idOf(mutation));
       // Of two that claim one name the first is to get it, so they must not be under way on two connections.

@@ -10,6 +10,7 @@ import {
   compileLink,
   compileRequire,
   compileUnlinkAll,
+  compileUnmark,
   compileUpdate,
   writePointing,
   writeWhere,
@@ -17,6 +18,7 @@ import {
 import { type RowContext, returnedMembers } from '../../sql/shape.ts';
 import { SqlWriter, type Statement } from '../../sql/writer.ts';
 import type { Result } from '../connection/database.ts';
+import { type Along, copied, copiedBy, goAlong, writeAlong } from './along.ts';
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
 
@@ -37,6 +39,17 @@ export interface Step {
 const nothing = () => '';
 
 /**
+ * A step, and those that go along with it, in one statement: they take effect where it does. Field edits have to be made plain assignments
+ * first (edits.ts).
+ * @returns `null` where they cannot be one statement
+ */
+export function compileTogether(mutations: readonly Mutation[], schema: Schema, context: StepContext): Step | null {
+  const [main, ...others] = mutations;
+  if ((main?.kind !== 'update' && main?.kind !== 'delete') || others.length === 0 || !goAlong(main, others)) return null;
+  return main.kind === 'update' ? update(main, context, others, false) : remove(main, schema, context.dialect, others, false);
+}
+
+/**
  * A step in SQL. Field edits have to be made plain assignments first (edits.ts).
  * @param strict whether its statement itself is to fail where the step does, for the sake of the others of its write
  */
@@ -46,14 +59,16 @@ export function compileStep(mutation: Mutation, schema: Schema, context: StepCon
     case 'insert':
       return { statements: [compileInsert(mutation, dialect)], tail: ' RETURNING ', outcome: nothing };
     case 'update':
-      return update(mutation, context, strict);
+      return update(mutation, context, [], strict);
     case 'delete':
-      return remove(mutation, schema, dialect, strict);
+      return remove(mutation, schema, dialect, [], strict);
     case 'require': {
       const { text, params } = compileRequire(mutation, dialect);
       const statement = { text: `${text} FOR SHARE OF t`, params };
       return { statements: [strict ? failing(statement) : statement], tail: null, outcome: unlessMissing(mutation.missing) };
     }
+    case 'unmark':
+      return { statements: [compileUnmark(mutation, dialect)], tail: null, outcome: nothing };
     case 'deleteAll':
       return { statements: [compileDeleteAll(mutation, dialect)], tail: null, outcome: nothing };
     case 'unlinkAll':
@@ -79,10 +94,11 @@ function failing({ text, params }: Statement): Statement {
   };
 }
 
-function update(mutation: Of<'update'>, context: StepContext, strict: boolean): Step {
+/** @param along steps that take effect where this one does */
+function update(mutation: Of<'update'>, context: StepContext, along: readonly Along[], strict: boolean): Step {
   const { table, objectId, returning, returningGuard = null, missing = 'objectNotFound' } = mutation;
   const { dialect } = context;
-  const plain = compileUpdate(mutation, dialect);
+  const plain = along.length > 0 ? withAlong(mutation, along, dialect) : compileUpdate(mutation, dialect);
   const statements = [strict ? failing(plain) : plain];
   const guarded = returning.length > 0 && returningGuard !== null;
   // Of the record as it is then.
@@ -90,7 +106,7 @@ function update(mutation: Of<'update'>, context: StepContext, strict: boolean): 
   const before = strict ? 2 : 1;
   return {
     statements,
-    tail: strict || guarded ? null : ', ',
+    tail: strict || guarded || along.length > 0 ? null : ', ',
     outcome([updated, shown]) {
       const row = updated?.rows[0];
       if (!row) return fail(missing);
@@ -100,11 +116,28 @@ function update(mutation: Of<'update'>, context: StepContext, strict: boolean): 
   };
 }
 
+/** The statement of an update with the steps that go along with it; its columns are those of the update and then others. */
+function withAlong(mutation: Of<'update'>, along: readonly Along[], dialect: Dialect): Statement {
+  const { text, params } = compileUpdate(mutation, dialect);
+  const out = new SqlWriter(dialect);
+  out.params.push(...params);
+  out.add(`WITH u AS (${text}`);
+  for (const field of copiedBy(along)) out.add(', ').column('t', field.column).add(' AS ').name(copied(field));
+  writeAlong(out.add(')'), along, 'u');
+  return out.add(' SELECT * FROM u').statement();
+}
+
 /**
  * SPEC "Errors" 119: a record that others point at, from system tables too, stays. One statement: the record is locked, each Pointer column
  * that may point at it is asked by its index until one does, then it and its join rows go.
  */
-function remove({ table, objectId, guard }: Of<'delete'>, schema: Schema, dialect: Dialect, strict: boolean): Step {
+function remove(
+  { table, objectId, guard }: Of<'delete'>,
+  schema: Schema,
+  dialect: Dialect,
+  along: readonly Along[],
+  strict: boolean,
+): Step {
   const references = schema.referencesTo.get(table.className) ?? [];
   const pointers = references.filter(({ field }) => field.type === 'Pointer');
   const out = new SqlWriter(dialect);
@@ -126,6 +159,7 @@ function remove({ table, objectId, guard }: Of<'delete'>, schema: Schema, dialec
   joins.forEach(([join, side], at) => {
     out.add(`, j${at} AS (DELETE FROM `).table(join).add(` WHERE ${side} = ${id} AND EXISTS (SELECT 1 FROM gone))`);
   });
+  writeAlong(out, along, 'gone');
   out.add(' SELECT (SELECT at FROM pointing), (SELECT count(*) FROM gone)');
   if (strict) out.add(', 1 / (SELECT count(*) FROM gone)');
   return {

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { fail } from '../../../errors/fail.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, type TableSchema, tableOf } from '../../../schema/model.ts';
-import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
+import { lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import { storageOf } from '../../../values/index.ts';
 import type { Storage } from '../../../values/type.ts';
 import { isActorField } from '../../sql/predicate.ts';
@@ -93,9 +93,8 @@ function createTable(db: DatabaseSync, table: TableSchema): void {
   db.exec(`CREATE UNIQUE INDEX ${quote(`u~${table.sqlName}`)} ON ${quote(table.sqlName)} ("objectId")`);
   db.exec(`CREATE INDEX ${quote(fieldIndex(table, fieldOf(table, 'createdAt')))} ON ${quote(table.sqlName)} ("createdAt")`);
   for (const field of table.fields.values()) {
-    if (field.type === 'Pointer') createPointerIndex(db, table, field);
     if (field.type === 'Relation') createJoinTable(db, field);
-    if (uniqueFieldsOf(table.className).has(field.name)) createUniqueIndex(db, table, field);
+    else createFieldIndex(db, table, field);
   }
 }
 
@@ -105,8 +104,7 @@ function addColumn(db: DatabaseSync, table: TableSchema, field: Field): void {
     return;
   }
   db.exec(`ALTER TABLE ${quote(table.sqlName)} ADD COLUMN ${quote(field.column)} ${columnTypes[storageOf(field)]}`);
-  if (field.type === 'Pointer') createPointerIndex(db, table, field);
-  if (uniqueFieldsOf(table.className).has(field.name)) createUniqueIndex(db, table, field);
+  createFieldIndex(db, table, field);
 }
 
 function createJoinTable(db: DatabaseSync, relation: Field): void {
@@ -115,9 +113,22 @@ function createJoinTable(db: DatabaseSync, relation: Field): void {
   db.exec(`CREATE INDEX ${quote(`m~${relation.column}`)} ON ${join} (member, owner)`);
 }
 
+/** The index that a field has by its type or its meaning. */
+function createFieldIndex(db: DatabaseSync, table: TableSchema, field: Field): void {
+  if (field.type === 'Pointer') createPointerIndex(db, table, field);
+  if (uniqueFieldsOf(table.className).has(field.name)) createUniqueIndex(db, table, field);
+  if (lookUpFieldsOf(table.className).has(field.name)) createLookUpIndex(db, table, field);
+}
+
 /** Absent values are no duplicates of each other. */
 function createUniqueIndex(db: DatabaseSync, table: TableSchema, field: Field): void {
   db.exec(`CREATE UNIQUE INDEX ${quote(fieldIndex(table, field))} ON ${quote(table.sqlName)} (${quote(field.column)})`);
+}
+
+/** Records with one value lie in it in the order of creation. Nobody asks who has none. */
+function createLookUpIndex(db: DatabaseSync, table: TableSchema, field: Field): void {
+  const column = quote(field.column);
+  db.exec(`CREATE INDEX ${quote(fieldIndex(table, field))} ON ${quote(table.sqlName)} (${column}) WHERE ${column} IS NOT NULL`);
 }
 
 /** The delete guard asks "who points here" of every Pointer column. */

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Filter, Regex } from '../../../query/filter.ts';
+import type { Filter, OrderKey, Regex } from '../../../query/filter.ts';
+import type { Query } from '../../../query/selection.ts';
+import { compileList } from '../../sql/select.ts';
+import { isShortList } from '../reads/lane.ts';
 import { TestTables } from '../testing/tables.ts';
+import { sqliteDialect } from './dialect.ts';
 
 const tables = new TestTables();
 tables.define('Team', { members: 'Relation:T' });
@@ -67,3 +71,47 @@ for (const [name, filter, plan] of cases)
     const first: Filter = { kind: 'and', items: [filter, { kind: 'exists', ref: tables.ref('T', 'day') }] };
     assert.match(tables.plan('T', first), /SEARCH t USING/);
   });
+
+tables.define('Accounts', { Email: 'String', PhoneNumber: 'String', _phone_key: 'String' });
+tables.change({ kind: 'setIndex', className: 'Accounts', index: { name: 'byEmail', keys: [['Email', 1]] } });
+// Too many records to be gone through.
+tables.connection.execute(
+  'WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT 2000) ' +
+    `INSERT INTO "t_Accounts" ("objectId", "createdAt", "updatedAt", Email, _phone_key) SELECT 'a' || n, n, n, 'e' || n, 'p' || n FROM n`,
+);
+const byId: OrderKey = { kind: 'field', ref: tables.ref('Accounts', 'objectId'), descending: false };
+
+for (const [field, order, plan] of [
+  ['_phone_key', [], 'SEARCH t USING INDEX f~t_Accounts~_phone_key (_phone_key=?)'],
+  ['Email', [byId], 'SEARCH t USING INDEX i~t_Accounts~byEmail (Email=?)'],
+] as const)
+  test(`one step into an index finds the first of the accounts with a ${field}`, () => {
+    const table = tables.table('Accounts');
+    const query: Query = {
+      table,
+      fields: [tables.field('Accounts', 'objectId')],
+      filter: { kind: 'compare', field: tables.field('Accounts', field), op: 'eq', value: 'x' },
+      includes: [],
+      order,
+      skip: 0,
+      limit: 1,
+      count: false,
+      withScore: false,
+    };
+    const list = compileList(query, sqliteDialect, false);
+    assert.equal(tables.planOf(list).replace('COVERING ', ''), plan);
+    assert.ok(isShortList(tables.connection, query, list));
+    const other: Query = {
+      ...query,
+      filter: { kind: 'compare', field: tables.field('Accounts', 'PhoneNumber'), op: 'eq', value: 'x' },
+    };
+    assert.ok(!isShortList(tables.connection, other, compileList(other, sqliteDialect, false)));
+  });
+
+test('the index of a field that records are looked up by goes with the field, and comes with it', () => {
+  const plan = () =>
+    tables.plan('Accounts', { kind: 'compare', field: tables.field('Accounts', '_phone_key'), op: 'eq', value: 'x' });
+  tables.change({ kind: 'dropField', className: 'Accounts', name: '_phone_key' });
+  tables.change({ kind: 'addField', className: 'Accounts', name: '_phone_key', type: 'String' });
+  assert.match(plan(), /INDEX f~t_Accounts~_phone_key/);
+});

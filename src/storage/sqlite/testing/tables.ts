@@ -50,7 +50,16 @@ export class TestTables extends EngineTables {
       .add('EXPLAIN QUERY PLAN SELECT "objectId" FROM ')
       .name(this.table(className).sqlName);
     writeFilter(out.add(' AS t WHERE '), filter, 't');
-    return this.run(out.statement())
+    return this.#steps(out.statement());
+  }
+
+  /** How SQLite would carry a statement out. */
+  planOf({ text, params }: Statement): string {
+    return this.#steps({ text: `EXPLAIN QUERY PLAN ${text}`, params });
+  }
+
+  #steps(explain: Statement): string {
+    return this.run(explain)
       .map((row) => row[3])
       .join('; ');
   }

@@ -11,6 +11,7 @@ import {
   compilePointedAt,
   compileRequire,
   compileUnlinkAll,
+  compileUnmark,
   compileUpdate,
 } from '../../sql/mutation.ts';
 import { type RowContext, returnedMembers } from '../../sql/shape.ts';
@@ -34,6 +35,9 @@ export function carryOut(connection: Connection, mutation: Mutation, schema: Sch
       return '';
     case 'require':
       if (!connection.first(compileRequire(mutation, dialect))) fail(mutation.missing ?? 'objectNotFound');
+      return '';
+    case 'unmark':
+      connection.run(compileUnmark(mutation, dialect));
       return '';
     case 'deleteAll':
       connection.run(compileDeleteAll(mutation, dialect));

@@ -4,6 +4,7 @@ import type { ErrorKey } from '../../../errors/catalogue.ts';
 import { ServiceError } from '../../../errors/fail.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
 import type { Schema } from '../../../schema/model.ts';
+import { lookUpFieldsOf } from '../../../schema/system-tables.ts';
 import type { WriteOutcome, WritePlan } from '../../port.ts';
 import type { Connection } from '../connection.ts';
 import { mostRecords } from '../table-size.ts';
@@ -34,7 +35,7 @@ export function isRebuild(connection: Connection, plan: WritePlan, schema: Schem
 }
 
 function readsAll(change: SchemaChange): boolean {
-  if (change.kind === 'addField') return change.type === 'Pointer';
+  if (change.kind === 'addField') return change.type === 'Pointer' || lookUpFieldsOf(change.className).has(change.name);
   return change.kind === 'setIndex' || change.kind === 'setTextIndex' || change.kind === 'dropField';
 }
 

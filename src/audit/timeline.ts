@@ -1,0 +1,148 @@
+import { actorId, holdsKey } from '../access/index.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { WriteEvent, WriteObserver } from '../records/index.ts';
+import type { Field, FieldType, Schema, TableSchema } from '../schema/model.ts';
+import { isGuarding, isHidden, isLog, secretFieldsOf } from '../schema/system-tables.ts';
+import type { Mutation } from '../storage/port.ts';
+import type { StoredValue } from '../values/index.ts';
+import { bounded, withoutCredentials, withoutSecrets } from './header-text.ts';
+import { newRowId } from './row-id.ts';
+
+const className = '_Timeline';
+
+/** Characters of a page's address that a row keeps. */
+const LONGEST_REFERER = 8_000;
+/** What the Referer of writes by a function begins with (SPEC "`_Timeline` fields"). */
+const FUNCTION = 'server-side-code:';
+
+/** The columns of a row, in the order of its values. */
+const columns: ReadonlyArray<readonly [name: string, type: FieldType]> = [
+  ['objectId', 'String'],
+  ['createdAt', 'Date'],
+  ['updatedAt', 'Date'],
+  ['createdBy', 'Pointer'],
+  ['updatedBy', 'Pointer'],
+  ['event', 'String'],
+  ['objectClass', 'String'],
+  ['objectIdValue', 'String'],
+  ['user', 'Pointer'],
+  ['Last', 'Boolean'],
+  ['Referer', 'String'],
+  ['data', 'Object'],
+];
+
+const none: readonly Mutation[] = [];
+
+/**
+ * Keeps the timeline: a row of `_Timeline` for each write of a record whose table has its timeline on, in the write's own commit (SPEC
+ * "`_Timeline` fields"; docs/decisions.md "Timeline").
+ */
+export const timeline: WriteObserver = {
+  mutations(event, schema) {
+    const { table, flags } = event;
+    if (table.timeline === undefined || flags.timeline) return none;
+    const rows = rowsOf(table, schema);
+    return rows ? stepsOf(event, rows) : none;
+  },
+};
+
+/** How the rows of a table's records lie in `_Timeline`. */
+interface Rows {
+  readonly timeline: TableSchema;
+  /** Those of `columns` that the timeline has, and which ones they are. */
+  readonly own: ReadonlyArray<readonly [Field, at: number]>;
+  /** Index columns: Pointers that both tables have. */
+  readonly shared: ReadonlyArray<readonly [to: Field, from: Field]>;
+  /** What names a record, and the mark of its newest row; `null` where the timeline cannot hold them. */
+  readonly last: { readonly objectClass: Field; readonly objectIdValue: Field; readonly mark: Field } | null;
+}
+
+/** By the table of the records; `null` where it has no rows. Remembered for as long as both tables stay. */
+const known = new WeakMap<TableSchema, { readonly timeline: TableSchema | undefined; readonly rows: Rows | null }>();
+
+function rowsOf(table: TableSchema, schema: Schema): Rows | null {
+  const timeline = schema.tables.get(className);
+  let found = known.get(table);
+  if (found?.timeline !== timeline || !found) {
+    const isKept = timeline !== undefined && !isLog(table.className) && !isHidden(table.className);
+    found = { timeline, rows: isKept ? layOut(timeline, table) : null };
+    known.set(table, found);
+  }
+  return found.rows;
+}
+
+function layOut(timeline: TableSchema, table: TableSchema): Rows {
+  const fieldAt = (name: string, type: FieldType): Field | undefined => {
+    const field = timeline.fields.get(name);
+    const isFit = field?.type === type && (type !== 'Pointer' || field.targetClass === '_User');
+    return isFit ? field : undefined;
+  };
+  const own = columns.flatMap(([name, type], at) => {
+    const field = fieldAt(name, type);
+    return field ? [[field, at] as const] : [];
+  });
+  const shared = [...timeline.fields.values()].flatMap((to) => {
+    const from = table.fields.get(to.name);
+    const isShared = to.type === 'Pointer' && from?.type === 'Pointer' && to.targetClass === from.targetClass;
+    return isShared && !isGuarding(className, to.name) ? [[to, from] as const] : [];
+  });
+  const [objectClass, objectIdValue] = [fieldAt('objectClass', 'String'), fieldAt('objectIdValue', 'String')];
+  const mark = fieldAt('Last', 'Boolean');
+  return { timeline, own, shared, last: objectClass && objectIdValue && mark ? { objectClass, objectIdValue, mark } : null };
+}
+
+function stepsOf(event: WriteEvent, rows: Rows): Mutation[] {
+  const { table, objectId } = event;
+  const row = insertOf(event, rows);
+  // Nothing was there before a record.
+  if (event.event === 'create' || !rows.last) return [row];
+  const { objectClass, objectIdValue, mark } = rows.last;
+  const holding = [
+    [objectIdValue, objectId],
+    [objectClass, table.className],
+  ] as const;
+  return [{ kind: 'unmark', table: rows.timeline, holding, mark }, row];
+}
+
+function insertOf(event: WriteEvent, { timeline, own, shared }: Rows): Mutation {
+  const given = valuesOf(event);
+  const values = own.map(([field, at]) => [field, given[at] as StoredValue] as const);
+  const insert = { kind: 'insert', table: timeline } as const;
+  if (event.event === 'delete' || shared.length === 0) return { ...insert, values };
+  const { table, objectId, assignments } = event;
+  if (event.event === 'update' && !shared.every(([, from]) => assignments.has(from.name)))
+    return { ...insert, values, copies: { from: table, objectId, fields: shared } };
+  const pointers = shared.map(([to, from]) => {
+    const assignment = assignments.get(from.name);
+    return [to, assignment?.kind === 'set' ? assignment.value : null] as const;
+  });
+  return { ...insert, values: [...values, ...pointers] };
+}
+
+/** In the order of `columns`. A row of a delete has no `Referer` and no `data`. */
+function valuesOf(event: WriteEvent): readonly StoredValue[] {
+  const { table, objectId, principal, at } = event;
+  const row = [newRowId(at), at, at, 'master', 'master', event.event, table.className, objectId, actorId(principal), true];
+  return event.event === 'delete' ? [...row, null, null] : [...row, refererOf(event), dataOf(event)];
+}
+
+/** SPEC "`_Timeline` fields": the page of a session user, and the function of a write with full rights. */
+function refererOf({ principal, referer }: WriteEvent): string | null {
+  if (referer === null) return null;
+  if (holdsKey(principal)) return referer.startsWith(FUNCTION) ? referer : null;
+  return withoutCredentials(withoutSecrets(bounded(referer, LONGEST_REFERER)), []);
+}
+
+/** JSON text of the fields as they were sent. */
+function dataOf({ table, sent }: WriteEvent): string {
+  const secret = secretFieldsOf(table.className);
+  if (secret.size === 0) return JSON.stringify(sent);
+  const shown: JsonObject = Object.fromEntries(Object.entries(sent).filter(([name]) => !secret.has(rootOf(name))));
+  return JSON.stringify(shown);
+}
+
+/** The field that a key of a body speaks of: `a` in `a.b.c`. */
+function rootOf(key: string): string {
+  const dot = key.indexOf('.');
+  return dot < 0 ? key : key.slice(0, dot);
+}

@@ -1,0 +1,118 @@
+import { ServiceError } from '../../errors/fail.ts';
+import { limits } from '../../kernel/limits.ts';
+import type { Filter } from '../../query/filter.ts';
+import type { SchemaChange } from '../../schema/change.ts';
+import { type Field, fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
+import { derivedFieldsOf } from '../../schema/system-tables.ts';
+import { assignmentsOf } from '../../storage/columns.ts';
+import type { Mutation, Store, WritePlan } from '../../storage/port.ts';
+import { storageOf } from '../../values/index.ts';
+import { nothing, type SystemMigration } from './migration.ts';
+
+/**
+ * Systems from before there were forms get the field by which accounts are found by their telephone number, and in it the keys of the
+ * accounts that they have. Where it broke off it is begun anew, and leaves what has its key already.
+ */
+export const phones: SystemMigration = { number: 3, what: 'the keys of telephone numbers', prepare };
+
+/** Accounts that are read, and written in one commit: few enough that the requests of other systems have their turn. */
+const PAGE = 1_000;
+/** How often a page is read anew since somebody wrote to its accounts meanwhile. More often is no accident. */
+const ATTEMPTS = 100;
+
+async function prepare(store: Store): Promise<() => WritePlan> {
+  await addField(store);
+  for (let after: number | null = 0; after !== null; ) after = await fillPage(store, after);
+  return () => nothing;
+}
+
+/** The fields of the accounts of a system that can have keys. */
+interface Accounts {
+  readonly table: TableSchema;
+  readonly phone: Field;
+  readonly keyName: string;
+  readonly key: (text: string) => string | null;
+}
+
+/** `null` where there are no accounts, or none with a telephone number that is a text. */
+function accountsOf({ tables }: Schema): Accounts | null {
+  const table = tables.get('Accounts');
+  const phone = table?.fields.get('PhoneNumber');
+  const derived = derivedFieldsOf('Accounts').get('PhoneNumber');
+  if (!table || !phone || !derived || storageOf(phone) !== 'text') return null;
+  return { table, phone, keyName: derived.field, key: derived.key };
+}
+
+/** A table that is full goes without: forms then find its accounts by e-mail alone. */
+async function addField(store: Store): Promise<void> {
+  try {
+    await store.write({ plan: (schema) => ({ changes: missingField(schema), mutations: [] }) });
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.key !== 'fieldCannotBeAdded') throw error;
+  }
+}
+
+function missingField(schema: Schema): SchemaChange[] {
+  const accounts = accountsOf(schema);
+  if (!accounts) return [];
+  const { fields, className } = accounts.table;
+  const known = fields.get(accounts.keyName);
+  if (known?.type === 'String' || (!known && fields.size >= limits.fieldsPerTable)) return [];
+  const add: SchemaChange = { kind: 'addField', className, name: accounts.keyName, type: 'String' };
+  return known ? [{ kind: 'dropField', className, name: known.name }, add] : [add];
+}
+
+/** An account as it was read. */
+interface Account {
+  readonly objectId: string;
+  readonly phone: string | null;
+  /** What its key has to be. */
+  readonly wanted: string | null;
+}
+
+/** Sets the keys of the first accounts after a place in the order of creation. @returns the place of the last; `null` where there was none */
+async function fillPage(store: Store, after: number): Promise<number | null> {
+  for (let attempt = 1; ; attempt++) {
+    const accounts = accountsOf(store.schema());
+    const field = accounts?.table.fields.get(accounts.keyName);
+    if (!accounts || !field) return null;
+    const { table, phone, key } = accounts;
+    const fields = [fieldOf(table, 'objectId'), phone, field].map((one) => [one.name, one] as const);
+    const rows = await store.contents.rows({ ...table, fields: new Map(fields) }, after, PAGE);
+    const lacking: Account[] = [];
+    for (const row of rows) {
+      const [, objectId, text, kept] = row as unknown as [number, string, string | null, string | null];
+      const wanted = text === null ? null : key(text);
+      if (wanted !== kept) lacking.push({ objectId, phone: text, wanted });
+    }
+    // Other processes lock the same records in the same order.
+    lacking.sort((a, b) => (a.objectId < b.objectId ? -1 : 1));
+    try {
+      if (lacking.length > 0) await store.write({ plan: (schema) => ({ changes: [], mutations: updates(schema, lacking) }) });
+      return rows.at(-1)?.[0] ?? null;
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.key !== 'objectNotFound' || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** None of them takes effect where one of the numbers is another by then, or its account is gone. */
+function updates(schema: Schema, lacking: readonly Account[]): Mutation[] {
+  const accounts = accountsOf(schema);
+  if (!accounts?.table.fields.has(accounts.keyName)) return [];
+  const { table, phone, keyName } = accounts;
+  return lacking.map(({ objectId, phone: text, wanted }) => ({
+    kind: 'update',
+    table,
+    objectId,
+    guard: null,
+    condition: holds(phone, text),
+    assignments: assignmentsOf(table, { [keyName]: wanted }),
+    returning: [],
+  }));
+}
+
+function holds(field: Field, text: string | null): Filter {
+  if (text !== null) return { kind: 'compare', field, op: 'eq', value: text };
+  return { kind: 'not', item: { kind: 'exists', ref: { field, path: [] } } };
+}
