@@ -28,6 +28,8 @@ export interface FunctionRequest {
 export interface FunctionCall {
   /** The body or the query, credentials taken out. Strings hold no NUL and no half of a surrogate pair. */
   readonly input: JsonObject;
+  /** Whether a form or a query brought it, so that all values are texts or arrays of them. */
+  readonly isForm: boolean;
   readonly request: FunctionRequest;
   /** Who is signed in; asked only for functions of the operator. @returns rejects with invalidSession (209) */
   user(): Promise<FunctionUser | null>;

@@ -1,0 +1,19 @@
+import { isoText } from '../../../kernel/time.ts';
+import { dateType } from '../../../values/date.ts';
+import { parseIsoDate } from '../../../values/index.ts';
+import { mismatch } from '../../../values/mismatch.ts';
+import type { Coercion } from './type.ts';
+
+const monthFirst = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/;
+
+/** ISO 8601 text, `M/D/YYYY`, or a Date object. */
+export const date: Coercion = (value, field, className) => {
+  const instant = typeof value === 'string' ? read(value) : dateType.decode(value, field, className);
+  return typeof instant === 'number' ? { __type: 'Date', iso: isoText(instant) } : mismatch(className, field, value);
+};
+
+function read(text: string): number | null {
+  const [, month, day, year] = monthFirst.exec(text) ?? [];
+  if (month === undefined || day === undefined) return parseIsoDate(text);
+  return parseIsoDate(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`);
+}

@@ -1,0 +1,50 @@
+import { fail } from '../../errors/fail.ts';
+import { type JsonObject, own } from '../../kernel/json.ts';
+import { createRecord } from '../../records/index.ts';
+import type { TableSchema } from '../../schema/model.ts';
+import type { Store } from '../../storage/port.ts';
+import type { FormFunction } from '../model.ts';
+import { coerce } from './coercion/coerce.ts';
+import { pointerTo } from './coercion/pointer.ts';
+import { accountByPhone, hasEmail } from './duplicates.ts';
+import { requireFlag } from './flag.ts';
+import { isThere, isValidEmail, isValidPhone, setBoolean, textOf } from './input.ts';
+import { leadStatus } from './lead-statuses.ts';
+import { openTable } from './tables.ts';
+
+/**
+ * Creates a lead. SPEC "`getlead`", "States and transitions".
+ * @throws formDisabled, missingInput; schemaMismatch and other errors of `values/` (111, 105, 121); classMissing (103)
+ */
+export const getlead: FormFunction = async (context, input) => {
+  const { store } = context;
+  const settings = await requireFlag(store, 'AcceptWebLeads');
+  const phone = own(input, 'PhoneNumber');
+  const email = own(input, 'Email');
+  const isValidated = own(settings, 'ValidatePhoneOrEmail') === true;
+  const isReachable = isValidated ? isValidPhone(phone) || isValidEmail(email) : isThere(phone) || isThere(email);
+  if (!isReachable) fail('missingInput', '"PhoneNumber" or "Email"');
+  const accounts = openTable(store, 'Accounts');
+  const fields = coerce(accounts, 'lead', input);
+  await setStatus(store, accounts, fields, await isDuplicate(store, textOf(phone), textOf(email)));
+  setBoolean(accounts, fields, 'IsAccount', false);
+  setBoolean(accounts, fields, 'fromWeb2lead', true);
+  const { objectId } = await createRecord(context, 'Accounts', fields);
+  return { result: { success: true, leadId: objectId } };
+};
+
+/** Whether an account has the telephone number or the e-mail address. */
+async function isDuplicate(store: Store, phone: string | null, email: string | null): Promise<boolean> {
+  if (phone !== null && (await accountByPhone(store, phone)) !== null) return true;
+  return email !== null && isThere(email) && hasEmail(store, email);
+}
+
+/** A status that was sent counts for a lead that is no duplicate only. */
+async function setStatus(store: Store, accounts: TableSchema, fields: JsonObject, isDuplicate: boolean): Promise<void> {
+  if (isDuplicate) delete fields.LeadStatusId;
+  else if (Object.hasOwn(fields, 'LeadStatusId')) return;
+  const field = accounts.fields.get('LeadStatusId');
+  if (field?.type !== 'Pointer' || field.targetClass !== 'LeadStatuses') return;
+  const status = await leadStatus(store, isDuplicate ? 'duplicate' : 'new');
+  if (status !== null) fields.LeadStatusId = pointerTo(field, status);
+}

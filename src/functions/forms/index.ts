@@ -1,0 +1,11 @@
+import type { FormFunction } from '../model.ts';
+import { getlead } from './getlead.ts';
+import { tableForm } from './web2table.ts';
+
+/** The functions of the service itself, by name (SPEC "Server-side functions"). */
+export const forms: ReadonlyMap<string, FormFunction> = new Map([
+  ['getlead', getlead],
+  ['web2table', tableForm('AcceptWebToTable')],
+  ['web2case', tableForm('AcceptWebToCaseLeads', 'Cases')],
+  ['web2sale', tableForm('AcceptWebToSaleLeads', 'Sales')],
+]);

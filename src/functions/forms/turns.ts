@@ -1,0 +1,21 @@
+/** Work that is done one after the other where it has the same key. Keys are kept only while there is work. */
+export class Turns {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  /** Does the work when all work of the key that came before is done, well or not. At once where there is none. */
+  async take<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(key);
+    const mine = before ? before.then(work, work) : work();
+    this.#last.set(key, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.#last.get(key) === mine) this.#last.delete(key);
+    }
+  }
+
+  /** How many keys have work. */
+  get size(): number {
+    return this.#last.size;
+  }
+}

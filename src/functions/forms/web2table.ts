@@ -1,0 +1,103 @@
+import { fail } from '../../errors/fail.ts';
+import { type JsonObject, own } from '../../kernel/json.ts';
+import { phoneKey } from '../../kernel/phone-key.ts';
+import { createRecord, createTogether, type RecordContext } from '../../records/index.ts';
+import type { Field, TableSchema } from '../../schema/model.ts';
+import { newIdFor } from '../../schema/system-tables.ts';
+import type { Store } from '../../storage/port.ts';
+import type { FormFunction } from '../model.ts';
+import { coerce } from './coercion/coerce.ts';
+import { pointerTo } from './coercion/pointer.ts';
+import { contactOf, newContact } from './contact.ts';
+import { accountByPhone } from './duplicates.ts';
+import { type FormFlag, requireFlag } from './flag.ts';
+import { isThere, textOf } from './input.ts';
+import { openTable } from './tables.ts';
+import { Turns } from './turns.ts';
+
+/**
+ * A form that creates a record, and links it to a contact that it finds by telephone number or creates. SPEC "`web2table`".
+ * @param table that it creates records in; left out: the one that its input names
+ * @returns a function that throws formDisabled, missingInput, classMissing (103); schemaMismatch and other errors of `values/`
+ *   (111, 105, 121); unknownFile (1)
+ */
+export function tableForm(flag: FormFlag, table?: string): FormFunction {
+  return async (context, input) => {
+    const { store } = context;
+    await requireFlag(store, flag);
+    const phone = own(input, 'phone');
+    if (!isThere(phone)) return fail('missingInput', '"phone"');
+    const target = openTable(store, table ?? namedTable(input));
+    const accounts = openTable(store, 'Accounts');
+    const contact = contactOf(accounts, input);
+    const row = coerce(target, 'row', input, 'table_');
+    const { accountId, Id } = await createLinked(context, { accounts, contact, target, row, phone: textOf(phone) ?? '' });
+    return { success: true, accountId, Id };
+  };
+}
+
+function namedTable(input: JsonObject): string {
+  const table = own(input, 'table');
+  return typeof table === 'string' && isThere(table) ? table : fail('missingInput', '"table" in request body');
+}
+
+/** What a form is to write, its values as the record pipeline takes them. */
+interface LinkedRow {
+  readonly accounts: TableSchema;
+  /** Of a contact that is created. */
+  readonly contact: JsonObject;
+  readonly target: TableSchema;
+  readonly row: JsonObject;
+  /** As sent. */
+  readonly phone: string;
+}
+
+interface Written {
+  readonly accountId: string;
+  readonly Id: string;
+}
+
+/** Creates the row, and its contact where nobody has the telephone number. */
+async function createLinked(context: RecordContext, form: LinkedRow): Promise<Written> {
+  const key = phoneKey(form.phone);
+  if (key === null) return createBoth(context, form);
+  const { store } = context;
+  // Only while the contact may be new, so that rows of a known one do not wait for each other.
+  const found = await turnsOf(store).take(
+    key,
+    async () => (await accountByPhone(store, form.phone)) ?? createBoth(context, form),
+  );
+  if (typeof found !== 'string') return found;
+  const { objectId } = await createRecord(context, form.target.className, linked(form, found));
+  return { accountId: found, Id: objectId };
+}
+
+async function createBoth(context: RecordContext, form: LinkedRow): Promise<Written> {
+  const { accounts, contact, target } = form;
+  const accountId = newIdFor(accounts.className);
+  const [, row] = await createTogether(context, [
+    { className: accounts.className, body: await newContact(context.store, accounts, contact), objectId: accountId },
+    { className: target.className, body: linked(form, accountId) },
+  ]);
+  return { accountId, Id: (row as { readonly objectId: string }).objectId };
+}
+
+/** CONTRACT "Forms and files": the row is linked by `AccountId`, where its table has it. */
+function linked({ target, row }: LinkedRow, accountId: string): JsonObject {
+  const field = target.fields.get('AccountId');
+  return isLink(field) ? { ...row, AccountId: pointerTo(field, accountId) } : row;
+}
+
+const isLink = (field: Field | undefined): field is Field => field?.type === 'Pointer' && field.targetClass === 'Accounts';
+
+/** Two requests for one new telephone number make one contact. */
+const turns = new WeakMap<Store, Turns>();
+
+function turnsOf(store: Store): Turns {
+  let ofStore = turns.get(store);
+  if (!ofStore) {
+    ofStore = new Turns();
+    turns.set(store, ofStore);
+  }
+  return ofStore;
+}

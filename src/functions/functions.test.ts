@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { JsonObject } from '../kernel/json.ts';
+import { createLog } from '../observe/index.ts';
+import { masterContext } from '../records/testing/context.ts';
+import type { WriteEvent } from '../records/write/observer.ts';
+import type { Store } from '../storage/port.ts';
+import { addressesOf } from '../storage/sql/testing/addresses.ts';
+import { SqliteEngine } from '../storage/sqlite/index.ts';
+import { provision } from '../systems/provision.ts';
+import { type FunctionCall, Functions } from './index.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'rds-functions-'));
+const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
+const writes: WriteEvent[] = [];
+let store: Store;
+let functions: Functions;
+
+before(async () => {
+  writeFileSync(join(directory, 'echo.mjs'), 'export default ({ input, record, user }) => ({ input, record, user });');
+  writeFileSync(join(directory, 'getlead.mjs'), 'export default () => "mine";');
+  store = await engine.open('app');
+  await provision(store);
+  const watching = { mutations: () => [], committed: (event: WriteEvent) => writes.push(event) };
+  const hooks = { ...masterContext(store).hooks, observers: [watching] };
+  functions = new Functions({ directory, timeLimit: 5_000, hooks, log: createLog('silent') });
+  await functions.load();
+});
+after(async () => {
+  await store.close();
+  await engine.close();
+  rmSync(directory, { recursive: true });
+});
+
+const system = () => ({ appId: 'app', name: 'App', store });
+const callOf = (input: JsonObject, user: FunctionCall['user'] = assert.fail): FunctionCall => ({
+  input,
+  isForm: false,
+  request: { method: 'POST', headers: {}, ip: '127.0.0.1', holdsKey: false },
+  user,
+});
+
+test('forms are the service’s own, whatever files there are; nobody is asked who calls', async () => {
+  const answer = await functions.call(system(), 'getlead', () => callOf({ PhoneNumber: '1' }));
+  assert.match(answer, /^\{"result":\{"success":true,"leadId":"\w{10}"\}\}$/);
+  const [write] = writes;
+  assert.equal(write?.referer, 'server-side-code:getlead');
+  assert.equal(write?.principal.kind, 'master');
+});
+
+test('what an operator’s function returns is the result', async () => {
+  const user = { objectId: 'abcdefghij' };
+  const answer = await functions.call(system(), 'echo', () => callOf({ a: 1 }, async () => user));
+  assert.deepEqual(JSON.parse(answer), { result: { input: { a: 1 }, record: null, user } });
+});
+
+test('a name that nobody has is refused before the call is read', async () => {
+  for (const name of ['web2lead', 'constructor', '__proto__', '../echo', ''])
+    await assert.rejects(functions.call(system(), name, assert.fail), { message: 'User function not found', code: undefined });
+});
+
+test('triggers call functions of the operator, with their record', async () => {
+  const record = { objectId: 'abcdefghij' };
+  assert.deepEqual(await functions.callForRecord(system(), 'echo', record), { input: {}, record, user: null });
+  for (const name of ['getlead', 'nothing'])
+    await assert.rejects(functions.callForRecord(system(), name, record), { message: 'User function not found' });
+});

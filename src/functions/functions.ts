@@ -1,0 +1,67 @@
+import { anonymous, master } from '../access/index.ts';
+import { fail } from '../errors/fail.ts';
+import type { JsonObject, JsonValue } from '../kernel/json.ts';
+import type { Logger } from '../observe/index.ts';
+import type { RecordContext, WriteHooks } from '../records/index.ts';
+import { forms } from './forms/index.ts';
+import type { FunctionCall, FunctionSystem } from './model.ts';
+import { type FunctionRecord, OperatorFunctions } from './operator/index.ts';
+
+/** What functions stand on. */
+export interface FunctionsParts {
+  /** Where the operator's functions are (FUNCTIONS_DIR), absolute; may be missing. */
+  readonly directory: string;
+  /** Of an operator's function, in milliseconds. */
+  readonly timeLimit: number;
+  readonly hooks: WriteHooks;
+  readonly log: Logger;
+}
+
+/** The server-side functions: the service's own forms, and the operator's. SPEC "Server-side functions"; CONTRACT "Operator's functions". */
+export class Functions {
+  readonly #hooks: WriteHooks;
+  readonly #operator: OperatorFunctions;
+
+  constructor(parts: FunctionsParts) {
+    this.#hooks = parts.hooks;
+    this.#operator = new OperatorFunctions({ ...parts, isReserved: (name) => forms.has(name) });
+  }
+
+  /** Reads the operator's functions once, so that what cannot be loaded is told at the start. */
+  load(): Promise<void> {
+    return this.#operator.load();
+  }
+
+  /**
+   * Calls a function.
+   * @param call reads the call; asked when the name is known, so that its errors come after
+   * @returns JSON text of the answer's body
+   * @throws userFunctionNotFound; what `call` throws; what the function throws: formDisabled, missingInput, functionFailed,
+   *   functionTimeout, errors of values and records
+   */
+  async call(system: FunctionSystem, name: string, call: () => FunctionCall): Promise<string> {
+    const form = forms.get(name);
+    if (form) return JSON.stringify(await form(this.#contextOf(system, name), call().input));
+    const found = (await this.#operator.find(name)) ?? fail('userFunctionNotFound');
+    const asked = call();
+    const { input, isForm, request } = asked;
+    const user = await asked.user();
+    const result = await this.#operator.run(system, found, { input, isForm, request, user, record: null });
+    return `{"result":${JSON.stringify(result)}}`;
+  }
+
+  /**
+   * Calls a function of the operator with the record that fired a trigger (CONTRACT "Triggers": `server-side-code`).
+   * @throws userFunctionNotFound, also for a form; functionFailed, functionTimeout
+   */
+  async callForRecord(system: FunctionSystem, name: string, record: FunctionRecord, input: JsonObject = {}): Promise<JsonValue> {
+    const found = (forms.has(name) ? null : await this.#operator.find(name)) ?? fail('userFunctionNotFound');
+    return this.#operator.run(system, found, { input, isForm: false, request: null, user: null, record });
+  }
+
+  /** SPEC "Server-side functions": forms write with full rights. Files that they name have to be anybody's: their senders are nobody. */
+  #contextOf({ appId, store }: FunctionSystem, name: string): RecordContext {
+    const referer = `server-side-code:${name}`;
+    return { appId, store, principal: master, attacher: anonymous, hooks: this.#hooks, referer };
+  }
+}

@@ -1,0 +1,2 @@
+export { Functions } from './functions.ts';
+export type { FunctionCall, FunctionUser } from './model.ts';

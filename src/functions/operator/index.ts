@@ -1,0 +1,56 @@
+import type { JsonValue } from '../../kernel/json.ts';
+import type { Logger } from '../../observe/index.ts';
+import type { WriteHooks } from '../../records/index.ts';
+import type { FunctionSystem } from '../model.ts';
+import { keepUp } from './leftovers.ts';
+import { FunctionLoader, type LoadedFunction } from './loader.ts';
+import { type RunInput, runFunction } from './runner.ts';
+
+export type { LoadedFunction } from './loader.ts';
+export type { FunctionRecord } from './system.ts';
+
+export interface OperatorFunctionsParts {
+  /** FUNCTIONS_DIR, absolute; it may be missing. */
+  readonly directory: string;
+  /** How long a call may take, in milliseconds. */
+  readonly timeLimit: number;
+  readonly hooks: WriteHooks;
+  readonly log: Logger;
+  /** Names of functions of the service's own: a file cannot take one. */
+  readonly isReserved: (name: string) => boolean;
+}
+
+/** The functions that the operator has put into FUNCTIONS_DIR (CONTRACT "Operator's functions"). */
+export class OperatorFunctions {
+  readonly #parts: OperatorFunctionsParts;
+  readonly #loader: FunctionLoader;
+
+  constructor(parts: OperatorFunctionsParts) {
+    this.#parts = parts;
+    this.#loader = new FunctionLoader(parts);
+  }
+
+  /** Loads all functions once, and logs what cannot be loaded. Never throws. */
+  async load(): Promise<void> {
+    keepUp(this.#parts.log);
+    await this.#loader.loadAll();
+  }
+
+  /**
+   * The function of a name, as its file is now.
+   * @returns `null` where there is none
+   * @throws internal (500) where its file cannot be loaded, and no version before could
+   */
+  find(name: string): Promise<LoadedFunction | null> {
+    return this.#loader.find(name);
+  }
+
+  /**
+   * Runs a function that was found.
+   * @returns its result as JSON has it
+   * @throws functionFailed (400), functionTimeout (503)
+   */
+  run(system: FunctionSystem, loaded: LoadedFunction, given: RunInput): Promise<JsonValue> {
+    return runFunction(this.#parts, system, loaded, given);
+  }
+}

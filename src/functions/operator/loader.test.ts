@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { FunctionLoader } from './loader.ts';
+import { heardLog } from './testing/heard-log.ts';
+
+const made: string[] = [];
+after(() => {
+  for (const directory of made) rmSync(directory, { recursive: true });
+});
+
+function directoryWith(files: Record<string, string>): string {
+  const directory = mkdtempSync(join(tmpdir(), 'rds-functions-'));
+  made.push(directory);
+  write(directory, files);
+  return directory;
+}
+
+function write(directory: string, files: Record<string, string>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(directory, name, '..'), { recursive: true });
+    writeFileSync(join(directory, name), text);
+  }
+}
+
+function loading(directory: string, timeLimit = 2_000) {
+  const { log, heard } = heardLog();
+  const loader = new FunctionLoader({ directory, timeLimit, log, isReserved: (name) => name === 'getlead' });
+  /** What a function without input answers. */
+  const answer = async (name: string): Promise<unknown> => {
+    const loaded = await loader.find(name);
+    return loaded && (loaded.run as () => unknown)();
+  };
+  return { loader, heard, answer };
+}
+
+test('a file is a function by its default export: a function, or an object with one; an object keeps its `this`', async () => {
+  const { answer } = loading(
+    directoryWith({
+      'plain.ts': 'export default (): number => 1',
+      'object.ts': 'export default { more: 1, run() { return 1 + this.more } }',
+      'module.mjs': 'export default () => 3',
+      'script.js': 'export default () => 4',
+      'common.js': 'module.exports = () => 5',
+    }),
+  );
+  for (const [index, name] of ['plain', 'object', 'module', 'script', 'common'].entries())
+    assert.equal(await answer(name), index + 1, name);
+});
+
+test('a function far from the service imports its package and zod', async () => {
+  const { answer } = loading(
+    directoryWith({
+      'far.ts': `
+        import { defineFunction, z } from 'record-data-service';
+        import { z as own } from 'zod';
+        import { helper } from './lib/helper.ts';
+        export default defineFunction({ input: z.object({}), run: () => [own === z, helper] });`,
+      'lib/helper.ts': `import { z } from 'record-data-service'; export const helper: string = typeof z.object;`,
+    }),
+  );
+  assert.deepEqual(await answer('far'), [true, 'function']);
+});
+
+test('of several files with a name .ts comes first, then .mjs, then .js; as files go and come', async () => {
+  const directory = directoryWith({ 'same.js': 'export default () => "js"' });
+  const { answer, loader } = loading(directory);
+  assert.equal(await answer('same'), 'js');
+  write(directory, { 'same.mjs': 'export default () => "mjs"' });
+  assert.equal(await answer('same'), 'mjs');
+  write(directory, { 'same.ts': 'export default () => "ts"' });
+  assert.equal(await answer('same'), 'ts');
+  rmSync(join(directory, 'same.ts'));
+  assert.equal(await answer('same'), 'mjs');
+  rmSync(join(directory, 'same.mjs'));
+  rmSync(join(directory, 'same.js'));
+  assert.equal(await loader.find('same'), null);
+});
+
+test('a file that has changed counts from the next call on; one of the same length and time, too', async () => {
+  const directory = directoryWith({ 'counter.ts': 'export default () => 1' });
+  const { answer } = loading(directory);
+  for (let n = 1; n < 6; n++) {
+    assert.equal(await answer('counter'), n);
+    assert.equal(await answer('counter'), n);
+    write(directory, { 'next.tmp': `export default () => ${n + 1}` });
+    renameSync(join(directory, 'next.tmp'), join(directory, 'counter.ts'));
+  }
+});
+
+test('what a function imports of the directory is looked at as well, through others, and what has not changed stays', async () => {
+  const directory = directoryWith({
+    'one.ts': `import { far } from './lib/middle.ts'; export default () => far;`,
+    'two.ts': `import { far } from './lib/middle.ts'; import { state } from './state.ts'; export default () => [far, state.count++];`,
+    'lib/middle.ts': `export { far } from './far.mjs';`,
+    'lib/far.mjs': `import data from './data.json' with { type: 'json' }; export const far = data.value;`,
+    'lib/data.json': '{"value": 1}',
+    'state.ts': 'export const state = { count: 0 };',
+    'common.js': `module.exports = () => require('./helper.cjs').value;`,
+    'helper.cjs': 'exports.value = 1;',
+  });
+  const { answer } = loading(directory);
+  assert.deepEqual([await answer('one'), await answer('two'), await answer('common')], [1, [1, 0], 1]);
+  write(directory, { 'lib/data.json': '{"value": 22}', 'helper.cjs': 'exports.value = 22;' });
+  assert.deepEqual([await answer('two'), await answer('one'), await answer('common')], [[22, 1], 22, 22]);
+  write(directory, { 'lib/middle.ts': 'export const far = 333;' });
+  assert.deepEqual([await answer('one'), await answer('two')], [333, [333, 2]]);
+});
+
+test('a version that cannot be loaded leaves the one before in service, and is told once', async () => {
+  const directory = directoryWith({
+    'careful.ts': `import { value } from './_value.ts'; export default () => value;`,
+    '_value.ts': 'export const value = 1;',
+  });
+  const { answer, heard } = loading(directory);
+  assert.equal(await answer('careful'), 1);
+  write(directory, { '_value.ts': 'export const value = ;' });
+  for (let time = 0; time < 3; time++) assert.equal(await answer('careful'), 1);
+  assert.equal(heard('error').length, 1);
+  assert.match(heard('error')[0]?.msg ?? '', /the version before stays in service/);
+  assert.match(heard('error')[0]?.file ?? '', /careful\.ts$/);
+  write(directory, { '_value.ts': 'export const value = 2;' });
+  assert.equal(await answer('careful'), 2);
+  assert.equal(heard('error').length, 1);
+});
+
+test('where no version could be loaded the call is a server error, until the file can be', async () => {
+  const directory = directoryWith({
+    'enums.ts': 'enum Color { Red } export default () => Color.Red;',
+    'nothing.ts': 'export const run = 1;',
+    'missing.ts': `import { value } from './_later.ts'; export default () => value;`,
+    'schema.ts': 'export default { input: { type: "no type" }, run() {} };',
+    'thrown.mjs': 'throw "text";',
+    'hangs.mjs': 'await new Promise(() => {}); export default () => 1;',
+    'fine.ts': 'export default () => 1',
+  });
+  const { answer, loader, heard } = loading(directory, 300);
+  await loader.loadAll();
+  const names = ['enums', 'nothing', 'missing', 'schema', 'thrown', 'hangs'];
+  for (const name of [...names, ...names])
+    await assert.rejects(loader.find(name), { key: 'internal', status: 500, message: 'server error' }, name);
+  assert.equal(heard('error').length, names.length);
+  assert.match(heard('error').find(({ file }) => file?.endsWith('enums.ts'))?.msg ?? '', /no enum/);
+  assert.equal(heard('info').at(-1)?.count, 1);
+  write(directory, { '_later.ts': 'export const value = 7;' });
+  assert.equal(await answer('missing'), 7);
+});
+
+test('calls at once share what is loaded', async () => {
+  const directory = directoryWith({ 'slow.mjs': 'globalThis.rdsLoads = (globalThis.rdsLoads ?? 0) + 1; export default () => 1' });
+  const { loader } = loading(directory);
+  const found = await Promise.all(Array.from({ length: 20 }, () => loader.find('slow')));
+  assert.equal(new Set(found).size, 1);
+  assert.equal((globalThis as { rdsLoads?: number }).rdsLoads, 1);
+});
+
+test('no other name leads to a file', async () => {
+  const directory = directoryWith({
+    'getlead.ts': 'export default () => 1',
+    'types.d.ts': 'export default 1',
+    'deep/inner.ts': 'export default () => 1',
+    '_own.ts': 'export default () => 1',
+    '1st.ts': 'export default () => 1',
+    'folder.ts/index.ts': 'export default () => 1',
+    'fine.test.ts': 'throw new Error()',
+  });
+  const { loader, heard } = loading(directory);
+  await loader.loadAll();
+  const names = [
+    'getlead',
+    'types.d',
+    'types',
+    'deep/inner',
+    '../x',
+    '_own',
+    '1st',
+    'folder',
+    'fine.test',
+    '__proto__',
+    'constructor',
+    '',
+    'a\0b',
+  ];
+  for (const name of names) assert.equal(await loader.find(name), null, name);
+  assert.deepEqual(
+    heard('error').map((told) => told.function),
+    ['getlead'],
+  );
+});
+
+test('the directory may be missing at first, and its files symbolic links', async () => {
+  const directory = directoryWith({});
+  const { loader, answer, heard } = loading(join(directory, 'later'));
+  await loader.loadAll();
+  assert.equal(await loader.find('linked'), null);
+  write(directory, {
+    'version-1/linked.ts': `import { value } from './_value.ts'; import { z } from 'record-data-service'; export default () => value + typeof z`,
+    'version-1/_value.ts': 'export const value = 1;',
+    'version-2/linked.ts': `import { value } from './_value.ts'; export default () => value`,
+    'version-2/_value.ts': 'export const value = 2;',
+    'elsewhere.ts': `import { z } from 'record-data-service'; export default () => typeof z.string`,
+  });
+  // As volumes of configuration are: all files change at once.
+  mkdirSync(join(directory, 'later'));
+  symlinkSync('../version-1', join(directory, 'later/current'));
+  for (const file of ['linked.ts', '_value.ts']) symlinkSync(`current/${file}`, join(directory, 'later', file));
+  symlinkSync('../elsewhere.ts', join(directory, 'later/elsewhere.ts'));
+  assert.equal(await answer('linked'), '1object');
+  assert.equal(await answer('elsewhere'), 'function');
+  symlinkSync('../version-2', join(directory, 'later/next'));
+  renameSync(join(directory, 'later/next'), join(directory, 'later/current'));
+  assert.equal(await answer('linked'), 2);
+  assert.deepEqual(heard('error'), []);
+});

@@ -1,0 +1,175 @@
+import { readdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fail } from '../../errors/fail.ts';
+import type { Logger } from '../../observe/index.ts';
+import type { RunFunction } from './definition.ts';
+import { loggedFailure } from './failure.ts';
+import { type InputCheck, inputCheck } from './input.ts';
+import { asFunction } from './leftovers.ts';
+import { Modules, stampOf } from './modules.ts';
+
+/** docs/decisions.md "Functions and forms": no other name becomes part of a path. */
+const functionName = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/;
+/** Of several files with one name the first counts. */
+const ENDINGS = ['.ts', '.mjs', '.js'] as const;
+
+/** A function as its file says, ready to be run. */
+export interface LoadedFunction {
+  readonly name: string;
+  readonly check: InputCheck;
+  readonly run: RunFunction<never>;
+}
+
+/** What became of a version of a file. */
+interface Attempt {
+  /** As it lies in the directory; what it leads to may be a symbolic link. */
+  readonly path: string;
+  readonly stamp: string;
+  readonly realPath: string;
+  readonly version: number;
+}
+
+interface Known {
+  /** The last version that could be loaded. */
+  loaded: LoadedFunction | null;
+  attempt: Attempt | null;
+  /** While a version is loaded: all callers wait for the same. */
+  loading: Promise<void> | null;
+}
+
+export interface LoaderParts {
+  /** Absolute; it may be missing. */
+  readonly directory: string;
+  /** How long the loading of a file may take, in milliseconds. */
+  readonly timeLimit: number;
+  readonly log: Logger;
+  /** Names of functions of the service's own. */
+  readonly isReserved: (name: string) => boolean;
+}
+
+/** The functions of a directory, as their files are at each call. */
+export class FunctionLoader {
+  readonly #parts: LoaderParts;
+  readonly #known = new Map<string, Known>();
+  #modules: Modules | null = null;
+
+  constructor(parts: LoaderParts) {
+    this.#parts = parts;
+  }
+
+  /** Loads all functions once, so that what cannot be loaded is told at the start. Never throws. */
+  async loadAll(): Promise<void> {
+    const { log, isReserved } = this.#parts;
+    let count = 0;
+    const load = async (name: string) => {
+      if (await this.find(name).catch(() => null)) count++;
+    };
+    const names = this.#names();
+    for (const name of names.filter(isReserved))
+      log.error({ function: name }, 'the service has a function of this name itself: the file is never called');
+    await Promise.all(names.filter((name) => !isReserved(name)).map(load));
+    log.info({ count, directory: this.#parts.directory }, 'functions of the operator');
+  }
+
+  /**
+   * The function of a name, as its file is now; where that cannot be loaded, as it was before.
+   * @returns `null` where there is none
+   * @throws internal (500) where there is a file, and no version of it could be loaded
+   */
+  async find(name: string): Promise<LoadedFunction | null> {
+    if (!functionName.test(name) || this.#parts.isReserved(name)) return null;
+    const file = this.#locate(name);
+    if (!file) {
+      this.#known.delete(name);
+      return null;
+    }
+    let known = this.#known.get(name);
+    if (!known) {
+      known = { loaded: null, attempt: null, loading: null };
+      this.#known.set(name, known);
+    }
+    if (!known.loading && !this.#isCurrent(known.attempt, file)) {
+      const { path, stamp } = file;
+      const loading = this.#load(name, path, stamp, known).finally(() => {
+        known.loading = null;
+      });
+      known.loading = loading;
+    }
+    if (known.loading) await known.loading;
+    return known.loaded ?? fail('internal');
+  }
+
+  #locate(name: string): { path: string; stamp: string } | null {
+    for (const ending of ENDINGS) {
+      const path = join(this.#parts.directory, name + ending);
+      const stamp = stampOf(path);
+      if (stamp !== '') return { path, stamp };
+    }
+    return null;
+  }
+
+  #isCurrent(attempt: Attempt | null, { path, stamp }: { path: string; stamp: string }): boolean {
+    if (attempt?.path !== path || attempt.stamp !== stamp) return false;
+    return this.#modules?.currentVersion(attempt.realPath) === attempt.version;
+  }
+
+  async #load(name: string, path: string, stamp: string, known: Known): Promise<void> {
+    const { directory, timeLimit, log } = this.#parts;
+    const isFirst = known.attempt === null;
+    try {
+      this.#modules ??= new Modules(realpathSync(directory));
+      const realPath = realpathSync(path);
+      const address = this.#modules.address(realPath);
+      known.attempt = { path, stamp, realPath, version: this.#modules.currentVersion(realPath) };
+      const imported = asFunction({ function: name }, () => import(address));
+      known.loaded = await definedIn(name, await inTime(imported, timeLimit));
+      if (!isFirst) log.info({ function: name }, 'a function was loaded anew');
+    } catch (error) {
+      const served = known.loaded ? 'the version before stays in service' : 'it cannot be called';
+      log.error({ err: loggedFailure(error), file: path }, `a function cannot be loaded: ${served}${hintFor(error)}`);
+    }
+  }
+
+  /** Names of the functions that the directory has now. */
+  #names(): string[] {
+    const { directory, log } = this.#parts;
+    try {
+      const found = readdirSync(directory).flatMap((file) =>
+        ENDINGS.filter((end) => file.endsWith(end)).map((end) => file.slice(0, -end.length)),
+      );
+      return [...new Set(found.filter((name) => functionName.test(name)))].sort();
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'ENOENT') log.error({ err: error }, 'FUNCTIONS_DIR cannot be read');
+      return [];
+    }
+  }
+}
+
+/** @throws where a module's default export is no function, or its input no schema */
+async function definedIn(name: string, { default: exported }: { default?: unknown }): Promise<LoadedFunction> {
+  if (typeof exported === 'function') return { name, check: await inputCheck(undefined), run: exported as RunFunction<never> };
+  const { input, run } = (exported ?? {}) as { input?: unknown; run?: unknown };
+  if (typeof run !== 'function') throw new Error('the default export should be a function, or an object with a function `run`');
+  return { name, check: await inputCheck(input), run: (context) => run.call(exported, context) };
+}
+
+/** @throws where a module has not been loaded in time: a top-level await may wait for ever */
+function inTime<T>(loading: Promise<T>, timeLimit: number): Promise<T> {
+  const timer = new AbortController();
+  const late = wait(timeLimit, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`it took more than ${timeLimit} ms`);
+  });
+  return Promise.race([loading, late]).finally(() => {
+    timer.abort();
+    late.catch(() => {});
+  });
+}
+
+function hintFor(error: unknown): string {
+  if (!(error instanceof SyntaxError)) return '';
+  const isTypes = 'code' in error && error.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX';
+  return isTypes
+    ? '; types are taken out of TypeScript, nothing is compiled: no enum, namespace or parameter property'
+    : '; `node --check FILE` tells where';
+}

@@ -1,0 +1,130 @@
+import { master } from '../../access/index.ts';
+import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
+import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import type { Logger } from '../../observe/index.ts';
+import type { WriteHooks } from '../../records/index.ts';
+import type { FunctionRequest, FunctionSystem, FunctionUser } from '../model.ts';
+import type { FunctionContext } from './definition.ts';
+import { loggedFailure, ServiceFault, shownFailure } from './failure.ts';
+import { Gate } from './gate.ts';
+import { asFunction, asService, type Running } from './leftovers.ts';
+import type { LoadedFunction } from './loader.ts';
+import type { FunctionRecord } from './system.ts';
+import { type Guarded, systemRecords } from './system-records.ts';
+
+/** What a run is given beside the system. */
+export interface RunInput {
+  readonly input: JsonObject;
+  /** Whether the values of `input` are texts of a form or a query. */
+  readonly isForm: boolean;
+  /** `null` where a trigger calls. */
+  readonly request: FunctionRequest | null;
+  /** `null` where a request calls. */
+  readonly record: FunctionRecord | null;
+  readonly user: FunctionUser | null;
+}
+
+export interface RunnerParts {
+  /** Milliseconds. */
+  readonly timeLimit: number;
+  readonly hooks: WriteHooks;
+  readonly log: Logger;
+}
+
+/**
+ * Runs a function (CONTRACT "Operator's functions"). What goes wrong is logged, with the system and the function, never with the input.
+ * @returns what it returned, as JSON has it; null for `undefined`
+ * @throws functionFailed (400) where it threw or its input is refused, functionTimeout (503)
+ */
+export async function runFunction(
+  { timeLimit, hooks, log }: RunnerParts,
+  system: FunctionSystem,
+  loaded: LoadedFunction,
+  given: RunInput,
+): Promise<JsonValue> {
+  const who = { system: system.appId, function: loaded.name };
+  const gate = new Gate();
+  const context = {
+    appId: system.appId,
+    store: system.store,
+    principal: master,
+    hooks,
+    referer: `server-side-code:${loaded.name}`,
+  };
+  const records = systemRecords(system, context, guardedBy(gate, who, log));
+  const timeIsUp = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    const error = serviceError('functionTimeout');
+    gate.giveUp(error);
+    timeIsUp.reject(error);
+  }, timeLimit);
+  const work = asFunction(who, () => carryOut(loaded, given, { system: records, signal: gate.signal }, log, who));
+  try {
+    return await Promise.race([work, timeIsUp.promise]);
+  } catch (error) {
+    if (error instanceof ServiceError && error.key === 'functionTimeout')
+      log.warn(who, 'a function took too long and was given up');
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    gate.end();
+    // It may go on after its time; it was answered for.
+    work.catch(() => {});
+  }
+}
+
+/** @throws functionFailed */
+async function carryOut(
+  loaded: LoadedFunction,
+  { input, isForm, request, record, user }: RunInput,
+  parts: Pick<FunctionContext, 'system' | 'signal'>,
+  log: Logger,
+  who: Running,
+): Promise<JsonValue> {
+  const failed = (thrown: unknown): never => {
+    if (!parts.signal.aborted) log.warn({ err: loggedFailure(thrown), ...who }, 'a function failed');
+    throw shownFailure(thrown);
+  };
+  let checked: unknown;
+  try {
+    checked = await loaded.check(input, isForm);
+  } catch (error) {
+    // A refusal is the caller's to hear, and nothing for the log; a schema's own code may fail like any other of the function.
+    if (error instanceof ServiceError && error.key === 'functionFailed') throw error;
+    return failed(error);
+  }
+  let result: unknown;
+  try {
+    result = await loaded.run({ input: checked as never, request, record, user, ...parts });
+  } catch (error) {
+    return failed(error);
+  }
+  return jsonOf(result, failed);
+}
+
+function jsonOf(result: unknown, failed: (thrown: unknown) => never): JsonValue {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(result);
+  } catch (error) {
+    const { message } = loggedFailure(error);
+    return failed(new Error(`The function returned what JSON cannot say: ${message.split('\n', 1)[0]}`));
+  }
+  return text === undefined ? null : JSON.parse(text);
+}
+
+/** Errors of the service pass to the function; faults are logged, and tell it nothing. */
+function guardedBy(gate: Gate, who: Running, log: Logger): Guarded {
+  return async (work) => {
+    gate.check();
+    try {
+      const done = await asService(work);
+      if (gate.signal.aborted) fail('functionTimeout');
+      return done;
+    } catch (error) {
+      if (error instanceof ServiceError) throw error;
+      log.error({ err: error, ...who }, 'the records of a system failed under a function');
+      throw new ServiceFault();
+    }
+  };
+}
