@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { master } from './access/index.ts';
-import { deleteOld } from './audit/index.ts';
+import { deleteOld, timeline } from './audit/index.ts';
 import { Addresses, type Config, type Secrets } from './config/index.ts';
 import { type FileStore, type FileSystem, Files, fileKeeper, openFileStore } from './files/index.ts';
+import { Functions } from './functions/index.ts';
 import { HttpServer } from './http/index.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import { createMailer } from './mail/index.ts';
@@ -21,7 +22,7 @@ const DRAIN_BOUND = 30_000;
 const HOUR = 3_600_000;
 
 /** Who has a say in every write, whatever path it comes by. */
-const hooksWith = (files: FileKeeper): WriteHooks => ({ observers: [], rules: userTableRules, files });
+const hooksWith = (files: FileKeeper): WriteHooks => ({ observers: [timeline], rules: userTableRules, files });
 
 /** Makes contexts for the records of a store as its master writes them. */
 type ContextOf = (store: Store, appId: string) => RecordContext;
@@ -117,7 +118,9 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
   const { trustProxy } = config;
   const resets = new PasswordResets({ mailer, baseUrl: () => addresses.base, log });
   const baseUrl = () => addresses.base;
-  const http = await HttpServer.create({ systems, users, resets, files, hooks, log, trustProxy, baseUrl }, config);
+  const functions = new Functions({ directory: config.functionsDir, timeLimit: config.functionTimeout, hooks, log });
+  await functions.load();
+  const http = await HttpServer.create({ systems, users, resets, files, functions, hooks, log, trustProxy, baseUrl }, config);
   return {
     administration: new Administration(stores.registry, stores.engine, () => openBytes(config, log)),
     contextOf: masterOf(hooks),

@@ -5,6 +5,7 @@ import { renderError } from '../errors/render.ts';
 import { answerEarly } from './early.ts';
 import type { Edge } from './edge.ts';
 import type { ApiReply } from './endpoint.ts';
+import { TooManyRequests } from './limits/address-limit.ts';
 import { pageHeaders } from './pages/page.ts';
 import { tooLargePage } from './pages/too-large.ts';
 
@@ -27,14 +28,14 @@ export function sendReply(edge: Edge, reply: FastifyReply, { status, json, heade
 
 /** Sends an error; faults of ours are logged and not shown (SPEC "Errors": 500). */
 export function sendError(edge: ErrorEdge, reply: FastifyReply, error: unknown): void {
-  reportFault(edge, reply, error);
+  prepare(edge, reply, error);
   const { status, json } = renderError(error);
   reply.code(status).header('content-type', jsonType).send(json);
 }
 
 /** The same while the client may still be sending. A file that is too large has a page for an answer (SPEC "Errors": 413). */
 export function refuseEarly(edge: ErrorEdge, reply: FastifyReply, error: unknown): void {
-  reportFault(edge, reply, error);
+  prepare(edge, reply, error);
   const { status, json } = renderError(error);
   const isPage = error instanceof ServiceError && error.key === 'fileTooLarge';
   const shown = isPage ? { headers: pageHeaders, text: tooLargePage } : { headers: { 'content-type': jsonType }, text: json };
@@ -43,6 +44,8 @@ export function refuseEarly(edge: ErrorEdge, reply: FastifyReply, error: unknown
 
 type ErrorEdge = Pick<Edge, 'log'>;
 
-function reportFault({ log }: ErrorEdge, reply: FastifyReply, error: unknown): void {
+/** Logs a fault; says when to come again where that is the trouble. */
+function prepare({ log }: ErrorEdge, reply: FastifyReply, error: unknown): void {
+  if (error instanceof TooManyRequests) reply.header('retry-after', String(error.retryAfter));
   if (!(error instanceof ServiceError)) log.error({ err: error, request: reply.request.id }, 'a request failed');
 }

@@ -31,6 +31,7 @@ const edge: Edge = {
   users: new Users(1),
   resets: {} as Edge['resets'],
   files: {} as Edge['files'],
+  functions: {} as Edge['functions'],
   hooks: { observers: [], rules: new Map(), files: noFiles },
   log: pino({ level: 'silent' }),
   trustProxy: false,

@@ -117,7 +117,11 @@ function apiRequest({ edge, endpoint, envelope, request }: Exchange, system: Sys
   return {
     system,
     principal,
-    client: { sessionToken: envelope.credentials.sessionToken, installationId: envelope.installationId },
+    client: {
+      sessionToken: envelope.credentials.sessionToken,
+      installationId: envelope.installationId,
+      address: () => request.ip ?? '',
+    },
     context: { appId: system.appId, store: system.store, principal, hooks: edge.hooks, referer: request.headers.referer ?? null },
     params: request.params as Params,
     query: queryOf(endpoint, envelope, request),

@@ -1,4 +1,5 @@
 import type { Files } from '../files/index.ts';
+import type { Functions } from '../functions/index.ts';
 import type { Logger } from '../observe/index.ts';
 import type { WriteHooks } from '../records/index.ts';
 import type { Systems } from '../systems/index.ts';
@@ -10,6 +11,7 @@ export interface Edge {
   readonly users: Users;
   readonly resets: PasswordResets;
   readonly files: Files;
+  readonly functions: Pick<Functions, 'call'>;
   readonly hooks: WriteHooks;
   readonly log: Logger;
   /** Whose headers count that speak for others (CONTRACT "Running": TRUST_PROXY). */

@@ -11,6 +11,8 @@ export interface Client {
   readonly sessionToken: unknown;
   /** `null` where none was sent. */
   readonly installationId: string | null;
+  /** The address that it came from, as TRUST_PROXY says; empty where the connection is gone. */
+  readonly address: () => string;
 }
 
 /** A request below the prefix, its system and caller known. The same for a request of its own and for an item of a batch. */

@@ -39,7 +39,11 @@ const UNDERSCORE = 95;
  * @throws invalidJson (107)
  */
 export function openEnvelope(headers: IncomingHttpHeaders, text: string | undefined): Envelope {
-  const sent = text === undefined || text === '' ? undefined : parseRequestJson(text);
+  return envelopeOf(headers, text === undefined || text === '' ? undefined : parseRequestJson(text));
+}
+
+/** The same of a body that was read. */
+export function envelopeOf(headers: IncomingHttpHeaders, sent: JsonValue | undefined): Envelope {
   const body = stripConsumed(sent);
   // Nothing was consumed, so nothing of the body is about the request.
   const about = body === sent ? undefined : (sent as JsonObject);

@@ -7,6 +7,8 @@ import { Connections } from './connections.ts';
 import { registerDataEndpoints } from './data.ts';
 import type { Edge } from './edge.ts';
 import { registerFiles } from './files/index.ts';
+import { type FunctionOptions, registerFunctions } from './functions/index.ts';
+import { limitOf } from './limits/address-limit.ts';
 import { registerBodyReader } from './plugins/body.ts';
 import { registerCors } from './plugins/cors.ts';
 import { answerBadAddress, answerBadRequest, registerErrors } from './plugins/errors.ts';
@@ -28,13 +30,15 @@ const HEADER_BYTES = 64 * 1024;
 const KEEP_ALIVE_TIMEOUT = 72_000;
 
 /** What the settings say of the server. */
-export interface HttpOptions {
+export interface HttpOptions extends FunctionOptions {
   readonly host: string;
   readonly port: number;
   /** Whose `X-Forwarded-*` headers count. */
   readonly trustProxy: boolean | string[];
   /** Milliseconds that a query may take, during which its connection is quiet. */
   readonly queryTimeout: number;
+  /** Requests a minute from one address; 0: no limit. */
+  readonly rateLimits: { readonly functions: number; readonly login: number };
 }
 
 /** The service's HTTP server. */
@@ -91,9 +95,10 @@ export class HttpServer {
     registerDataEndpoints(
       server,
       edge,
-      dataEndpoints(edge, (error) => edge.log.error({ err: error }, 'a batch item failed')),
+      dataEndpoints(edge, limitOf(options.rateLimits.login), (error) => edge.log.error({ err: error }, 'a batch item failed')),
     );
     registerFiles(server, edge);
+    registerFunctions(server, edge, options);
     server.addHook('onSend', (_request, reply, _payload, done) => {
       if (http.#draining) reply.header('connection', 'close');
       done();

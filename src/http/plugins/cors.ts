@@ -21,7 +21,7 @@ export async function registerCors(server: FastifyInstance): Promise<void> {
   await server.register(cors, {
     origin: true,
     methods: 'GET,PUT,POST,DELETE,OPTIONS',
-    exposedHeaders: ['X-Request-Id', 'Location', 'ETag', 'Accept-Ranges', 'Content-Range', 'Content-Disposition'],
+    exposedHeaders: ['X-Request-Id', 'Location', 'ETag', 'Accept-Ranges', 'Content-Range', 'Content-Disposition', 'Retry-After'],
     maxAge: 86_400,
     strictPreflight: false,
   });

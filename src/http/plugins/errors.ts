@@ -22,7 +22,7 @@ export function registerErrors(server: FastifyInstance, edge: Edge): void {
 }
 
 /** The catalogue's entry for an error of the framework; anything else as it is. */
-function translate(error: unknown): unknown {
+export function translate(error: unknown): unknown {
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };
   if (error instanceof ServiceError) return error;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return serviceError('tooLarge');

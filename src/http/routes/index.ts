@@ -1,5 +1,6 @@
 import type { Edge } from '../edge.ts';
 import type { Endpoint } from '../endpoint.ts';
+import type { AddressLimit } from '../limits/address-limit.ts';
 import { aggregateEndpoints } from './aggregate.ts';
 import { batchEndpoint } from './batch.ts';
 import { classEndpoints } from './classes.ts';
@@ -8,13 +9,17 @@ import { functionEndpoints } from './functions.ts';
 import { schemaEndpoints } from './schemas.ts';
 import { userEndpoints } from './users.ts';
 
-/** Every data endpoint. A batch may address all but itself and files. */
+/**
+ * Every data endpoint. A batch may address all but itself and files.
+ * @param loginLimit `null`: none
+ */
 export function dataEndpoints(
   { users, resets, files }: Pick<Edge, 'users' | 'resets' | 'files'>,
+  loginLimit: AddressLimit | null,
   reportFault: (error: unknown) => void,
 ): readonly Endpoint[] {
   const single = [
-    ...userEndpoints(users, resets),
+    ...userEndpoints(users, resets, loginLimit),
     ...classEndpoints(users),
     ...aggregateEndpoints,
     ...schemaEndpoints,

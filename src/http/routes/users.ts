@@ -5,22 +5,28 @@ import type { ClpAction } from '../../schema/model.ts';
 import type { PasswordResets, Users } from '../../users/index.ts';
 import type { ApiReply, ApiRequest, Endpoint } from '../endpoint.ts';
 import { fieldsOf } from '../envelope.ts';
+import type { AddressLimit } from '../limits/address-limit.ts';
 
-/** SPEC "Users and sessions", "Login and session": all that is not an operation on a record. */
-export function userEndpoints(users: Users, resets: PasswordResets): readonly Endpoint[] {
+/**
+ * SPEC "Users and sessions", "Login and session": all that is not an operation on a record.
+ * @param limit of what who knows the application id alone may try, in a batch too
+ */
+export function userEndpoints(users: Users, resets: PasswordResets, limit: AddressLimit | null): readonly Endpoint[] {
+  const counted = limitedBy(limit);
   return [
     {
       method: 'POST',
       path: '/login',
       open: true,
-      handle: async ({ context, client, body }) => ok(await users.logIn(context, fieldsOf(body), client.installationId)),
+      handle: counted(async ({ context, client, body }) => ok(await users.logIn(context, fieldsOf(body), client.installationId))),
     },
     {
       method: 'GET',
       path: '/login',
       open: true,
-      handle: async ({ context, client, query }) =>
+      handle: counted(async ({ context, client, query }) =>
         ok(await users.logIn(context, Object.fromEntries(query) as JsonObject, client.installationId)),
+      ),
     },
     {
       method: 'POST',
@@ -34,7 +40,7 @@ export function userEndpoints(users: Users, resets: PasswordResets): readonly En
       method: 'POST',
       path: '/requestPasswordReset',
       open: true,
-      handle: ({ system, body }) => ok(JSON.stringify(resets.request(system, fieldsOf(body)))),
+      handle: counted(({ system, body }) => ok(JSON.stringify(resets.request(system, fieldsOf(body))))),
     },
     {
       method: 'GET',
@@ -55,6 +61,18 @@ export function userEndpoints(users: Users, resets: PasswordResets): readonly En
     },
   ];
 }
+
+type Handle = Endpoint['handle'];
+
+const limitedBy =
+  (limit: AddressLimit | null) =>
+  (handle: Handle): Handle => {
+    if (limit === null) return handle;
+    return (request) => {
+      limit.count(request.client.address());
+      return handle(request);
+    };
+  };
 
 const ok = (json: string): ApiReply => ({ status: 200, json, headers: { 'cache-control': 'no-store' } });
 

@@ -36,7 +36,8 @@ export class World {
 
   async start(): Promise<void> {
     this.#spool = await mkdtemp(join(tmpdir(), 'rds-spool-'));
-    const options = { host: '127.0.0.1', port: 0, trustProxy: false, queryTimeout: 1_000 };
+    const rateLimits = { functions: 0, login: 0 };
+    const options = { host: '127.0.0.1', port: 0, trustProxy: false, queryTimeout: 1_000, functionBodyBytes: 1, rateLimits };
     this.#http = await HttpServer.create(this.#edge(), options);
     this.url = await this.#http.listen();
   }

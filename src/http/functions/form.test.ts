@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseForm } from './form.ts';
+
+for (const [text, fields] of [
+  ['', {}],
+  ['&&', {}],
+  ['a=1&b=two+words&c=%D7%A9%D7%9C%D7%95%D7%9D', { a: '1', b: 'two words', c: 'שלום' }],
+  ['a', { a: '' }],
+  ['a=', { a: '' }],
+  ['=x', { '': 'x' }],
+  ['a=b=c', { a: 'b=c' }],
+  ['?a=b', { '?a': 'b' }],
+  ['a%3Db=c%26d', { 'a=b': 'c&d' }],
+  ['first+name=x&phone=%2B972-50', { 'first name': 'x', phone: '+972-50' }],
+  ['a=שלום', { a: 'שלום' }],
+  ['a=1;b=2', { a: '1;b=2' }],
+  ['a=line%0D%0Atwo', { a: 'line\r\ntwo' }],
+  // What is no escape stays as it is; bytes that are no UTF-8 are shown as such.
+  ['a=100%&b=%zz&c=%4', { a: '100%', b: '%zz', c: '%4' }],
+  ['a=%ff&b=%ED%A0%80', { a: '\ufffd', b: '\ufffd\ufffd\ufffd' }],
+  // Names that come several times, or end in [].
+  ['a=2&a=1&a=2', { a: ['2', '1', '2'] }],
+  ['a[]=1', { a: ['1'] }],
+  ['a%5B%5D=1&a%5B%5D=0', { a: ['1', '0'] }],
+  ['a=1&a[]=2&a=3', { a: ['1', '2', '3'] }],
+  ['a[]=1&a=2', { a: ['1', '2'] }],
+  ['a[][]=1&a[0]=2&[]=3', { 'a[]': ['1'], 'a[0]': '2', '': ['3'] }],
+] as const)
+  test(`form ${JSON.stringify(text)}`, () => assert.deepEqual(parseForm(text), fields));
+
+test('names of the language are names as others are', () => {
+  const fields = parseForm('__proto__=1&__proto__.x=2&constructor=3&toString[]=4&hasOwnProperty');
+  assert.deepEqual(Object.entries(fields), [
+    ['__proto__', '1'],
+    ['__proto__.x', '2'],
+    ['constructor', '3'],
+    ['toString', ['4']],
+    ['hasOwnProperty', ''],
+  ]);
+  assert.equal(Object.getPrototypeOf(fields), Object.prototype);
+  assert.equal(({} as { x?: unknown }).x, undefined);
+  assert.deepEqual(Object.entries(parseForm('__proto__=1&__proto__=2')), [['__proto__', ['1', '2']]]);
+});
+for (const text of ['a=%00', '%00=a', 'a=b\0', 'a=%ff%00'])
+  test(`NUL is refused: ${JSON.stringify(text)}`, () => assert.throws(() => parseForm(text), { key: 'invalidJson' }));
+test('a form of many values is read in linear time, one of too many not at all', () => {
+  const values = (count: number) => 'a&'.repeat(count).slice(0, -1);
+  assert.equal((parseForm(values(100_000)).a as string[]).length, 100_000);
+  const started = performance.now();
+  assert.throws(() => parseForm(values(10_000_000)), { key: 'invalidJson' });
+  assert.ok(performance.now() - started < 2_000);
+});

@@ -1,0 +1,50 @@
+import type { FastifyRequest } from 'fastify';
+import { fail } from '../../errors/fail.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Credentials } from '../../systems/index.ts';
+import { type Envelope, envelopeOf, fieldsOf, openEnvelope, stripConsumed } from '../envelope.ts';
+import { parseForm } from './form.ts';
+
+/** What a call brings. */
+export interface Input {
+  /** Without the keys that are about the request. */
+  readonly fields: JsonObject;
+  /** Whether all values are texts, since a form or a query brought them. */
+  readonly isForm: boolean;
+  readonly credentials: Credentials;
+  readonly installationId: string | null;
+}
+
+/**
+ * Reads what a call brings: the query of a GET; of a POST the body, as a form where its type says so, else as JSON (docs/decisions.md
+ * "Functions and forms").
+ * @throws invalidJson (107)
+ */
+export function readInput(request: FastifyRequest): Input {
+  const { headers } = request;
+  if (request.method === 'GET') {
+    // Credentials do not travel in addresses, which are kept in many places.
+    const fields = stripConsumed(parseForm(queryOf(request.url))) as JsonObject;
+    return { ...inputOf(openEnvelope(headers, undefined), true), fields };
+  }
+  const type = mediaType(headers['content-type']);
+  const text = (request.body as string | undefined) ?? '';
+  if (type === 'multipart/form-data')
+    fail('invalidJson', 'multipart/form-data is not taken here, send application/x-www-form-urlencoded or JSON');
+  return type === 'application/x-www-form-urlencoded'
+    ? inputOf(envelopeOf(headers, parseForm(text)), true)
+    : inputOf(openEnvelope(headers, text), false);
+}
+
+function inputOf({ body, credentials, installationId }: Envelope, isForm: boolean): Input {
+  return { fields: fieldsOf(body), isForm, credentials, installationId };
+}
+
+function mediaType(contentType: string | undefined): string | undefined {
+  return contentType?.split(';', 1)[0]?.trim().toLowerCase();
+}
+
+function queryOf(url: string): string {
+  const start = url.indexOf('?');
+  return start < 0 ? '' : url.slice(start + 1);
+}

@@ -1,0 +1,55 @@
+import { LRUCache } from 'lru-cache';
+import { ServiceError, serviceError } from '../../errors/fail.ts';
+import { networkOf } from './network.ts';
+
+const MINUTE = 60_000;
+/** Addresses that are counted at once, some 10 MB; beyond, those that have been quiet longest are forgotten. */
+const REMEMBERED = 50_000;
+
+/** 155: more requests than an address may make. */
+export class TooManyRequests extends ServiceError {
+  /** Whole seconds until the next one counts. */
+  readonly retryAfter: number;
+
+  constructor(retryAfter: number) {
+    super('tooManyRequests', serviceError('tooManyRequests').message);
+    this.retryAfter = retryAfter;
+  }
+}
+
+interface Window {
+  readonly end: number;
+  count: number;
+}
+
+/**
+ * Requests of a kind that an address may make in a minute, which begins with its first one (docs/decisions.md "Functions and forms":
+ * RATE_LIMIT_FUNCTIONS, RATE_LIMIT_LOGIN). It needs no timer and never grows beyond a bound, whatever addresses are made up.
+ */
+export class AddressLimit {
+  readonly #most: number;
+  readonly #now: () => number;
+  readonly #windows: LRUCache<string, Window>;
+
+  /** @param most requests a minute @param now milliseconds that only grow */
+  constructor(most: number, now = () => performance.now(), remembered = REMEMBERED) {
+    this.#most = most;
+    this.#now = now;
+    this.#windows = new LRUCache({ max: remembered });
+  }
+
+  /** Counts a request. @throws TooManyRequests (155) */
+  count(address: string): void {
+    const network = networkOf(address);
+    const now = this.#now();
+    const window = this.#windows.get(network);
+    if (!window || now >= window.end) this.#windows.set(network, { end: now + MINUTE, count: 1 });
+    else if (window.count < this.#most) window.count++;
+    else throw new TooManyRequests(Math.ceil((window.end - now) / 1_000));
+  }
+}
+
+/** The limit of a setting. @param most requests a minute; 0: `null`, which is no limit */
+export function limitOf(most: number): AddressLimit | null {
+  return most === 0 ? null : new AddressLimit(most);
+}

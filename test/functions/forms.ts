@@ -1,0 +1,173 @@
+/**
+ * Shared vocabulary of the suites about forms (SPEC "Server-side functions"): calls by nobody, as a web form makes them, phones that
+ * no other test uses, the flags in `Config`, and the errors, which carry `error` only.
+ */
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { assertClean, type Json, master, pointer, type Store, useStore } from '../support/records.ts';
+import { type Answer, engines } from '../support/service.ts';
+
+/** How a form is sent: a JSON body, a body of `application/x-www-form-urlencoded`, or a GET with a query. */
+export const ways = ['json', 'form', 'query'] as const;
+export type Way = (typeof ways)[number];
+
+/** Fields of a form. What is no object is sent as the body it is. */
+export type Fields = Record<string, unknown>;
+
+export interface Linked {
+  accountId: string;
+  Id: string;
+}
+
+export interface Forms extends Store {
+  /** A call by nobody: no header names the system. */
+  send(fn: string, fields?: Fields | string, way?: Way, headers?: Record<string, string>): Promise<Answer>;
+  /** A `getlead` that must succeed; answers the record that it made. */
+  lead(fields: Fields, way?: Way): Promise<Json>;
+  /** A `web2table`, `web2case` or `web2sale` that must succeed. */
+  link(fields: Fields, way?: Way, fn?: string): Promise<Linked>;
+  /** Makes this the only row of `Config` with the name; undefined: none. */
+  setFlag(name: string, value?: unknown): Promise<void>;
+  /** Puts all flags on. */
+  openForms(): Promise<void>;
+  /** Adds fields to a table that is there. */
+  addFields(table: string, fields: Json): Promise<void>;
+  find(table: string, where: object): Promise<Json[]>;
+  count(table: string): Promise<number>;
+  /** The objectId of a row of `LeadStatuses`. */
+  status(key: 'new' | 'duplicate'): Promise<string>;
+}
+
+export const flags = {
+  getlead: 'AcceptWebLeads',
+  web2table: 'AcceptWebToTable',
+  web2case: 'AcceptWebToCaseLeads',
+  web2sale: 'AcceptWebToSaleLeads',
+} as const;
+
+/** The flags' `Value` of a form that is open: the name repeats as a key. */
+export const on = (name: string, more: object = {}) => ({ [name]: true, ...more });
+
+let phones = 0;
+
+/** Digits of a phone that no other test of the file uses, nor one that differs in its last digit. */
+function digits(area: string, length: number): string {
+  phones += 10;
+  return area + String(phones).padStart(length, '0');
+}
+/** A mobile phone: ten digits. */
+export const newPhone = (): string => digits('05', 8);
+/** A landline: nine digits. */
+export const newLandline = (): string => digits('03', 7);
+
+/** The forms that carry `error` only (SPEC "Errors", HTTP-level cases). */
+export const disabled = (flag: string): string => `${flag} is Disabled`;
+export const missingLead = 'missing "PhoneNumber" or "Email"';
+export const missingPhone = 'missing "phone"';
+export const missingTable = 'missing "table" in request body';
+
+/** Insists on a business error: 400 and the text alone. */
+export function assertError({ status, body, text }: Answer, error: string): void {
+  assert.deepEqual([status, body], [400, { error }], text);
+}
+
+/** SPEC "Errors" 103: no such table, or none for forms. */
+export function assertNoTable(answer: Answer, name: string): void {
+  assert.deepEqual([answer.status, answer.body], [400, { code: 103, error: `Class ${name} does not exist.` }], answer.text);
+  assertClean(answer);
+}
+
+/** objectIds have 10 characters (SPEC "Limits"). */
+export const idForm = /^[0-9A-Za-z]{10}$/;
+
+/** Insists that a record was written by the service, with no rights of its own. */
+export function assertByService({ createdBy, updatedBy, ACL, objectId }: Json): void {
+  assert.deepEqual([createdBy, updatedBy, ACL], [master, master, {}]);
+  assert.match(objectId, idForm);
+}
+
+export const statusPointer = (id: string) => pointer('LeadStatuses', id);
+
+function encoded(fields: Fields): URLSearchParams {
+  const pairs = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields))
+    for (const one of Array.isArray(value) ? value : [value])
+      pairs.append(Array.isArray(value) ? `${name}[]` : name, String(one));
+  return pairs;
+}
+
+/** Reads an answer of fetch as the suites do. */
+async function answerOf(response: Response): Promise<Answer> {
+  const text = await response.text();
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    body = undefined;
+  }
+  return { status: response.status, headers: response.headers, text, body };
+}
+
+/** What the suites do with forms, by way of a service or another system of it. */
+export function formsOf(store: Store): Forms {
+  const { service, call } = store;
+  const found = (answer: Answer): Json => {
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body;
+  };
+  const find: Forms['find'] = async (table, where) =>
+    found(await call('GET', `/platform/classes/${table}`, { query: { where, limit: 10_000 } })).results;
+  const send: Forms['send'] = async (fn, fields, way = 'json', headers = {}) => {
+    const { url, appId } = service();
+    const at = `${url}/functions/${appId}/${fn}`;
+    if (way === 'query')
+      return answerOf(await fetch(`${at}?${typeof fields === 'object' ? encoded(fields) : (fields ?? '')}`, { headers }));
+    const type = way === 'form' ? 'application/x-www-form-urlencoded' : 'application/json';
+    const text =
+      typeof fields === 'object' ? (way === 'form' ? String(encoded(fields)) : JSON.stringify(fields)) : (fields ?? null);
+    return answerOf(await fetch(at, { method: 'POST', headers: { 'Content-Type': type, ...headers }, body: text }));
+  };
+  const setFlag: Forms['setFlag'] = async (name, value) => {
+    for (const { objectId } of await find('Config', { Name: name })) found(await store.remove('Config', objectId));
+    if (value !== undefined) await store.create('Config', { Name: name, Value: value });
+  };
+  return {
+    ...store,
+    send,
+    find,
+    setFlag,
+    async lead(fields, way) {
+      const answer = await send('getlead', fields, way);
+      assert.deepEqual([answer.status, Object.keys(answer.body ?? {})], [200, ['result']], answer.text);
+      const { success, leadId, ...more } = answer.body.result;
+      assert.deepEqual([success, more], [true, {}], answer.text);
+      assert.match(leadId, idForm);
+      return store.read('Accounts', leadId);
+    },
+    async link(fields, way, fn = 'web2table') {
+      const answer = await send(fn, fields, way);
+      assert.equal(answer.status, 200, answer.text);
+      const { success, accountId, Id, ...more } = answer.body;
+      assert.deepEqual([success, more], [true, {}], answer.text);
+      assert.match(accountId, idForm);
+      assert.match(Id, idForm);
+      return { accountId, Id };
+    },
+    async openForms() {
+      for (const name of Object.values(flags)) await setFlag(name, on(name));
+    },
+    async addFields(table, fields) {
+      found(await call('PUT', `/platform/schemas/${table}`, { body: { className: table, fields } }));
+    },
+    count: async (table) => found(await call('GET', `/platform/classes/${table}`, { query: { limit: 0, count: 1 } })).count,
+    async status(key) {
+      const [row] = await find('LeadStatuses', { SystemKey: key });
+      return row.objectId;
+    },
+  };
+}
+
+/** Describes a suite on each engine, each with a service of its own. */
+export function onEachEngine(suite: (forms: Forms) => void): void {
+  for (const engine of engines) describe(engine, () => suite(formsOf(useStore(engine))));
+}
