@@ -9,6 +9,7 @@ import { access } from './workloads/access.ts';
 import { crud } from './workloads/crud.ts';
 import { driver } from './workloads/driver.ts';
 import { files } from './workloads/files.ts';
+import { forms } from './workloads/forms.ts';
 import { hostile } from './workloads/hostile.ts';
 import { importRecords } from './workloads/import.ts';
 import { parse } from './workloads/parse.ts';
@@ -21,6 +22,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['access', access],
   ['stream', stream],
   ['files', files],
+  ['forms', forms],
   ['hostile', hostile],
   ['import', importRecords],
   ['systems', systems],

@@ -16,8 +16,16 @@ export async function declareTable(service: Service): Promise<void> {
   if (status !== 200) throw new Error(`declaring ${table} answered ${status} ${text}`);
 }
 
+/** Where records go, and the body of the one of a number. */
+export interface Filling {
+  readonly path: string;
+  make(seed: number): Record<string, unknown>;
+}
+
+const usual: Filling = { path: `/platform/classes/${table}`, make: makeRecord };
+
 /** Creates `records` records in batches over HTTP; answers every objectId. */
-export async function fill(target: Target, records: number, perBatch = 500): Promise<string[]> {
+export async function fill(target: Target, records: number, perBatch = 500, { path, make }: Filling = usual): Promise<string[]> {
   const started = performance.now();
   const ids: string[] = [];
   let next = 0;
@@ -25,11 +33,10 @@ export async function fill(target: Target, records: number, perBatch = 500): Pro
     while (next < records) {
       const first = next;
       next = Math.min(first + perBatch, records);
-      const path = `/platform/classes/${table}`;
       const requests = Array.from({ length: next - first }, (_, index) => ({
         method: 'POST',
         path,
-        body: makeRecord(first + index),
+        body: make(first + index),
       }));
       const answers: { success?: { objectId: string } }[] = await send(target, {
         method: 'POST',
