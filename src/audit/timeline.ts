@@ -107,7 +107,7 @@ function stepsOf(event: WriteEvent, rows: Rows): Mutation[] {
 function insertOf(event: WriteEvent, { timeline, own, shared }: Rows): Mutation {
   const given = valuesOf(event);
   const values = own.map(([field, at]) => [field, given[at] as StoredValue] as const);
-  const insert = { kind: 'insert', table: timeline } as const;
+  const insert = { kind: 'insert', table: timeline, isNote: true } as const;
   if (event.event === 'delete' || shared.length === 0) return { ...insert, values };
   const { table, objectId, assignments } = event;
   if (event.event === 'update' && !shared.every(([, from]) => assignments.has(from.name)))
@@ -119,11 +119,11 @@ function insertOf(event: WriteEvent, { timeline, own, shared }: Rows): Mutation 
   return { ...insert, values: [...values, ...pointers] };
 }
 
-/** In the order of `columns`. A row of a delete has no `Referer` and no `data`. */
+/** In the order of `columns`. SPEC "`_Timeline` fields": a row of a delete carries none of the last three. */
 function valuesOf(event: WriteEvent): readonly StoredValue[] {
   const { table, objectId, principal, at } = event;
-  const row = [newRowId(at), at, at, 'master', 'master', event.event, table.className, objectId, actorId(principal), true];
-  return event.event === 'delete' ? [...row, null, null] : [...row, refererOf(event), dataOf(event)];
+  const row = [newRowId(at), at, at, 'master', 'master', event.event, table.className, objectId, actorId(principal)];
+  return event.event === 'delete' ? [...row, null, null, null] : [...row, true, refererOf(event), dataOf(event)];
 }
 
 /** SPEC "`_Timeline` fields": the page of a session user, and the function of a write with full rights. */

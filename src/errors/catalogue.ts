@@ -121,6 +121,8 @@ export const catalogue = {
   /** SPEC "Server-side functions": these carry `error` only. */
   userFunctionNotFound: { status: 400, text: () => 'User function not found' },
   formDisabled: { status: 400, text: (flag: string) => `${flag} is Disabled` },
+  /** `valueTooLarge` of a form, whose errors are all 400. */
+  formTooLarge: { code: 116, status: 400, text: () => 'The record is too large for its table or an index.' },
   missingInput: { status: 400, text: (what: string) => `missing ${what}` },
   /** CONTRACT "Operator's functions": what the function threw, or what its input lacks. */
   functionFailed: { status: 400, text: (message: string) => message },

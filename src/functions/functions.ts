@@ -1,10 +1,10 @@
 import { anonymous, master } from '../access/index.ts';
-import { fail } from '../errors/fail.ts';
+import { fail, ServiceError } from '../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import type { Logger } from '../observe/index.ts';
 import type { RecordContext, WriteHooks } from '../records/index.ts';
 import { forms } from './forms/index.ts';
-import type { FunctionCall, FunctionSystem } from './model.ts';
+import type { FormFunction, FunctionCall, FunctionSystem } from './model.ts';
 import { type FunctionRecord, OperatorFunctions } from './operator/index.ts';
 
 /** What functions stand on. */
@@ -41,7 +41,7 @@ export class Functions {
    */
   async call(system: FunctionSystem, name: string, call: () => FunctionCall): Promise<string> {
     const form = forms.get(name);
-    if (form) return JSON.stringify(await form(this.#contextOf(system, name), call().input));
+    if (form) return JSON.stringify(await this.#fill(form, system, name, call().input));
     const found = (await this.#operator.find(name)) ?? fail('userFunctionNotFound');
     const asked = call();
     const { input, isForm, request } = asked;
@@ -57,6 +57,16 @@ export class Functions {
   async callForRecord(system: FunctionSystem, name: string, record: FunctionRecord, input: JsonObject = {}): Promise<JsonValue> {
     const found = (forms.has(name) ? null : await this.#operator.find(name)) ?? fail('userFunctionNotFound');
     return this.#operator.run(system, found, { input, isForm: false, request: null, user: null, record });
+  }
+
+  /** @throws what the form throws; formTooLarge where PostgreSQL does not take a value */
+  async #fill(form: FormFunction, system: FunctionSystem, name: string, input: JsonObject): Promise<JsonValue> {
+    try {
+      return await form(this.#contextOf(system, name), input);
+    } catch (error) {
+      if (error instanceof ServiceError && error.key === 'valueTooLarge') fail('formTooLarge');
+      throw error;
+    }
   }
 
   /** SPEC "Server-side functions": forms write with full rights. Files that they name have to be anybody's: their senders are nobody. */

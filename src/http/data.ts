@@ -122,11 +122,16 @@ function apiRequest({ edge, endpoint, envelope, request }: Exchange, system: Sys
       installationId: envelope.installationId,
       address: () => request.ip ?? '',
     },
-    context: { appId: system.appId, store: system.store, principal, hooks: edge.hooks, referer: request.headers.referer ?? null },
+    context: { appId: system.appId, store: system.store, principal, hooks: edge.hooks, referer: pageOf(principal, request) },
     params: request.params as Params,
     query: queryOf(endpoint, envelope, request),
     body: envelope.body,
   };
+}
+
+/** SPEC "`_Timeline` fields": the page of a session user; keys have none, and what tells of functions is for them alone. */
+function pageOf({ kind }: Principal, { headers: { referer } }: FastifyRequest): string | null {
+  return kind === 'user' && referer !== undefined && !referer.startsWith('server-side-code') ? referer : null;
 }
 
 function deliver(exchange: Exchange, system: System, principal: Principal, answer: ApiReply): void {

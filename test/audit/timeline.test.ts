@@ -62,7 +62,7 @@ for (const engine of engines)
       const id = await store.create(table, { Name: 'a' });
       assert.equal((await store.remove(table, id, asUser())).status, 200);
       const [, row] = await rowsOf(store, table, id);
-      assert.deepEqual(Object.keys(row).sort(), [...common, 'Last', 'event', 'objectClass', 'objectIdValue', 'user'].sort());
+      assert.deepEqual(Object.keys(row).sort(), [...common, 'event', 'objectClass', 'objectIdValue', 'user'].sort());
       assert.deepEqual([row.event, row.user], ['delete', userPointer(user)]);
       assert.equal((await rowsOf(store, table, id)).length, 2);
     });
@@ -70,8 +70,10 @@ for (const engine of engines)
     test('_Timeline fields: user is the master dummy user for keys, and Referer is null', async () => {
       for (const as of ['master', 'apiKey'] as const) {
         const options: CallOptions = { as, headers: { Referer: page } };
+        const forged: CallOptions = { as, headers: { Referer: 'server-side-code:getlead' } };
         const id = await store.create(table, { n: 1 }, options);
         assert.equal((await store.put(table, id, { n: 2 }, options)).status, 200);
+        assert.equal((await store.put(table, id, { n: 3 }, forged)).status, 200);
         for (const row of await rowsOf(store, table, id)) {
           assert.deepEqual(row.user, master);
           assert.ok(!('Referer' in row), row.Referer);
@@ -88,6 +90,9 @@ for (const engine of engines)
           [userPointer(user), page, master, master],
           JSON.stringify(row),
         );
+      const forged = { session: user.token, headers: { Referer: 'server-side-code:getlead' } };
+      const claimed = await store.create(table, { n: 1 }, forged);
+      assert.ok(!('Referer' in (await rowOf(store, { objectIdValue: claimed }))), 'what tells of functions is for them alone');
       const plain = await store.create(table, { n: 1 }, { session: user.token });
       assert.ok(!('Referer' in (await rowOf(store, { objectIdValue: plain }))));
     });

@@ -93,6 +93,10 @@ for (const engine of engines)
       await client.ask({ path: `${at}/getlead`, body: `{"a":"${secret}` });
       await client.ask({ path: `${at}/echo`, headers: apiKey });
       await client.ask({ path: `${at}/echo`, body: ' '.repeat(20 * MB + 1), headers: apiKey });
+      const { id, token } = await signUp({ call: service().call });
+      const session = { 'X-Platform-Session-Token': token };
+      await client.ask({ path: `${at}/echo`, headers: session });
+      await client.ask({ path: `${at}/getlead`, body: { Email: 'a@b.cd' }, headers: session });
       await client.ask({ path: '/functions/nobody/getlead', body: {} });
       await client.ask({ method: 'PUT', path: `${at}/getlead`, body: {} });
       const rows = await client.rows();
@@ -105,6 +109,8 @@ for (const engine of engines)
           [`${at}/getlead`, 'POST', 400, undefined, false],
           [`${at}/echo`, 'POST', 200, 'master', true],
           [`${at}/echo`, 'POST', 413, 'master', true],
+          [`${at}/echo`, 'POST', 200, id, false],
+          [`${at}/getlead`, 'POST', 200, undefined, false],
         ],
       );
       const all = JSON.stringify(await logOf(service()));

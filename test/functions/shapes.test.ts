@@ -1,5 +1,6 @@
 /** SPEC "Conventions": tables and fields are added, removed or retyped per system. Forms write what fits, and make nothing anew. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { before, describe, test } from 'node:test';
 import { assertRefused, type Json, mismatch, pointer } from '../support/records.ts';
 import { newPhone, onEachEngine } from './forms.ts';
@@ -65,6 +66,13 @@ onEachEngine((forms) => {
     await forms.addFields(table, { AccountId: { type: 'Pointer', targetClass: 'Accounts' } });
     const second = await link({ table, phone: newPhone(), table_AccountId: 'text' });
     assert.deepEqual((await forms.read(table, second.Id)).AccountId, pointer('Accounts', second.accountId));
+  });
+
+  test('getlead: a text that an index does not take is 400, where the engine does not', async () => {
+    const Email = randomBytes(6_000).toString('base64');
+    const { status, body } = await forms.send('getlead', { Email });
+    if (status !== 200)
+      assert.deepEqual([status, body], [400, { code: 116, error: 'The record is too large for its table or an index.' }]);
   });
 
   test('getlead: a long text', async () => {

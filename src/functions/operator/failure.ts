@@ -39,6 +39,10 @@ function messageOf(thrown: unknown): string {
   }
 }
 
+/** Errors of Node that name files. */
+const namingFiles =
+  /^(?:MODULE_NOT_FOUND$|ERR_(?:MODULE|PACKAGE|UNSUPPORTED|REQUIRE|DLOPEN|LOAD|UNKNOWN_FILE|INVALID_MODULE|FS|SQLITE)(?:_|$))/;
+
 function isOfPlatform(code: unknown, syscall: unknown): boolean {
-  return typeof code === 'string' && (syscall !== undefined || /^(?:ERR_|MODULE_NOT_FOUND$)/.test(code));
+  return typeof code === 'string' && (syscall !== undefined || namingFiles.test(code));
 }

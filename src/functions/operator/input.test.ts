@@ -76,7 +76,9 @@ test('texts become what a JSON Schema asks for where a form or a query brought t
   const sent = { count: '5', yes: 'true', tags: 'a' };
   assert.deepEqual(await checked(schema, sent, true), { count: 5, yes: true, tags: ['a'] });
   assert.equal(await checked(schema, sent), 'count: must be integer; yes: must be boolean; tags: must be array');
-  assert.equal(await checked(schema, { count: 'many', yes: '' }, true), 'count: must be integer; yes: must be boolean');
+  assert.equal(await checked(schema, { count: 'many', yes: 'on' }, true), 'count: must be integer; yes: must be boolean');
+  // Nobody filled it in.
+  assert.deepEqual(await checked(schema, { count: '', yes: 'true' }, true), { yes: true });
 });
 
 test('draft 7 counts where a schema says so', async () => {

@@ -42,13 +42,18 @@ async function byJsonSchema(schema: boolean | object): Promise<InputCheck> {
     if (isForm) ofForms ??= compile(schema, true);
     const validate = (isForm && (await ofForms)) || exact;
     // Defaults and conversions are written into it.
-    const checked = structuredClone(input);
+    const checked = structuredClone(isForm ? withoutBlanks(input) : input);
     if (!validate(checked)) refuse((validate.errors ?? []).map(reasonOf));
     return checked;
   };
 }
 
-/** @param coerceTypes whether texts become what the schema asks for */
+/** A form sends an empty text for what nobody filled in. */
+function withoutBlanks(input: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== ''));
+}
+
+/** @param isForm whether texts become what the schema asks for */
 async function compile(schema: boolean | object, isForm: boolean): Promise<ValidateFunction> {
   // Loaded where it is used: most services have no JSON Schema.
   const isDraft7 = typeof schema === 'object' && /draft-0[67]/.test(String(Reflect.get(schema, '$schema')));

@@ -82,6 +82,8 @@ test('what is thrown is shown by its message; what may name paths or statements 
     ['throw new Error("Sold out")', 'Sold out'],
     ['throw Object.assign(new Error("Sold out"), { code: "SOLD_OUT" })', 'Sold out'],
     ['throw "text"', 'text'],
+    ['throw Object.assign(new Error("Sold out"), { code: "ERR_COUPON" })', 'Sold out'],
+    ['(await import("node:assert")).ok(0, "Choose a date")', 'Choose a date'],
     ['throw { message: "plain" }', 'plain'],
     ['throw new Error("")', untold],
     ['throw null', untold],

@@ -18,7 +18,7 @@ class Call {
   readonly #reply: FastifyReply;
   /** By `performance.now()`. */
   readonly #started = performance.now();
-  /** Who holds a key, as far as the call was read. */
+  /** Who calls, as far as the call was read: who holds a key; a session's user where the function asked for him. */
   #principal: Principal | null = null;
   #credentials: Credentials;
   #installationId: string | null = null;
@@ -67,6 +67,8 @@ class Call {
     const { users, hooks } = this.#edge;
     const text = await users.currentUser({ appId, store, principal: master, hooks, referer: null }, token);
     const { sessionToken: _secret, ...user } = JSON.parse(text);
+    // Who was asked for is who called; a holder of a key acts as master.
+    if (this.#principal?.kind === 'anonymous') this.#principal = { kind: 'user', userId: user.objectId, roles: [] };
     return user;
   }
 
@@ -82,7 +84,7 @@ class Call {
   }
 }
 
-/** Whose key it is; a session decides nothing here. */
+/** Whose key it is; a session counts where the function asks for its user. */
 function keyHolder({ registration }: System, credentials: Credentials): Principal {
   return registration.principalFor(credentials) ?? anonymous;
 }
