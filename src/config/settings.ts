@@ -97,7 +97,7 @@ export const settings = {
   FUNCTION_TIMEOUT_MS: { is: 'a whole number of milliseconds, 1 or more', read: milliseconds.default(30_000) },
   FUNCTION_BODY_BYTES: {
     is: `a whole number of bytes from 1 to ${limits.bodyBytes}`,
-    read: wholeNumber(1, limits.bodyBytes).default(limits.bodyBytes),
+    read: wholeNumber(1, limits.bodyBytes).default(limits.functionBodyBytes),
   },
   RATE_LIMIT_FUNCTIONS: { is: 'a whole number of requests a minute, 0 for no limit', read: wholeNumber(0, 1_000_000).default(0) },
   RATE_LIMIT_LOGIN: { is: 'a whole number of requests a minute, 0 for no limit', read: wholeNumber(0, 1_000_000).default(0) },

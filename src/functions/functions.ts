@@ -72,6 +72,6 @@ export class Functions {
   /** SPEC "Server-side functions": forms write with full rights. Files that they name have to be anybody's: their senders are nobody. */
   #contextOf({ appId, store }: FunctionSystem, name: string): RecordContext {
     const referer = `server-side-code:${name}`;
-    return { appId, store, principal: master, attacher: anonymous, hooks: this.#hooks, referer };
+    return { appId, store, principal: master, attacher: anonymous, keepsSchema: true, hooks: this.#hooks, referer };
   }
 }

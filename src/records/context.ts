@@ -22,6 +22,11 @@ export interface RecordContext {
   readonly principal: Principal;
   /** Whose rights to files count where it is not the principal: forms write with full rights what anybody sent them. */
   readonly attacher?: Principal;
+  /**
+   * Whether creates leave the schema as it is, whatever happens to it meanwhile: fields that a table has not are passed over, a missing table
+   * is refused. Forms make nothing.
+   */
+  readonly keepsSchema?: true;
   readonly hooks: WriteHooks;
   /** For the audit: the request's Referer, which counts where a session user writes; `server-side-code:<fn>` for functions; `null` where there is none. */
   readonly referer: string | null;

@@ -1,5 +1,8 @@
 import type { Store } from '../storage/port.ts';
 
+/** Keys of a store: functions of an operator may ask for what their callers name. */
+const MOST_KEYS = 1_000;
+
 /** What was made of a table's records, as of a version of the table. */
 interface Remembered<T> {
   readonly version: number;
@@ -9,7 +12,7 @@ interface Remembered<T> {
 /**
  * Makes a reading of a system table that is remembered for each store until anybody writes to the table.
  * @param className a table that is watched (`isWatched`), so that writes of other processes count too
- * @param read by a key that the service knows; keys of clients would be kept for as long as nobody writes
+ * @param read by a key
  */
 export function remembering<T>(
   className: string,
@@ -27,6 +30,7 @@ export function remembering<T>(
     let value = known.values.get(key);
     if (value === undefined) {
       value = await read(store, key);
+      if (known.values.size >= MOST_KEYS) known.values.clear();
       known.values.set(key, value);
     }
     return value;

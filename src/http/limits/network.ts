@@ -14,12 +14,15 @@ const GROUPS = 4;
  */
 export function networkOf(address: string): string {
   const kind = isIP(address);
-  if (kind === 4) return address;
+  if (kind === 4) return copied(address);
   if (kind === 6) return networkOfIPv6(address);
   const [, ipv4 = '', ipv6 = ''] = withPort.exec(address) ?? [];
-  if (isIP(ipv4) === 4) return ipv4;
+  if (isIP(ipv4) === 4) return copied(ipv4);
   return isIP(ipv6) === 6 ? networkOfIPv6(ipv6) : unknown;
 }
+
+/** Parts of a header keep all of its text in memory for as long as they are kept. */
+const copied = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
 function networkOfIPv6(text: string): string {
   const [address = ''] = text.split('%');

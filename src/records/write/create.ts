@@ -3,7 +3,7 @@ import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
 import { applyChange } from '../../schema/change.ts';
-import type { Schema } from '../../schema/model.ts';
+import type { Schema, TableSchema } from '../../schema/model.ts';
 import { checkClassName } from '../../schema/naming.ts';
 import { newIdFor } from '../../schema/system-tables.ts';
 import { columnsOf } from '../../storage/columns.ts';
@@ -103,8 +103,9 @@ function prepareCreate(context: RecordContext, record: NewRecord, at: number): P
     fields: sent,
     at,
     plan(schema, settled) {
-      const { growing, hidden } = tableFor(schema, className, principal);
-      const planned = planFields(growing, sent, 'create', hidden);
+      const { growing, hidden } = tableFor(schema, className, context);
+      const taken = context.keepsSchema ? knownFields(growing.table, sent) : sent;
+      const planned = planFields(growing, taken, 'create', hidden);
       const values = columnsOf(growing.table, {
         objectId,
         createdAt: at,
@@ -128,7 +129,7 @@ function prepareCreate(context: RecordContext, record: NewRecord, at: number): P
             event: 'create',
             table: growing.table,
             objectId,
-            sent,
+            sent: taken,
             assignments: planned.assignments,
             principal,
             flags,
@@ -143,6 +144,9 @@ function prepareCreate(context: RecordContext, record: NewRecord, at: number): P
   return ruled instanceof Promise ? ruled.then(prepare) : prepare(ruled);
 }
 
+const knownFields = ({ fields }: TableSchema, sent: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(sent).filter(([name]) => fields.has(name)));
+
 /** SPEC "Records": under a key a caller may send its own objectId, of any length. */
 function chosenId(body: JsonObject, principal: Principal): string | undefined {
   if (!Object.hasOwn(body, 'objectId') || !actsAsMaster(principal)) return undefined;
@@ -153,13 +157,14 @@ function chosenId(body: JsonObject, principal: Principal): string | undefined {
 function tableFor(
   schema: Schema,
   className: string,
-  principal: Principal,
+  { principal, keepsSchema }: RecordContext,
 ): { growing: GrowingTable; hidden: ReadonlySet<string> } {
   const table = schema.tables.get(className);
   if (table) {
     const grant = authorize(principal, 'create', table);
     return { growing: new GrowingTable(schema, table, grant), hidden: grant.hiddenFields };
   }
+  if (keepsSchema) fail('classMissing', className);
   checkClassName(className);
   if (!mayCreateTable(principal)) fail('permissionDenied', 'create', className);
   return { growing: GrowingTable.create(schema, className), hidden: new Set() };

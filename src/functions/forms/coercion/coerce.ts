@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { isSilencingFlag } from '../../../records/index.ts';
 import { defaultFields } from '../../../schema/defaults.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
-import { secretFieldsOf } from '../../../schema/system-tables.ts';
+import { isSystemField, secretFieldsOf } from '../../../schema/system-tables.ts';
 import { coercionOf } from './coercions.ts';
 import type { Coercion, Place } from './type.ts';
 
@@ -59,7 +59,7 @@ const isDropped = (className: string, name: string, place: Place) =>
 
 function isOpen(className: string, name: string, place: Place): boolean {
   if (defaultFields.has(name) || name.startsWith('_') || isSilencingFlag(name)) return false;
-  return !secretFieldsOf(className).has(name) && !isDropped(className, name, place);
+  return !secretFieldsOf(className).has(name) && !isSystemField(className, name) && !isDropped(className, name, place);
 }
 
 /** SPEC "`getlead`": what the server sets is checked like any other, then passed over. */

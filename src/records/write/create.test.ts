@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Store } from '../../storage/port.ts';
+import { addressesOf } from '../../storage/sql/testing/addresses.ts';
+import { SqliteEngine } from '../../storage/sqlite/index.ts';
+import { readRows } from '../rows.ts';
+import { masterContext } from '../testing/context.ts';
+import { createRecord, createTogether } from './create.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'rds-create-'));
+const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
+let store: Store;
+
+before(async () => {
+  store = await engine.open('app');
+  await createRecord(masterContext(store), 'Leads', { Name: 'first' });
+});
+after(async () => {
+  await store.close();
+  await engine.close();
+  rmSync(directory, { recursive: true });
+});
+
+const everything = { filter: () => ({ kind: 'always' }) as const };
+const names = async (className: string) =>
+  (await readRows<{ Name?: string }>(store, { className, fields: ['Name'], ...everything })).map(({ Name }) => Name);
+
+test('records that are created together are all there, or none; a later one may bring what an earlier one brings, too', async () => {
+  const context = masterContext(store);
+  const created = await createTogether(context, [
+    { className: 'Twins', body: { Name: 'one', Size: 1 }, objectId: 'chosen0001' },
+    { className: 'Twins', body: { Name: 'two', Size: 2, More: true } },
+  ]);
+  assert.equal(created[0]?.objectId, 'chosen0001');
+  assert.deepEqual(await names('Twins'), ['one', 'two']);
+  await assert.rejects(
+    createTogether(context, [
+      { className: 'Twins', body: { Name: 'three', Other: 1 } },
+      { className: 'Twins', body: { Size: 'text' } },
+    ]),
+    { code: 111 },
+  );
+  await assert.rejects(
+    createTogether(context, [
+      { className: 'Twins', body: { Name: 'three' } },
+      { className: 'Twins', body: {}, objectId: 'chosen0001' },
+    ]),
+    { code: 137 },
+  );
+  assert.deepEqual(await names('Twins'), ['one', 'two']);
+  assert.ok(!store.schema().tables.get('Twins')?.fields.has('Other'));
+});
+
+test('a caller who keeps the schema makes no field and no table', async () => {
+  const context = { ...masterContext(store), keepsSchema: true as const };
+  await createRecord(context, 'Leads', { Name: 'second', Gone: 1, 'Gone.deep': 1 });
+  assert.deepEqual(await names('Leads'), ['first', 'second']);
+  assert.ok(!store.schema().tables.get('Leads')?.fields.has('Gone'));
+  await assert.rejects(createRecord(context, 'Nothing', { Name: 'a' }), { code: 103 });
+  await assert.rejects(
+    createTogether(context, [
+      { className: 'Leads', body: { Name: 'third' } },
+      { className: 'Nothing', body: {} },
+    ]),
+    { code: 103 },
+  );
+  assert.deepEqual(await names('Leads'), ['first', 'second']);
+});
