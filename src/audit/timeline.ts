@@ -94,7 +94,7 @@ function layOut(timeline: TableSchema, table: TableSchema): Rows {
 function stepsOf(event: WriteEvent, rows: Rows): Mutation[] {
   const { table, objectId } = event;
   const row = insertOf(event, rows);
-  // Nothing was there before a record.
+  // Nothing was there before a record; of one that was deleted no row is marked.
   if (event.event === 'create' || !rows.last) return [row];
   const { objectClass, objectIdValue, mark } = rows.last;
   const holding = [

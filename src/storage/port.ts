@@ -65,6 +65,8 @@ export type Mutation =
       readonly values: ReadonlyArray<readonly [Field, StoredValue]>;
       /** Nothing is added where the other record is not there. */
       readonly copies?: Copies;
+      /** It tells of the write in a table of the service's own, under a new id: it does not fail, and may be added in any order with others. */
+      readonly isNote?: true;
     }
   /** @throws objectNotFound when there is no such record, the guard hides it or the condition is not met; the errors of `uniqueFields` */
   | {
@@ -93,8 +95,8 @@ export type Mutation =
   | {
       readonly kind: 'unmark';
       readonly table: TableSchema;
-      /** One at least. */
-      readonly holding: ReadonlyArray<readonly [Field, StoredValue]>;
+      /** The first names what the records are about, which an index may have. */
+      readonly holding: readonly [readonly [Field, StoredValue], ...(readonly [Field, StoredValue])[]];
       readonly mark: Field;
     }
   /** Deletes every record that matches, pointed at or not. For tables whose records nothing depends on: sessions, logs. */

@@ -115,7 +115,7 @@ for (const engine of engines)
       assert.equal((await store.call('DELETE', `/platform/users/${user.id}`)).status, 200);
     });
 
-    test('Last marks the newest row of a record: over many updates, in a batch too, and its delete', async () => {
+    test('Last marks the newest row of a record: over many updates, in a batch too, until its delete', async () => {
       const table = await tracked(store);
       const [id, other] = [await store.create(table, { n: 0 }), await store.create(table, { n: 0 })];
       assert.deepEqual(lasts(await rowsOf(store, table, id)), [true]);

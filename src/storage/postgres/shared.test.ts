@@ -3,6 +3,7 @@ import { after } from 'node:test';
 import { addressesOf } from '../sql/testing/addresses.ts';
 import { testFiles } from '../sql/testing/file-cases.ts';
 import { testMissing } from '../sql/testing/missing-cases.ts';
+import { testNotes } from '../sql/testing/note-cases.ts';
 import { PostgresEngine } from './engine.ts';
 import { testDatabase } from './testing/server.ts';
 
@@ -21,3 +22,4 @@ after(async () => {
 });
 await testFiles(store);
 await testMissing(store);
+await testNotes(store);

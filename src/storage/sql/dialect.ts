@@ -61,6 +61,11 @@ export interface Dialect {
   /** `<operand> IN <list>`; `operand` writes the left side. */
   isMember(out: SqlOut, operand: () => void, values: readonly StoredValue[], storage: Storage): void;
   /**
+   * Whether a text column has the value, where the order is the column's first: an index of that order is gone through, however common the
+   * value is.
+   */
+  isOnly(out: SqlOut, alias: string, field: Field, value: StoredValue): void;
+  /**
    * Whether an operand is among the rows of a query that does not depend on it, where planners do not make a join of it.
    * `operand` and `query` write both sides.
    */

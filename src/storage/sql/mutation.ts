@@ -78,14 +78,16 @@ export function writeUnmark(out: SqlWriter, { table, holding, mark }: Of<'unmark
   out.add('UPDATE ').table(table.sqlName).add(' SET ').name(mark.column).add(' = ').bind(dialect.toColumn('boolean', false));
   out.add(' WHERE "_seq" IN (SELECT m."_seq" FROM ').table(table.sqlName).add(' AS m WHERE ');
   holding.forEach(([field, value], at) => {
-    out
-      .add(at > 0 ? ' AND ' : '')
-      .column('m', field.column)
-      .add(' = ')
-      .bind(dialect.toColumn(storageOf(field), value));
+    const stored = dialect.toColumn(storageOf(field), value);
+    if (at > 0) out.add(' AND ').column('m', field.column).add(' = ').bind(stored);
+    else dialect.isOnly(out, 'm', field, stored);
   });
   // Those of one millisecond are in the order in which they came.
-  out.add(` ORDER BY m."createdAt" DESC, m."_seq" DESC LIMIT ${LAST_FEW}) AND `).name(mark.column).add(' = ');
+  out
+    .add(' ORDER BY ')
+    .column('m', holding[0][0].column)
+    .add(`${dialect.nulls(false)}, m."createdAt" DESC, m."_seq" DESC LIMIT ${LAST_FEW}) AND `);
+  out.name(mark.column).add(' = ');
   out.bind(dialect.toColumn('boolean', true));
 }
 

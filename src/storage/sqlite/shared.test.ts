@@ -6,6 +6,7 @@ import { after } from 'node:test';
 import { addressesOf } from '../sql/testing/addresses.ts';
 import { testFiles } from '../sql/testing/file-cases.ts';
 import { testMissing } from '../sql/testing/missing-cases.ts';
+import { testNotes } from '../sql/testing/note-cases.ts';
 import { SqliteEngine } from './engine.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-shared-'));
@@ -18,3 +19,4 @@ after(async () => {
 });
 await testFiles(store);
 await testMissing(store);
+await testNotes(store);

@@ -11,7 +11,7 @@ import { catalogMigrations, migrate } from './schema/migrations.ts';
 import { GroupCommit } from './writes/group-commit.ts';
 import { carryOutPlan } from './writes/plan.ts';
 import { isRebuild, rebuildOnThread } from './writes/rebuild.ts';
-import { inSavepoint, isOneStatement } from './writes/savepoint.ts';
+import { inSavepoint, isWhole, withoutSavepoint } from './writes/savepoint.ts';
 
 /** How soon reads notice that another process (an import, say) changed the schema, in milliseconds. Writes notice at once. */
 const NOTICE_WITHIN = 100;
@@ -140,8 +140,10 @@ export class SqliteStore implements Store {
   }
 
   #carryOut(plan: WritePlan): WriteOutcome {
-    const work = () => carryOutPlan(this.#connection, plan, this.#schema, this.#settings);
-    const { schema, outcome } = isOneStatement(plan) ? work() : inSavepoint(this.#connection, work);
+    const connection = this.#connection;
+    const work = (part: WritePlan) => carryOutPlan(connection, part, this.#schema, this.#settings);
+    const isSimple = isWhole(plan);
+    const { schema, outcome } = isSimple ? withoutSavepoint(connection, plan, work) : inSavepoint(connection, () => work(plan));
     this.#schema = schema;
     for (const { kind, table } of plan.mutations)
       if (kind !== 'require') this.#writesTo.set(table.className, (this.#writesTo.get(table.className) ?? 0) + 1);

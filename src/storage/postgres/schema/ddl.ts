@@ -1,7 +1,7 @@
 import { fail } from '../../../errors/fail.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, tableOf } from '../../../schema/model.ts';
-import { lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
+import { isLog, lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import { storageOf } from '../../../values/index.ts';
 import type { Storage } from '../../../values/type.ts';
 import { isActorField, isRequired } from '../../sql/predicate.ts';
@@ -197,7 +197,8 @@ function fieldIndexes(schemaName: string, table: TableSchema, field: Field): str
     const condition = isActorField(field) ? `${value} <> 'master'` : `${value} IS NOT NULL`;
     return [`CREATE INDEX ${name} ON ${on} (${value}) WHERE ${condition}`];
   }
-  if (field.type === 'Array' || field.type === 'Object')
+  // A log takes a row for each write, and is asked by what its rows are about.
+  if ((field.type === 'Array' || field.type === 'Object') && !isLog(table.className))
     return [
       `CREATE INDEX ${name} ON ${on} USING gin ((${value}::jsonb) jsonb_path_ops) ${pendingList} WHERE ${value} IS NOT NULL`,
     ];

@@ -31,6 +31,8 @@ const shared: Omit<Dialect, 'table'> = {
     operand();
     out.add(' = ANY(').bind(arrayLiteral(values)).add(`::${arrayTypes[storage]})`);
   },
+  // With an equality the column says nothing of the order, and records of a common value are looked for among all, by what follows it there.
+  isOnly: (out, alias, field, value) => void out.column(alias, field.column).add(' = ANY(ARRAY[').bind(value).add('::text])'),
   isAmong: writeAmong,
   listRows: (out, json) => void out.add('json_array_elements_text(').bind(json).add('::json) AS listed(value)'),
 

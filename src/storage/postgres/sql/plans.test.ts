@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Filter, JsonOperand, OrderKey, Regex } from '../../../query/filter.ts';
 import { writeWhere } from '../../sql/filter.ts';
+import { compileUnmark } from '../../sql/mutation.ts';
 import { writeOrder } from '../../sql/order.ts';
 import { SqlWriter } from '../../sql/writer.ts';
 import { PostgresTables } from '../testing/tables.ts';
@@ -12,6 +13,12 @@ await tables.make('Team', { name: 'String', members: 'Relation:T' });
 await tables.make('T', { text: 'String', num: 'Number', day: 'Date', team: 'Pointer:Team', arr: 'Array', obj: 'Object' });
 await tables.make('Accounts', { Email: 'String', _phone_key: 'String' });
 await tables.change({ kind: 'setIndex', className: 'Accounts', index: { name: 'byEmail', keys: [['Email', 1]] } });
+await tables.make('_Timeline', { objectIdValue: 'String', objectClass: 'String', Last: 'Boolean', data: 'Object' });
+const newestFirst = [
+  ['objectIdValue', 1],
+  ['createdAt', -1],
+] as const;
+await tables.change({ kind: 'setIndex', className: '_Timeline', index: { name: 'byRecord', keys: newestFirst } });
 for (const name of ['text', 'num', 'day'])
   await tables.change({ kind: 'setIndex', className: 'T', index: { name, keys: [[name, 1]] } });
 
@@ -27,6 +34,9 @@ for (const text of [
   // Some share a value.
   `INSERT INTO ${tables.dialect.table(tables.table('Accounts').sqlName)} (${columns}, "Email", _phone_key)` +
     ` SELECT 'a' || n, n, n, n % 500, n % 500 FROM generate_series(1, ${RECORDS}) AS n`,
+  // Some of many rows.
+  `INSERT INTO ${tables.dialect.table(tables.table('_Timeline').sqlName)} (${columns}, "objectIdValue", "objectClass", "Last")` +
+    ` SELECT 'l' || n, n, n, CASE WHEN n % 3 = 0 THEN 'r1' ELSE 'r' || n END, 'T', true FROM generate_series(1, ${RECORDS}) AS n`,
   'VACUUM ANALYZE',
 ])
   await tables.run({ text, params: [] });
@@ -147,6 +157,28 @@ test('the index of a field that records are looked up by goes with the field, an
     params: [],
   });
   assert.match(String(indexes), /\(_phone_key, _seq\) WHERE \(_phone_key IS NOT NULL\)$/);
+});
+
+test('the mark of a newest row is found by an index that ends in the time, whatever the number of rows', async () => {
+  const [id, className] = [tables.field('_Timeline', 'objectIdValue'), tables.field('_Timeline', 'objectClass')];
+  for (const record of ['r1', 'r2', 'nobody']) {
+    const holding = [
+      [id, record],
+      [className, 'T'],
+    ] as const;
+    const mark = tables.field('_Timeline', 'Last');
+    const plan = await tables.plan(
+      compileUnmark({ kind: 'unmark', table: tables.table('_Timeline'), holding, mark }, tables.dialect),
+    );
+    for (const step of ['Incremental Sort', 'Presorted Key: m."objectIdValue", m."createdAt"', 'i~t__Timeline~byRecord'])
+      assert.ok(plan.includes(step), plan);
+    assert.doesNotMatch(plan, /Seq Scan/);
+  }
+});
+
+test('a log takes a row for each write: what its rows hold has no index', async () => {
+  const text = "SELECT count(*) FROM pg_indexes WHERE indexname = 'f~t__Timeline~data'";
+  assert.deepEqual(await tables.run({ text, params: [] }), [[0]]);
 });
 
 test('a query that lists what is left out is gone through once, however much it finds', async () => {

@@ -1,5 +1,4 @@
 import type { Field } from '../../../schema/model.ts';
-import { isSystemTable } from '../../../schema/system-tables.ts';
 import type { Mutation } from '../../port.ts';
 import { writeInsertAlong } from '../../sql/insert.ts';
 import { writeUnmark } from '../../sql/mutation.ts';
@@ -8,8 +7,8 @@ import type { SqlWriter } from '../../sql/writer.ts';
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
 
 /**
- * A step that goes along with another one in its statement: rows of the service's own tables that tell of a record's write. So a write that
- * its record refuses does not fail the others of its transaction.
+ * A step that goes along with another one in its statement, which it tells of. So a write that its record refuses does not fail the others of
+ * its transaction.
  */
 export type Along = Of<'insert' | 'unmark'>;
 
@@ -19,10 +18,10 @@ export function goAlong(main: Of<'insert' | 'update' | 'delete'>, others: readon
 }
 
 function isAlong(main: Of<'insert' | 'update' | 'delete'>, other: Mutation): other is Along {
-  // Records of other tables have an order of creation.
-  if (!isSystemTable(other.table.className) || other.table.className === main.table.className) return false;
+  if (other.table.className === main.table.className) return false;
   if (other.kind === 'unmark') return main.kind !== 'insert';
-  if (other.kind !== 'insert' || !other.copies) return other.kind === 'insert';
+  if (other.kind !== 'insert' || !other.isNote) return false;
+  if (!other.copies) return true;
   const { from, objectId } = other.copies;
   return main.kind === 'update' && main.objectId === objectId && main.table.className === from.className;
 }

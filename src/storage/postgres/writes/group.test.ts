@@ -13,9 +13,15 @@ const changes: SchemaChange[] = [
   { kind: 'addField', className: 'A', name: 'list', type: 'Array' },
   { kind: 'createTable', className: 'B' },
   { kind: 'createTable', className: '_Role' },
+  { kind: 'createTable', className: '_Log' },
+  { kind: 'addField', className: '_Log', name: 'record', type: 'String' },
+  { kind: 'addField', className: '_Log', name: 'Last', type: 'Boolean' },
+  { kind: 'addField', className: '_Log', name: 'n', type: 'Number' },
 ];
 const schema: Schema = changes.reduce(applyChange, emptySchema);
 const context = { dialect: postgresDialect('rds_x'), ...rowContext };
+
+type Insert = Extract<Mutation, { kind: 'insert' }>;
 
 const insert = (className: string, objectId: string, more: Record<string, string | number> = {}): Mutation => {
   const table = tableOf(schema, className);
@@ -67,6 +73,40 @@ test('nothing changes places with deletes, writes of several steps, and tables w
   assert.equal(order(update('A', '2'), remove('A', '1'), update('A', '1')), '0 1 2');
   assert.equal(order(update('A', '2'), [update('A', '1'), update('A', '0')], update('A', '1')), '0 1 2');
   assert.equal(order(update('_Role', '2'), update('_Role', '1'), insert('_Role', '3')), '0 1 2');
+});
+
+const note = (objectId: string): Mutation => ({ ...(insert('_Log', objectId) as Insert), isNote: true });
+const unmark: Mutation = {
+  kind: 'unmark',
+  table: tableOf(schema, '_Log'),
+  holding: [[fieldOf(tableOf(schema, '_Log'), 'record'), '1']],
+  mark: fieldOf(tableOf(schema, '_Log'), 'Last'),
+};
+
+test('what tells of a write goes along with it, and changes places with it', () => {
+  assert.equal(order([insert('A', '1'), note('x')], [insert('A', '2'), note('y')], insert('A', '3')), '0+1 2');
+  assert.equal(order([update('A', '2'), unmark, note('x')], [update('A', '1'), unmark, note('y')], update('A', '0')), '2 1 0');
+  assert.equal(order([insert('A', '1'), note('x')], [insert('A', '1'), note('y')]), '0 1');
+  assert.equal(order([insert('A', '1'), insert('B', '1')], [insert('A', '2'), insert('B', '2')]), '0 1');
+});
+
+test('a write and what tells of it are one statement, so that it fails alone', () => {
+  const table = tableOf(schema, 'A');
+  const copies = { from: table, objectId: '1', fields: [[fieldOf(tableOf(schema, '_Log'), 'n'), fieldOf(table, 'n')]] } as const;
+  const statementsOf = (mutations: Mutation[]) =>
+    compileGroup([{ changes: [], mutations }], schema, context).flatMap(({ statements }) => statements.map(({ text }) => text));
+  const copying: Mutation = { ...(note('x') as Insert), copies };
+  for (const [mutations, returns] of [
+    [[update('A', '1'), unmark, note('x')], ' SELECT * FROM u'],
+    [[update('A', '1'), unmark, copying], ' SELECT * FROM u'],
+    [[remove('A', '1'), unmark, note('x')], ' SELECT (SELECT at FROM pointing), (SELECT count(*) FROM gone)'],
+  ] as const) {
+    const [text, ...others] = statementsOf([...mutations]);
+    assert.ok(text?.endsWith(returns) && others.length === 0, text);
+  }
+  // Of another record, or beside a step that may fail: each by itself.
+  assert.equal(statementsOf([update('A', '2'), copying]).length, 2);
+  assert.equal(statementsOf([update('A', '1'), update('A', '2'), note('x')]).length, 3);
 });
 
 test('many rows are one parameter for each column, whatever is in them', () => {

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { fail } from '../../../errors/fail.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, type TableSchema, tableOf } from '../../../schema/model.ts';
-import { lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
+import { isGuarding, lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import { storageOf } from '../../../values/index.ts';
 import type { Storage } from '../../../values/type.ts';
 import { isActorField } from '../../sql/predicate.ts';
@@ -131,10 +131,11 @@ function createLookUpIndex(db: DatabaseSync, table: TableSchema, field: Field): 
   db.exec(`CREATE INDEX ${quote(fieldIndex(table, field))} ON ${quote(table.sqlName)} (${column}) WHERE ${column} IS NOT NULL`);
 }
 
-/** The delete guard asks "who points here" of every Pointer column. */
+/** The delete guard asks "who points here" of every Pointer column but those of history, most of which are empty. */
 function createPointerIndex(db: DatabaseSync, table: TableSchema, field: Field): void {
   const column = quote(field.column);
-  const condition = isActorField(field) ? ` WHERE ${column} <> 'master'` : '';
+  const wanted = isGuarding(table.className, field.name) ? '' : ` WHERE ${column} IS NOT NULL`;
+  const condition = isActorField(field) ? ` WHERE ${column} <> 'master'` : wanted;
   db.exec(`CREATE INDEX ${quote(fieldIndex(table, field))} ON ${quote(table.sqlName)} (${column})${condition}`);
 }
 

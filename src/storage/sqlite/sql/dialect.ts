@@ -50,6 +50,7 @@ export const sqliteDialect: Dialect = {
     operand();
     writeAmong(out, values, storage === 'number');
   },
+  isOnly: (out, alias, field, value) => void out.column(alias, field.column).add(' = ').bind(value),
   isAmong(out, operand, query) {
     operand();
     out.add(' IN (');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Filter, OrderKey, Regex } from '../../../query/filter.ts';
 import type { Query } from '../../../query/selection.ts';
+import { compileUnmark } from '../../sql/mutation.ts';
 import { compileList } from '../../sql/select.ts';
 import { isShortList } from '../reads/lane.ts';
 import { TestTables } from '../testing/tables.ts';
@@ -114,4 +115,35 @@ test('the index of a field that records are looked up by goes with the field, an
   tables.change({ kind: 'dropField', className: 'Accounts', name: '_phone_key' });
   tables.change({ kind: 'addField', className: 'Accounts', name: '_phone_key', type: 'String' });
   assert.match(plan(), /INDEX f~t_Accounts~_phone_key/);
+});
+
+tables.define('_Timeline', { objectIdValue: 'String', objectClass: 'String', Last: 'Boolean', AccountId: 'Pointer:Accounts' });
+const newestFirst = [
+  ['objectIdValue', 1],
+  ['createdAt', -1],
+] as const;
+tables.change({ kind: 'setIndex', className: '_Timeline', index: { name: 'byRecord', keys: newestFirst } });
+
+test('the mark of a newest row is found by an index that ends in the time, whatever the number of rows', () => {
+  const unmark = compileUnmark(
+    {
+      kind: 'unmark',
+      table: tables.table('_Timeline'),
+      holding: [
+        [tables.field('_Timeline', 'objectIdValue'), 'x'],
+        [tables.field('_Timeline', 'objectClass'), 'T'],
+      ],
+      mark: tables.field('_Timeline', 'Last'),
+    },
+    sqliteDialect,
+  );
+  assert.match(
+    tables.planOf(unmark),
+    /^SEARCH t__Timeline USING INTEGER PRIMARY KEY .*SEARCH m USING INDEX i~t__Timeline~byRecord \(objectIdValue=\?\); USE TEMP B-TREE FOR LAST TERM OF ORDER BY$/,
+  );
+});
+
+test('rows of history that point at a record are found by an index, which holds no others', () => {
+  const filter: Filter = { kind: 'compare', field: tables.field('_Timeline', 'AccountId'), op: 'eq', value: 'x' };
+  assert.match(tables.plan('_Timeline', filter), /^SEARCH t USING INDEX f~t__Timeline~AccountId \(AccountId=\?\)$/);
 });

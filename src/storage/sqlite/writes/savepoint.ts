@@ -1,4 +1,4 @@
-import type { WritePlan } from '../../port.ts';
+import type { Mutation, WritePlan } from '../../port.ts';
 import type { Connection } from '../connection.ts';
 
 /** Runs work inside the caller's transaction, as a whole or, where it throws, not at all. */
@@ -18,11 +18,29 @@ export function inSavepoint<T>(connection: Connection, work: () => T): T {
 }
 
 /**
- * Whether a plan is one SQL statement, which takes effect as a whole by itself. A savepoint costs a copy of every page that is touched,
- * a third of an insert.
+ * Whether a plan takes effect as a whole by itself: its first step is one SQL statement, and those after it, which tell of it, do not
+ * fail. A savepoint costs a copy of every page that is touched, as much as a third of an insert.
  */
-export function isOneStatement({ changes, mutations: [first, ...others] }: WritePlan): boolean {
-  if (changes.length > 0 || others.length > 0 || !first) return false;
+export function isWhole({ changes, mutations: [first, ...others] }: WritePlan): boolean {
+  if (changes.length > 0 || !first || !others.every(isSure)) return false;
   // What an update returns is checked after the statement.
   return first.kind === 'insert' || first.kind === 'deleteAll' || (first.kind === 'update' && first.returning.length === 0);
+}
+
+const isSure = (step: Mutation): boolean => step.kind === 'unmark' || (step.kind === 'insert' && step.isNote === true);
+
+/**
+ * Carries out a plan that is whole. Where a step after the first fails all the same, which is a fault, the transaction ends and takes the
+ * other writes of its group along: nothing of this one stays.
+ */
+export function withoutSavepoint<T>(connection: Connection, { changes, mutations }: WritePlan, work: (plan: WritePlan) => T): T {
+  const done = work({ changes, mutations: mutations.slice(0, 1) });
+  if (mutations.length === 1) return done;
+  try {
+    work({ changes, mutations: mutations.slice(1) });
+  } catch (cause) {
+    if (connection.db.isTransaction) connection.execute('ROLLBACK');
+    throw new Error('what tells of a write could not be written', { cause });
+  }
+  return done;
 }
