@@ -102,6 +102,11 @@ for (const engine of engines)
       }
       assert.equal((await call('echo')).body.result.plain, true);
     });
+    test('JSON under the type of forms, as `curl -d` sends it, is JSON', async () => {
+      const { result } = (await call('echo', { method: 'POST', body: ' {"a":[1]}', headers: asForm() })).body;
+      assert.deepEqual(result.input, { a: [1] });
+      assert.equal((await call('echo', { method: 'POST', body: '{"a":', headers: asForm() })).body.code, 107);
+    });
     test('no body is an empty object', async () => {
       for (const headers of [{}, asForm(), { 'Content-Type': 'application/json' }] as Record<string, string>[]) {
         assert.deepEqual((await call('echo', { method: 'POST', headers })).body.result.input, {});

@@ -16,7 +16,7 @@ export interface Input {
 }
 
 /**
- * Reads what a call brings: the query of a GET; of a POST the body, as a form where its type says so, else as JSON (docs/decisions.md
+ * Reads what a call brings: the query of a GET; of a POST the body, as a form where its type says so and it does not begin as JSON does, else as JSON (docs/decisions.md
  * "Functions and forms").
  * @throws invalidJson (107)
  */
@@ -31,10 +31,13 @@ export function readInput(request: FastifyRequest): Input {
   const text = (request.body as string | undefined) ?? '';
   if (type === 'multipart/form-data')
     fail('invalidJson', 'multipart/form-data is not taken here, send application/x-www-form-urlencoded or JSON');
-  return type === 'application/x-www-form-urlencoded'
+  return type === 'application/x-www-form-urlencoded' && !isJsonLike(text)
     ? inputOf(envelopeOf(headers, parseForm(text)), true)
     : inputOf(openEnvelope(headers, text), false);
 }
+
+/** Many clients send JSON under the type of forms, which is their usual one. No form begins so: a brace would be encoded. */
+const isJsonLike = (text: string): boolean => /^\s*\{/.test(text);
 
 function inputOf({ body, credentials, installationId }: Envelope, isForm: boolean): Input {
   return { fields: fieldsOf(body), isForm, credentials, installationId };
