@@ -1,6 +1,6 @@
 /** CONTRACT "Operator's functions"; docs/decisions.md "Functions and forms". */
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -37,6 +37,48 @@ const functions = {
       await system.create('Tags', { Name: input.name + String(signal.aborted) });
     };`,
   'leaves.js': `export default ({ system }) => { system.create('Accounts', { IsAccount: 5 }); Promise.reject(new Error('left')); return 1; };`,
+  'aborts.js': `
+    import { spawn } from 'node:child_process';
+    const fails = (what) => () => { throw new Error('aborted ' + what); };
+    const listens = {
+      listener: (signal) => signal.addEventListener('abort', fails('listener')),
+      async: (signal) => signal.addEventListener('abort', async () => fails('async')()),
+      property: (signal) => { signal.onabort = fails('property'); },
+      any: (signal) => AbortSignal.any([signal]).addEventListener('abort', fails('any')),
+      spawn: (signal) => spawn(process.execPath, ['-e', 'setTimeout(() => {}, 9000)'], { signal }),
+      dispatch: (signal) => { signal.dispatchEvent = fails('dispatch'); },
+      reason: (signal) => signal.addEventListener('abort', () => { signal.reason.key = 'internal'; signal.reason.message = 'changed'; Object.freeze(signal.reason); }),
+    };
+    export default ({ input, signal }) => { listens[input.how](signal); return new Promise(() => {}); };`,
+  'odd.js': `
+    const trap = () => { throw proxy; };
+    const proxy = new Proxy({}, { get: trap, getPrototypeOf: trap, has: trap, ownKeys: trap, getOwnPropertyDescriptor: trap });
+    const getter = (name) => Object.defineProperty(new Error('said'), name, { enumerable: true, get: trap });
+    const thrown = {
+      proxy, frozen: Object.freeze(new Error('frozen one')), message: getter('message'), stack: getter('stack'), any: getter('any'),
+      long: new Error('x'.repeat(999) + '😀'.repeat(1e6)), left: null,
+    };
+    export default async ({ input }) => {
+      if (!input.isLeft) throw thrown[input.what];
+      Promise.reject(thrown[input.what]);
+      setTimeout(() => { throw thrown[input.what]; });
+    };`,
+  'schema.js': `
+    import { z } from 'record-data-service';
+    const proxy = new Proxy({}, { get() { throw 1; }, getPrototypeOf() { throw 1; } });
+    const wrong = () => { setTimeout(() => { throw new Error('a check left'); }); throw proxy; };
+    export default { input: z.object({}).refine(wrong), run() {} };`,
+  'getters.js': `
+    const leave = (what) => { Promise.reject(new Error('left by ' + what)); };
+    export default async ({ system }) => {
+      await system.create('Tags', { get Name() { leave('a getter'); return 'a'; }, More: { toJSON() { leave('toJSON'); return 1; } } });
+      await system.find('Tags', { get limit() { leave('an option'); return 1; } });
+      await system.createAll({ *[Symbol.iterator]() { leave('an iterator'); } }).catch(() => {});
+      await system.get({ toString() { leave('a name'); return 'Tags'; } }, 'a').catch(() => {});
+      return { get then() { leave('then'); } };
+    };`,
+  'loads.js': `
+    export default { get input() { Promise.reject(new Error('left by the definition')); }, run: () => 1 };`,
   'writes.ts': `
     import { defineFunction } from 'record-data-service';
     export default defineFunction(async ({ input, system }) => {
@@ -194,6 +236,72 @@ for (const engine of engines)
         service().output(),
         /"message":"left".*"function":"leaves","msg":"a function left something behind that failed"/,
       );
+    });
+
+    test('what waits for a signal and fails ends nothing', async () => {
+      const ways = ['listener', 'async', 'property', 'any', 'spawn', 'dispatch', 'reason'];
+      const answers = await Promise.all(ways.map((how) => send('aborts', { body: { how } })));
+      for (const [index, { status, body }] of answers.entries())
+        assert.deepEqual([status, body], [503, { error: 'The function took too long and was given up.' }], ways[index]);
+      await wait(100);
+      assert.deepEqual(await result('echo', { a: 1 }), { a: 1 });
+      for (const how of ['listener', 'async', 'property', 'any', 'dispatch'])
+        assert.match(
+          service().output(),
+          new RegExp(`"message":"aborted ${how}".*"function":"aborts","msg":"a function left something behind that failed"`),
+        );
+    });
+
+    test('whatever a function throws or leaves is answered, logged, and ends nothing', async () => {
+      for (const [what, error] of [
+        ['proxy', 'The function failed.'],
+        ['frozen', 'frozen one'],
+        ['message', 'The function failed.'],
+        ['stack', 'said'],
+        ['any', 'said'],
+        ['long', `${'x'.repeat(999)}…`],
+      ] as const) {
+        const before = service().output().length;
+        assertFailed(await send('odd', { body: { what } }), error);
+        assert.match(service().output().slice(before), /"function":"odd","msg":"a function failed"/, what);
+        assert.equal(await result('odd', { what, isLeft: true }), null);
+        await wait(20);
+        assert.equal(
+          service()
+            .output()
+            .slice(before)
+            .match(/"function":"odd","msg":"a function left something/g)?.length,
+          2,
+          what,
+        );
+        assert.ok(service().output().length - before < 40_000, what);
+      }
+      assertFailed(await send('schema', { body: {} }), 'The function failed.');
+      assert.deepEqual(await result('echo', { a: 1 }), { a: 1 });
+    });
+
+    test('a function’s code that the records API or the loader runs is the function’s, too', async () => {
+      assert.deepEqual(await result('getters'), {});
+      assert.equal(await result('loads'), 1);
+      await wait(50);
+      for (const what of ['a getter', 'toJSON', 'an option', 'an iterator', 'a name', 'then', 'the definition'])
+        assert.match(service().output(), new RegExp(`"message":"left by ${what}"`));
+      assert.deepEqual(await result('echo', { a: 1 }), { a: 1 });
+    });
+
+    test('a file that cannot be looked at is 500, and told once', async () => {
+      symlinkSync('round.js', join(directory, 'round.js'));
+      for (let time = 0; time < 3; time++) {
+        const { status, body } = await send('round');
+        assert.deepEqual([status, body], [500, { code: 1, error: 'server error' }]);
+      }
+      assert.equal(
+        service()
+          .output()
+          .match(/round\.js","msg":"a function cannot be loaded/g)?.length,
+        1,
+      );
+      assert.equal(service().output().includes('a request failed'), false);
     });
 
     test('records are written with full rights, by the master dummy user', async () => {

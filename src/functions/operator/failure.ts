@@ -2,6 +2,12 @@ import { ServiceError, serviceError } from '../../errors/fail.ts';
 
 /** What callers hear where the reason is not theirs to know. */
 const UNTOLD = 'The function failed.';
+/** Characters that a caller hears. */
+const SHOWN = 1_000;
+/** Characters of a message and of a stack in the log. */
+const LOGGED = { message: 2_000, stack: 8_000 };
+/** How many causes, each of the one before, the log has. */
+const CAUSES = 4;
 
 /** A fault of the service that a function met. It was logged where it happened. */
 export class ServiceFault extends Error {
@@ -11,32 +17,38 @@ export class ServiceFault extends Error {
   }
 }
 
-/**
- * What the caller sees of what a function threw: its message, but for faults of the service and errors of the operating system and of
- * Node, which may name paths and statements (docs/decisions.md "Functions and forms").
- * @returns functionFailed
- */
-export function shownFailure(thrown: unknown): ServiceError {
-  return serviceError('functionFailed', messageOf(thrown) || UNTOLD);
+/** What a function threw, in objects of the service's own. */
+export interface Failure {
+  /**
+   * What the caller sees of it, a functionFailed: its message, but for faults of the service and errors of the operating system and of
+   * Node, which may name paths and statements (docs/decisions.md "Functions and forms").
+   */
+  readonly shown: ServiceError;
+  readonly logged: Error;
 }
 
-/** What was thrown as an Error that can be logged: JavaScript throws anything. */
-export function loggedFailure(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(`a function threw what is no Error: ${messageOf(thrown) || typeof thrown}`);
+/**
+ * JavaScript throws anything: proxies, frozen errors, getters that throw, texts of many megabytes. Nothing of it leaves the functions
+ * but this. Never throws.
+ */
+export function failureOf(thrown: unknown): Failure {
+  return { shown: serviceError('functionFailed', bounded(shownMessage(thrown), SHOWN) || UNTOLD), logged: plainError(thrown, 0) };
+}
+
+/** A text of no more than so many characters; one that is cut ends in `…`. Well-formed. */
+export function bounded(text: string, longest: number): string {
+  if (text.length <= longest) return text.toWellFormed();
+  // No half of a pair at the cut.
+  return `${text.slice(0, longest).replace(/[\ud800-\udbff]$/, '')}…`.toWellFormed();
 }
 
 /** Empty where there is none to be shown. */
-function messageOf(thrown: unknown): string {
+function shownMessage(thrown: unknown): string {
   if (typeof thrown === 'string') return thrown;
-  if (typeof thrown !== 'object' || thrown === null || thrown instanceof ServiceFault) return '';
-  try {
-    const { message, code, syscall } = thrown as { message?: unknown; code?: unknown; syscall?: unknown };
-    if (typeof message !== 'string') return '';
-    return thrown instanceof ServiceError || !isOfPlatform(code, syscall) ? message : '';
-  } catch {
-    // Its properties are code of the function's.
-    return '';
-  }
+  if (isA(thrown, ServiceFault)) return '';
+  if (!isA(thrown, ServiceError) && isOfPlatform(propertyOf(thrown, 'code'), propertyOf(thrown, 'syscall'))) return '';
+  const message = propertyOf(thrown, 'message');
+  return typeof message === 'string' ? message : '';
 }
 
 /** Errors of Node that name files. */
@@ -45,4 +57,57 @@ const namingFiles =
 
 function isOfPlatform(code: unknown, syscall: unknown): boolean {
   return typeof code === 'string' && (syscall !== undefined || namingFiles.test(code));
+}
+
+function plainError(thrown: unknown, depth: number): Error {
+  const text = propertyOf(thrown, 'message');
+  const whole = typeof text === 'string' ? text : '';
+  if (!isA(thrown, Error)) {
+    const said = typeof thrown === 'string' ? thrown : whole;
+    return written('Error', bounded(`a function threw what is no Error: ${said || typeof thrown}`, LOGGED.message));
+  }
+  const name = propertyOf(thrown, 'name');
+  const stack = propertyOf(thrown, 'stack');
+  const message = bounded(whole, LOGGED.message);
+  const plain = written(
+    typeof name === 'string' ? bounded(name, 100) : 'Error',
+    message,
+    // A long message would leave no room for the places.
+    typeof stack === 'string'
+      ? bounded(
+          stack.replace(whole, () => message),
+          LOGGED.stack,
+        )
+      : undefined,
+  );
+  const code = propertyOf(thrown, 'code');
+  if (typeof code === 'number') Object.assign(plain, { code });
+  if (typeof code === 'string') Object.assign(plain, { code: bounded(code, 100) });
+  const cause = propertyOf(thrown, 'cause');
+  if (depth < CAUSES && isA(cause, Error)) plain.cause = plainError(cause, depth + 1);
+  return plain;
+}
+
+/** @param stack where it was thrown; the place here would tell nothing */
+function written(name: string, message: string, stack = `${name}: ${message}`): Error {
+  return Object.assign(new Error(message), { name, stack });
+}
+
+/** Properties are code of the function's. */
+function propertyOf(thrown: unknown, name: string): unknown {
+  if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null) return undefined;
+  try {
+    return Reflect.get(thrown, name);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether something is of a class; a proxy is asked, and may throw. */
+function isA(thrown: unknown, Class: new (...given: never[]) => Error): boolean {
+  try {
+    return thrown instanceof Class;
+  } catch {
+    return false;
+  }
 }

@@ -3,15 +3,24 @@ import { fail } from '../../errors/fail.ts';
 /** Whether a run of a function may still work with records: until its time is up, and until it has ended. */
 export class Gate {
   readonly #abort = new AbortController();
+  #isGivenUp = false;
   #hasEnded = false;
 
-  /** Aborted when the time is up. */
+  /** Aborted when the time is up. It is the function's, and not asked here. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  /** The time is up. @param reason what those see who wait for the signal */
+  get isGivenUp(): boolean {
+    return this.#isGivenUp;
+  }
+
+  /**
+   * The time is up. Runs what the function has waiting for its signal.
+   * @param reason what those see who wait
+   */
   giveUp(reason: Error): void {
+    this.#isGivenUp = true;
     this.#abort.abort(reason);
   }
 
@@ -22,7 +31,7 @@ export class Gate {
 
   /** @throws functionTimeout, functionFailed where the function has ended before */
   check(): void {
-    if (this.signal.aborted) fail('functionTimeout');
+    if (this.#isGivenUp) fail('functionTimeout');
     if (this.#hasEnded) fail('functionFailed', 'The function has ended: it has to wait for what it starts.');
   }
 }

@@ -1,51 +1,72 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { bounded } from './failure.ts';
 import { isStandardSchema, type StandardIssue, type StandardSchema } from './standard-schema.ts';
+import { uniqueItems } from './unique-items.ts';
 
 /** Characters of a refusal: what a person reads. */
 const LONGEST = 1_000;
+/** Characters of an input, as JSON, up to which all reasons are looked for. Beyond it the first one has to do. */
+const SMALL = 10_000;
+
+/** What an input became by its schema, or the places and reasons of the refusal, never the values. */
+export type Checked = { readonly value: unknown } | { readonly refusal: string };
 
 /**
- * What a function's input becomes by its schema.
+ * Checks a function's input by its schema.
  * @param isForm whether its values are texts of a form or a query
- * @throws functionFailed with the places and reasons, never the values
+ * @throws what the schema's own code throws
  */
-export type InputCheck = (input: JsonObject, isForm: boolean) => unknown;
+export type InputCheck = (input: JsonObject, isForm: boolean) => Promise<Checked>;
 
 /**
  * @param schema of a definition: a Standard Schema, a JSON Schema, or `undefined`
  * @throws where it is neither
  */
 export async function inputCheck(schema: unknown): Promise<InputCheck> {
-  if (schema === undefined) return (input) => input;
+  if (schema === undefined) return async (value) => ({ value });
   if (isStandardSchema(schema)) return (input) => checkByStandard(schema, input);
   if (typeof schema === 'boolean' || (typeof schema === 'object' && schema !== null && !Array.isArray(schema)))
     return byJsonSchema(schema);
   throw new Error('`input` should be a Standard Schema, as zod makes them, or a JSON Schema');
 }
 
-async function checkByStandard(schema: StandardSchema, input: JsonObject): Promise<unknown> {
+async function checkByStandard(schema: StandardSchema, input: JsonObject): Promise<Checked> {
   const result = await schema['~standard'].validate(input);
-  if (result.issues) refuse(result.issues.map(({ path, message }) => [placeOf(path), message]));
-  return result.value;
+  if (result.issues) return refusal(result.issues.map(({ path, message }) => [placeOf(path), String(message)]));
+  return { value: result.value };
 }
 
 const placeOf = (path: StandardIssue['path']): string =>
   (path ?? []).map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
 
 async function byJsonSchema(schema: boolean | object): Promise<InputCheck> {
-  const exact = await compile(schema, false);
-  // Most functions are never called by a form.
-  let ofForms: Promise<ValidateFunction> | undefined;
+  const exact = await compile(schema, { isForm: false, isThorough: false });
+  // Most functions are never called by a form, and most calls are well.
+  const ofForms = lazily(() => compile(schema, { isForm: true, isThorough: false }));
+  const thorough = lazily(() => compile(schema, { isForm: false, isThorough: true }));
+  const thoroughOfForms = lazily(() => compile(schema, { isForm: true, isThorough: true }));
   return async (input, isForm) => {
-    if (isForm) ofForms ??= compile(schema, true);
-    const validate = (isForm && (await ofForms)) || exact;
-    // Defaults and conversions are written into it.
-    const checked = structuredClone(isForm ? withoutBlanks(input) : input);
-    if (!validate(checked)) refuse((validate.errors ?? []).map(reasonOf));
-    return checked;
+    const sent = isForm ? withoutBlanks(input) : input;
+    const first = checkedBy(isForm ? await ofForms() : exact, sent);
+    if ('value' in first || JSON.stringify(sent).length > SMALL) return first;
+    const all = checkedBy(isForm ? await thoroughOfForms() : await thorough(), sent);
+    return 'value' in all ? first : all;
   };
+}
+
+function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+function checkedBy(validate: ValidateFunction, input: JsonObject): Checked {
+  // Defaults and conversions are written into it.
+  const value = structuredClone(input);
+  return validate(value) ? { value } : refusal((validate.errors ?? []).map(reasonOf));
 }
 
 /** A form sends an empty text for what nobody filled in. */
@@ -53,14 +74,20 @@ function withoutBlanks(input: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== ''));
 }
 
-/** @param isForm whether texts become what the schema asks for */
-async function compile(schema: boolean | object, isForm: boolean): Promise<ValidateFunction> {
+interface Manner {
+  /** Whether texts become what the schema asks for. */
+  readonly isForm: boolean;
+  /** Whether it goes on after the first reason: a text longer than `maxLength` still meets its `pattern`. */
+  readonly isThorough: boolean;
+}
+
+async function compile(schema: boolean | object, { isForm, isThorough }: Manner): Promise<ValidateFunction> {
   // Loaded where it is used: most services have no JSON Schema.
   const isDraft7 = typeof schema === 'object' && /draft-0[67]/.test(String(Reflect.get(schema, '$schema')));
   const { default: Ajv } = isDraft7 ? await import('ajv') : await import('ajv/dist/2020.js');
   const { default: addFormats } = await import('ajv-formats');
   const ajv = new Ajv.default({
-    allErrors: true,
+    allErrors: isThorough,
     useDefaults: true,
     coerceTypes: isForm ? 'array' : false,
     allowUnionTypes: true,
@@ -69,6 +96,7 @@ async function compile(schema: boolean | object, isForm: boolean): Promise<Valid
     logger: false,
   });
   addFormats.default(ajv);
+  ajv.removeKeyword('uniqueItems').addKeyword(uniqueItems);
   const validate = ajv.compile(schema);
   if ('$async' in validate && validate.$async) throw new Error('`input` should be a JSON Schema without $async');
   return validate;
@@ -83,16 +111,15 @@ function reasonOf({ keyword, instancePath, params, message }: ErrorObject): [pla
   return [place.join('.'), message ?? 'is not valid'];
 }
 
-/** @throws functionFailed */
-function refuse(reasons: readonly (readonly [place: string, reason: string])[]): never {
+function refusal(reasons: readonly (readonly [place: string, reason: string])[]): Checked {
   let text = '';
   for (const [place, reason] of reasons) {
     const next = `${text === '' ? '' : '; '}${place || 'input'}: ${reason}`;
     if (text.length + next.length > LONGEST) {
-      text = text === '' ? `${next.slice(0, LONGEST)}…`.toWellFormed() : `${text}; …`;
+      text = text === '' ? bounded(next, LONGEST) : `${text}; …`;
       break;
     }
     text += next;
   }
-  return fail('functionFailed', text || 'input: is not valid');
+  return { refusal: text.toWellFormed() || 'input: is not valid' };
 }

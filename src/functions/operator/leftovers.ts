@@ -1,7 +1,7 @@
 /** What functions leave behind when they have answered: promises nobody waits for, timers that throw. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Logger } from '../../observe/index.ts';
-import { loggedFailure } from './failure.ts';
+import { failureOf } from './failure.ts';
 
 /** Whose code runs. */
 export interface Running {
@@ -33,7 +33,7 @@ export function keepUp(log: Logger): void {
   isKept = true;
   const told = (thrown: unknown): boolean => {
     const who = running.getStore();
-    if (who) log.error({ err: loggedFailure(thrown), ...who }, 'a function left something behind that failed');
+    if (who) log.error({ err: failureOf(thrown).logged, ...who }, 'a function left something behind that failed');
     return Boolean(who);
   };
   process.on('unhandledRejection', (reason) => {

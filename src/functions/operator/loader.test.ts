@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -26,14 +26,14 @@ function write(directory: string, files: Record<string, string>): void {
 }
 
 function loading(directory: string, timeLimit = 2_000) {
-  const { log, heard } = heardLog();
+  const { log, heard, text } = heardLog();
   const loader = new FunctionLoader({ directory, timeLimit, log, isReserved: (name) => name === 'getlead' });
   /** What a function without input answers. */
   const answer = async (name: string): Promise<unknown> => {
     const loaded = await loader.find(name);
     return loaded && (loaded.run as () => unknown)();
   };
-  return { loader, heard, answer };
+  return { loader, heard, text, answer };
 }
 
 test('a file is a function by its default export: a function, or an object with one; an object keeps its `this`', async () => {
@@ -213,4 +213,79 @@ test('the directory may be missing at first, and its files symbolic links', asyn
   renameSync(join(directory, 'later/next'), join(directory, 'later/current'));
   assert.equal(await answer('linked'), 2);
   assert.deepEqual(heard('error'), []);
+});
+
+test('a file that cannot be looked at is told once, and counts when it can be', async () => {
+  const directory = directoryWith({ 'other.ts': 'export default () => 1' });
+  symlinkSync('loop.mjs', join(directory, 'loop.mjs'));
+  const { loader, answer, heard } = loading(directory);
+  for (let time = 0; time < 3; time++) await assert.rejects(loader.find('loop'), { key: 'internal' });
+  assert.equal(heard('error').length, 1);
+  assert.match(heard('error')[0]?.msg ?? '', /cannot be loaded/);
+  rmSync(join(directory, 'loop.mjs'));
+  write(directory, { 'loop.mjs': 'export default () => 2' });
+  assert.equal(await answer('loop'), 2);
+});
+
+test('a directory that cannot be searched is told once, whatever is asked for; what was loaded stays', async () => {
+  const directory = directoryWith({ 'release/one.ts': 'export default () => 1' });
+  const link = join(directory, 'current');
+  const point = (to: string) => {
+    symlinkSync(to, join(directory, 'next'));
+    renameSync(join(directory, 'next'), link);
+  };
+  point('release');
+  const { loader, answer, heard } = loading(link);
+  assert.equal(await answer('one'), 1);
+  for (let time = 1; time < 3; time++) {
+    point('current');
+    for (const name of ['two', 'three', 'two']) await assert.rejects(loader.find(name), { key: 'internal' });
+    assert.equal(await answer('one'), 1);
+    assert.deepEqual(
+      heard('error').map(({ msg }) => msg),
+      Array(time).fill('FUNCTIONS_DIR cannot be searched'),
+    );
+    point('release');
+    assert.equal(await loader.find('two'), null);
+    assert.equal(await answer('one'), 1);
+  }
+});
+
+test('the directory may be a symbolic link that goes from release to release', async () => {
+  const files = { 'one.ts': `import { value } from './lib/value.ts'; export default () => value;` };
+  const directory = directoryWith({});
+  for (const release of ['1', '2']) {
+    write(join(directory, release), { 'lib/value.ts': `export const value = ${release};` });
+    // What has not changed from one release to the next may be one file.
+    if (release === '1') write(join(directory, release), files);
+    else linkSync(join(directory, '1/one.ts'), join(directory, '2/one.ts'));
+  }
+  const link = join(directory, 'current');
+  symlinkSync('1', link);
+  const { answer } = loading(link);
+  assert.equal(await answer('one'), 1);
+  rmSync(link);
+  symlinkSync('2', link);
+  assert.equal(await answer('one'), 2);
+  write(directory, { '2/lib/value.ts': 'export const value = 333;' });
+  assert.equal(await answer('one'), 333);
+});
+
+test('what is thrown while a file is loaded may be anything', async () => {
+  const proxy = 'new Proxy({}, { get() { throw 1; }, getPrototypeOf() { throw 1; } })';
+  const directory = directoryWith({
+    'proxy.mjs': `throw ${proxy};`,
+    'frozen.mjs': `throw Object.freeze(new Error('frozen'));`,
+    'getter.mjs': `export default { get run() { throw ${proxy}; } };`,
+    'schema.mjs': `export default { input: { get type() { throw ${proxy}; } }, run() {} };`,
+    'standard.mjs': `export default { input: ${proxy}, run() {} };`,
+    'long.mjs': `throw new Error('x'.repeat(1e6));`,
+    'then.mjs': `export const then = (done, fail) => fail(${proxy});`,
+  });
+  const { loader, heard, text } = loading(directory);
+  const names = ['proxy', 'frozen', 'getter', 'schema', 'standard', 'long', 'then'];
+  for (const name of [...names, ...names])
+    await assert.rejects(loader.find(name), { key: 'internal', message: 'server error' }, name);
+  assert.equal(heard('error').length, names.length);
+  assert.ok(text().length < 20_000);
 });

@@ -1,13 +1,13 @@
-import { readdirSync, realpathSync } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fail } from '../../errors/fail.ts';
 import type { Logger } from '../../observe/index.ts';
 import type { RunFunction } from './definition.ts';
-import { loggedFailure } from './failure.ts';
+import { failureOf } from './failure.ts';
 import { type InputCheck, inputCheck } from './input.ts';
 import { asFunction } from './leftovers.ts';
-import { Modules, stampOf } from './modules.ts';
+import { isOfFile, Modules, type Stamp, stampOf } from './modules.ts';
 
 /** docs/decisions.md "Functions and forms": no other name becomes part of a path. */
 const functionName = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/;
@@ -21,12 +21,17 @@ export interface LoadedFunction {
   readonly run: RunFunction<never>;
 }
 
-/** What became of a version of a file. */
-interface Attempt {
-  /** As it lies in the directory; what it leads to may be a symbolic link. */
+/** A file as it was found. */
+interface Found {
+  /** As it lies in the directory. */
   readonly path: string;
-  readonly stamp: string;
+  readonly stamp: Stamp;
+  /** What it leads to: the file, or the directory, may be a symbolic link. The same as `path` where that cannot be said. */
   readonly realPath: string;
+}
+
+/** What became of a version of a file. */
+interface Attempt extends Found {
   readonly version: number;
 }
 
@@ -53,6 +58,8 @@ export class FunctionLoader {
   readonly #parts: LoaderParts;
   readonly #known = new Map<string, Known>();
   #modules: Modules | null = null;
+  /** Whether the directory cannot be searched; told once. */
+  #isShut = false;
 
   constructor(parts: LoaderParts) {
     this.#parts = parts;
@@ -75,11 +82,12 @@ export class FunctionLoader {
   /**
    * The function of a name, as its file is now; where that cannot be loaded, as it was before.
    * @returns `null` where there is none
-   * @throws internal (500) where there is a file, and no version of it could be loaded
+   * @throws internal (500) where there is a file, and no version of it could be loaded; where the directory cannot be searched
    */
   async find(name: string): Promise<LoadedFunction | null> {
     if (!functionName.test(name) || this.#parts.isReserved(name)) return null;
     const file = this.#locate(name);
+    if (file === 'unknown') return this.#known.get(name)?.loaded ?? fail('internal');
     if (!file) {
       this.#known.delete(name);
       return null;
@@ -90,8 +98,7 @@ export class FunctionLoader {
       this.#known.set(name, known);
     }
     if (!known.loading && !this.#isCurrent(known.attempt, file)) {
-      const { path, stamp } = file;
-      const loading = this.#load(name, path, stamp, known).finally(() => {
+      const loading = this.#load(name, file, known).finally(() => {
         known.loading = null;
       });
       known.loading = loading;
@@ -100,34 +107,46 @@ export class FunctionLoader {
     return known.loaded ?? fail('internal');
   }
 
-  #locate(name: string): { path: string; stamp: string } | null {
+  /** @returns `unknown` where the directory does not tell: anybody asks for any name, so that none of them is remembered */
+  #locate(name: string): Found | null | 'unknown' {
     for (const ending of ENDINGS) {
       const path = join(this.#parts.directory, name + ending);
       const stamp = stampOf(path);
-      if (stamp !== '') return { path, stamp };
+      if (stamp === '') continue;
+      if (isOfFile(stamp) || isEntry(path)) {
+        this.#isShut = false;
+        return { path, stamp, realPath: realPathOf(path) };
+      }
+      if (!this.#isShut) this.#parts.log.error({ file: path, code: stamp }, 'FUNCTIONS_DIR cannot be searched');
+      this.#isShut = true;
+      return 'unknown';
     }
+    this.#isShut = false;
     return null;
   }
 
-  #isCurrent(attempt: Attempt | null, { path, stamp }: { path: string; stamp: string }): boolean {
-    if (attempt?.path !== path || attempt.stamp !== stamp) return false;
-    return this.#modules?.currentVersion(attempt.realPath) === attempt.version;
+  #isCurrent(attempt: Attempt | null, { path, stamp, realPath }: Found): boolean {
+    if (attempt?.path !== path || attempt.stamp !== stamp || attempt.realPath !== realPath) return false;
+    return this.#modules?.currentVersion(realPath) === attempt.version;
   }
 
-  async #load(name: string, path: string, stamp: string, known: Known): Promise<void> {
+  /** Never throws. */
+  async #load(name: string, file: Found, known: Known): Promise<void> {
     const { directory, timeLimit, log } = this.#parts;
     const isFirst = known.attempt === null;
     try {
-      this.#modules ??= new Modules(realpathSync(directory));
-      const realPath = realpathSync(path);
-      const address = this.#modules.address(realPath);
-      known.attempt = { path, stamp, realPath, version: this.#modules.currentVersion(realPath) };
-      const imported = asFunction({ function: name }, () => import(address));
-      known.loaded = await definedIn(name, await inTime(imported, timeLimit));
+      this.#modules ??= new Modules();
+      this.#modules.watch(realPathOf(directory));
+      const address = this.#modules.address(file.realPath);
+      known.attempt = { ...file, version: this.#modules.currentVersion(file.realPath) };
+      // Its getters are the function's code as well.
+      const defined = asFunction({ function: name }, async () => definedIn(name, await import(address)));
+      known.loaded = await inTime(defined, timeLimit);
       if (!isFirst) log.info({ function: name }, 'a function was loaded anew');
     } catch (error) {
+      const { logged } = failureOf(error);
       const served = known.loaded ? 'the version before stays in service' : 'it cannot be called';
-      log.error({ err: loggedFailure(error), file: path }, `a function cannot be loaded: ${served}${hintFor(error)}`);
+      log.error({ err: logged, file: file.path }, `a function cannot be loaded: ${served}${hintFor(logged)}`);
     }
   }
 
@@ -143,6 +162,25 @@ export class FunctionLoader {
       if ((error as { code?: unknown }).code !== 'ENOENT') log.error({ err: error }, 'FUNCTIONS_DIR cannot be read');
       return [];
     }
+  }
+}
+
+/** Whether a directory has an entry, whatever becomes of it. */
+function isEntry(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The path without symbolic links; as it is where that cannot be said. */
+function realPathOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
   }
 }
 
@@ -166,8 +204,8 @@ function inTime<T>(loading: Promise<T>, timeLimit: number): Promise<T> {
   });
 }
 
-function hintFor(error: unknown): string {
-  if (!(error instanceof SyntaxError)) return '';
+function hintFor(error: Error): string {
+  if (error.name !== 'SyntaxError') return '';
   const isTypes = 'code' in error && error.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX';
   return isTypes
     ? '; types are taken out of TypeScript, nothing is compiled: no enum, namespace or parameter property'

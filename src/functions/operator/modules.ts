@@ -9,14 +9,22 @@ const ownName = 'record-data-service';
 /** Marks a module's address with its version, so that Node takes another version for another module. */
 const VERSION = '?version=';
 
-/** What tells that a file is not what it was; empty where there is none. */
+/** What tells that a file is not what it was; empty where there is none, the error's code where it cannot be looked at. */
 export type Stamp = string;
 
-/** A few µs. */
+/** A few µs. Never throws. */
 export function stampOf(path: string): Stamp {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found?.isFile() ? `${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}` : '';
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found?.isFile() ? `${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}` : '';
+  } catch (error) {
+    // A loop of symbolic links, a folder that may not be searched.
+    return String((error as { code?: unknown }).code);
+  }
 }
+
+/** Whether a stamp is of a file that could be looked at. */
+export const isOfFile = (stamp: Stamp): boolean => stamp.includes(' ');
 
 interface Module {
   stamp: Stamp;
@@ -27,19 +35,25 @@ interface Module {
 }
 
 /**
- * The modules of one directory by their path: which versions are in use, and who imports whom. A module's new version is loaded anew
+ * The modules of a directory by their path: which versions are in use, and who imports whom. A module's new version is loaded anew
  * with all that import it; what has not changed stays as it is. Old versions stay in memory, since Node forgets no module.
  */
 export class Modules {
-  readonly #folder: string;
+  readonly #folders = new Set<string>();
   readonly #modules = new Map<string, Module>();
   #version = 0;
 
-  /** @param directory absolute, without symbolic links */
-  constructor(directory: string) {
-    this.#folder = `${pathToFileURL(directory).href}/`;
+  constructor() {
     tracked.add(this);
     if (tracked.size === 1) registerHooks(hooks);
+  }
+
+  /**
+   * Has what is imported of a directory looked at. FUNCTIONS_DIR may be a symbolic link that goes from release to release.
+   * @param directory absolute, without symbolic links
+   */
+  watch(directory: string): void {
+    this.#folders.add(`${pathToFileURL(directory).href}/`);
   }
 
   /** The address to import a file by, as it is now. @param path absolute, without symbolic links */
@@ -66,7 +80,8 @@ export class Modules {
 
   /** Notes an import of a module. @returns the address to load, `null` where it lies elsewhere */
   noteImport(by: string, url: string, isRequired: boolean): string | null {
-    if (!url.startsWith(this.#folder) || url.includes('/node_modules/') || url.startsWith(ownFolder)) return null;
+    if (url.includes('/node_modules/') || url.startsWith(ownFolder)) return null;
+    if (!this.#folders.values().some((folder) => url.startsWith(folder))) return null;
     const path = pathOf(url);
     const { version } = this.#upToDate(path);
     this.#modules.get(pathOf(by))?.imports.add(path);

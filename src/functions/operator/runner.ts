@@ -5,7 +5,7 @@ import type { Logger } from '../../observe/index.ts';
 import type { WriteHooks } from '../../records/index.ts';
 import type { FunctionRequest, FunctionSystem, FunctionUser } from '../model.ts';
 import type { FunctionContext } from './definition.ts';
-import { loggedFailure, ServiceFault, shownFailure } from './failure.ts';
+import { failureOf, ServiceFault } from './failure.ts';
 import { Gate } from './gate.ts';
 import { asFunction, asService, type Running } from './leftovers.ts';
 import type { LoadedFunction } from './loader.ts';
@@ -54,11 +54,16 @@ export async function runFunction(
   const records = systemRecords(system, context, guardedBy(gate, who, log));
   const timeIsUp = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    const error = serviceError('functionTimeout');
-    gate.giveUp(error);
-    timeIsUp.reject(error);
+    timeIsUp.reject(serviceError('functionTimeout'));
+    // Listeners of the signal are code of the function's, and the reason is its own to change.
+    asFunction(who, async () => gate.giveUp(serviceError('functionTimeout')));
   }, timeLimit);
-  const work = asFunction(who, () => carryOut(loaded, given, { system: records, signal: gate.signal }, log, who));
+  const failed = (thrown: unknown): never => {
+    const { shown, logged } = failureOf(thrown);
+    if (!gate.isGivenUp) log.warn({ err: logged, ...who }, 'a function failed');
+    throw shown;
+  };
+  const work = asFunction(who, () => carryOut(loaded, given, { system: records, signal: gate.signal }, failed));
   try {
     return await Promise.race([work, timeIsUp.promise]);
   } catch (error) {
@@ -73,29 +78,23 @@ export async function runFunction(
   }
 }
 
-/** @throws functionFailed */
+/**
+ * All of it is code of the function's: its schema, its getters, its `then` and `toJSON`.
+ * @param failed tells of what was thrown, and throws what the caller sees
+ * @throws functionFailed, and nothing else
+ */
 async function carryOut(
   loaded: LoadedFunction,
   { input, isForm, request, record, user }: RunInput,
   parts: Pick<FunctionContext, 'system' | 'signal'>,
-  log: Logger,
-  who: Running,
+  failed: (thrown: unknown) => never,
 ): Promise<JsonValue> {
-  const failed = (thrown: unknown): never => {
-    if (!parts.signal.aborted) log.warn({ err: loggedFailure(thrown), ...who }, 'a function failed');
-    throw shownFailure(thrown);
-  };
-  let checked: unknown;
-  try {
-    checked = await loaded.check(input, isForm);
-  } catch (error) {
-    // A refusal is the caller's to hear, and nothing for the log; a schema's own code may fail like any other of the function.
-    if (error instanceof ServiceError && error.key === 'functionFailed') throw error;
-    return failed(error);
-  }
+  const checked = await loaded.check(input, isForm).catch(failed);
+  // It is the caller's to hear, and nothing for the log.
+  if ('refusal' in checked) return fail('functionFailed', checked.refusal);
   let result: unknown;
   try {
-    result = await loaded.run({ input: checked as never, request, record, user, ...parts });
+    result = await loaded.run({ input: checked.value as never, request, record, user, ...parts });
   } catch (error) {
     return failed(error);
   }
@@ -107,7 +106,7 @@ function jsonOf(result: unknown, failed: (thrown: unknown) => never): JsonValue 
   try {
     text = JSON.stringify(result);
   } catch (error) {
-    const { message } = loggedFailure(error);
+    const { message } = failureOf(error).logged;
     return failed(new Error(`The function returned what JSON cannot say: ${message.split('\n', 1)[0]}`));
   }
   return text === undefined ? null : JSON.parse(text);
@@ -115,11 +114,12 @@ function jsonOf(result: unknown, failed: (thrown: unknown) => never): JsonValue 
 
 /** Errors of the service pass to the function; faults are logged, and tell it nothing. */
 function guardedBy(gate: Gate, who: Running, log: Logger): Guarded {
-  return async (work) => {
+  return async (read, work) => {
     gate.check();
+    const given = read();
     try {
-      const done = await asService(work);
-      if (gate.signal.aborted) fail('functionTimeout');
+      const done = await asService(() => work(given));
+      if (gate.isGivenUp) fail('functionTimeout');
       return done;
     } catch (error) {
       if (error instanceof ServiceError) throw error;

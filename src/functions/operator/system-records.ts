@@ -15,60 +15,85 @@ import {
 } from '../../records/index.ts';
 import { wholeText } from '../../storage/port.ts';
 import type { FunctionSystem } from '../model.ts';
-import type { FindOptions, ReadOptions, SystemRecords } from './system.ts';
+import type { SystemRecords } from './system.ts';
 import { toWire, toWireObject, wireText } from './wire.ts';
 
-/** What every call goes through: whether the run may still work, and what it hears of faults. */
-export type Guarded = <T>(work: () => T | Promise<T>) => Promise<T>;
+/**
+ * What every call goes through: whether the run may still work, and what it hears of faults.
+ * @param read takes the arguments over; their getters, iterators and `toJSON` are code of the function's
+ * @param work has nothing of the function's left to run
+ */
+export type Guarded = <Given, Done>(read: () => Given, work: (given: Given) => Done | Promise<Done>) => Promise<Done>;
 
 /**
  * The records of a system for one run of a function.
  * @param context the system's master, under the function's name
  */
 export function systemRecords(system: FunctionSystem, context: RecordContext, guarded: Guarded): SystemRecords {
-  const read = (table: string, objectId: string, options: ReadOptions | undefined) =>
-    orNull('objectNotFound', async () => {
-      const text = await getRecord(context, nameOf(table), idOf(objectId), parametersOf(options));
-      return JSON.parse(text);
-    });
-  const find = async (table: string, options: FindOptions | undefined) => {
-    const { results } = await findRecords(context, nameOf(table), parametersOf(options));
+  const find = async ([table, parameters]: Asked) => {
+    const { results } = await findRecords(context, table, parameters);
     return JSON.parse(await wholeText(results));
   };
   return {
     appId: system.appId,
     name: system.name,
-    get: (table, objectId, options) => guarded(() => read(table, objectId, options)),
-    find: (table, options) => guarded(() => find(table, options)),
-    first: (table, options) => guarded(async () => (await find(table, { ...options, limit: 1 }))[0] ?? null),
+    get: (table, objectId, options) =>
+      guarded(
+        () => [nameOf(table), idOf(objectId), parametersOf(options)] as const,
+        (asked) => orNull('objectNotFound', async () => JSON.parse(await getRecord(context, ...asked))),
+      ),
+    find: (table, options) => guarded(() => [nameOf(table), parametersOf(options)] as const, find),
+    first: (table, options) =>
+      guarded(
+        () => [nameOf(table), parametersOf({ ...options, limit: 1 })] as const,
+        async (asked) => (await find(asked))[0] ?? null,
+      ),
     count: (table, where) =>
-      guarded(async () => {
-        const parameters = new Map<string, JsonValue>([...parametersOf({ where }), ['limit', 0], ['count', 1]]);
-        return (await findRecords(context, nameOf(table), parameters)).count ?? 0;
-      }),
+      guarded(
+        () => [nameOf(table), new Map<string, JsonValue>([...parametersOf({ where }), ['limit', 0], ['count', 1]])] as const,
+        async ([name, parameters]) => (await findRecords(context, name, parameters)).count ?? 0,
+      ),
     aggregate: (table, pipeline) =>
-      guarded(async () => {
-        const results = await aggregateRecords(context, nameOf(table), new Map([['pipeline', wireText(pipeline)]]));
-        return JSON.parse(await wholeText(results));
-      }),
-    create: (table, fields) => guarded(() => createRecord(context, nameOf(table), fieldsOf(fields))),
+      guarded(
+        () => [nameOf(table), new Map([['pipeline', wireText(pipeline)]])] as const,
+        async (asked) => JSON.parse(await wholeText(await aggregateRecords(context, ...asked))),
+      ),
+    create: (table, fields) =>
+      guarded(
+        () => [nameOf(table), fieldsOf(fields)] as const,
+        (asked) => createRecord(context, ...asked),
+      ),
     createAll: (records) =>
-      guarded(() =>
-        createTogether(
-          context,
-          records.map(({ table, fields }) => ({ className: nameOf(table), body: fieldsOf(fields) })),
-        ),
+      guarded(
+        () => Array.from(records, ({ table, fields }) => ({ className: nameOf(table), body: fieldsOf(fields) })),
+        (all) => createTogether(context, all),
       ),
     update: (table, objectId, fields) =>
-      guarded(async () => JSON.parse(await updateRecord(context, nameOf(table), idOf(objectId), fieldsOf(fields)))),
-    delete: (table, objectId) => guarded(() => deleteRecord(context, nameOf(table), idOf(objectId), {})),
-    // The service's own copy is remembered.
-    config: (name) => guarded(async () => structuredClone(await configFlag(context.store, nameOf(name)))),
+      guarded(
+        () => [nameOf(table), idOf(objectId), fieldsOf(fields)] as const,
+        async (asked) => JSON.parse(await updateRecord(context, ...asked)),
+      ),
+    delete: (table, objectId) =>
+      guarded(
+        () => [nameOf(table), idOf(objectId)] as const,
+        (asked) => deleteRecord(context, ...asked, {}),
+      ),
+    config: (name) =>
+      guarded(
+        () => nameOf(name),
+        // The service's own copy is remembered.
+        async (asked) => structuredClone(await configFlag(context.store, asked)),
+      ),
     schema: (table) =>
-      guarded(() => orNull('classMissing', async () => JSON.parse(await getSchema(context, nameOf(table), false)))),
+      guarded(
+        () => nameOf(table),
+        (name) => orNull('classMissing', async () => JSON.parse(await getSchema(context, name, false))),
+      ),
     newId: newObjectId,
   };
 }
+
+type Asked = readonly [table: string, parameters: ReadonlyMap<string, JsonValue>];
 
 const fieldsOf = (fields: unknown): JsonObject => toWireObject(fields, 'the fields of a record');
 
