@@ -64,6 +64,18 @@ test('a function far from the service imports its package and zod', async () => 
   assert.deepEqual(await answer('far'), [true, 'function']);
 });
 
+test('TypeScript is of ES modules though the package.json beside it, as npm makes one, says otherwise', async () => {
+  const { answer } = loading(
+    directoryWith({
+      'package.json': '{"type":"commonjs"}',
+      'types.ts': `import { two } from './lib/two.ts'; export default (): number => two;`,
+      'lib/two.ts': 'export const two: number = 2;',
+      'script.js': 'module.exports = () => 3',
+    }),
+  );
+  assert.deepEqual([await answer('types'), await answer('script')], [2, 3]);
+});
+
 test('of several files with a name .ts comes first, then .mjs, then .js; as files go and come', async () => {
   const directory = directoryWith({ 'same.js': 'export default () => "js"' });
   const { answer, loader } = loading(directory);

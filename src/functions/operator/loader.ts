@@ -209,5 +209,5 @@ function hintFor(error: Error): string {
   const isTypes = 'code' in error && error.code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX';
   return isTypes
     ? '; types are taken out of TypeScript, nothing is compiled: no enum, namespace or parameter property'
-    : '; `node --check FILE` tells where';
+    : '; `node_modules/.bin/node --check FILE` of the service tells where';
 }

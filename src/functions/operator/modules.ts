@@ -130,7 +130,10 @@ const hooks: RegisterHooksOptions = {
   resolve(specifier, context, nextResolve) {
     const by = context.parentURL;
     const modules = by === undefined ? undefined : tracked.values().find((one) => one.has(by));
-    if (by === undefined || !modules) return nextResolve(specifier, context);
+    if (by === undefined || !modules) {
+      const resolved = nextResolve(specifier, context);
+      return tracked.values().some((one) => one.has(resolved.url)) ? asModule(resolved) : resolved;
+    }
     if (specifier === ownName) return { url: ownExports, shortCircuit: true };
     let resolved: ReturnType<typeof nextResolve>;
     try {
@@ -143,6 +146,12 @@ const hooks: RegisterHooksOptions = {
       throw error;
     }
     const url = modules.noteImport(by, resolved.url, context.conditions.includes('require'));
-    return url === null ? resolved : { ...resolved, url };
+    return url === null ? resolved : asModule({ ...resolved, url });
   },
 };
+
+/** TypeScript is written as ES modules, whatever a `package.json` says that npm made (`"type": "commonjs"`). */
+function asModule<T extends { readonly url: string; readonly format?: string | null | undefined }>(resolved: T): T {
+  const isTypeScript = resolved.url.split('?', 1)[0]?.endsWith('.ts');
+  return isTypeScript ? { ...resolved, format: 'module-typescript' } : resolved;
+}
