@@ -76,7 +76,7 @@ export class FunctionLoader {
     for (const name of names.filter(isReserved))
       log.error({ function: name }, 'the service has a function of this name itself: the file is never called');
     await Promise.all(names.filter((name) => !isReserved(name)).map(load));
-    log.info({ count, directory: this.#parts.directory }, 'functions of the operator');
+    if (count > 0) log.info({ count, directory: this.#parts.directory }, 'functions of the operator');
   }
 
   /**
