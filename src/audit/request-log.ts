@@ -1,9 +1,9 @@
 import { actorId, type Principal } from '../access/index.ts';
-import type { Field, FieldType, Schema, TableSchema } from '../schema/model.ts';
+import type { Field, Schema, TableSchema } from '../schema/model.ts';
 import type { Store, WritePlan } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
 import { bounded, withoutCredentials, withoutSecrets } from './header-text.ts';
-import { newRowId } from './row-id.ts';
+import { type Column, ownColumns, ownValues } from './own-row.ts';
 
 /** A request that has its answer. */
 export interface LoggedRequest {
@@ -36,12 +36,8 @@ const most = { path: 1_000, referer: 1_000, userAgent: 500, installationId: 256,
 const LONGEST_URL = 64 * 1024;
 
 /** The columns of a row, in the order of its values: one statement for all rows. */
-const columns: ReadonlyArray<readonly [name: string, type: FieldType]> = [
-  ['objectId', 'String'],
-  ['createdAt', 'Date'],
-  ['updatedAt', 'Date'],
-  ['createdBy', 'Pointer'],
-  ['updatedBy', 'Pointer'],
+const columns: readonly Column[] = [
+  ...ownColumns,
   ['path', 'String'],
   ['method', 'String'],
   ['ip', 'String'],
@@ -87,11 +83,7 @@ function valuesOf(request: LoggedRequest, at: number): readonly StoredValue[] {
   const user = principal && actorId(principal);
   const query = url.indexOf('?');
   return [
-    newRowId(at),
-    at,
-    at,
-    'master',
-    'master',
+    ...ownValues(at),
     clean(withoutSecrets(bounded(url, LONGEST_URL, query < 0 ? url.length : query)), most.path),
     request.method,
     bounded(request.ip, most.other),

@@ -1,27 +1,22 @@
 import { actorId, holdsKey } from '../access/index.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import type { WriteEvent, WriteObserver } from '../records/index.ts';
+import { tellsOfFunction, type WriteEvent, type WriteObserver } from '../records/index.ts';
 import type { Field, FieldType, Schema, TableSchema } from '../schema/model.ts';
+import { rootOf } from '../schema/naming.ts';
 import { isGuarding, isHidden, isLog, secretFieldsOf } from '../schema/system-tables.ts';
 import type { Mutation } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
 import { bounded, withoutCredentials, withoutSecrets } from './header-text.ts';
-import { newRowId } from './row-id.ts';
+import { type Column, ownColumns, ownValues } from './own-row.ts';
 
 const className = '_Timeline';
 
 /** Characters of a page's address that a row keeps. */
 const LONGEST_REFERER = 8_000;
-/** What the Referer of writes by a function begins with (SPEC "`_Timeline` fields"). */
-const FUNCTION = 'server-side-code:';
 
 /** The columns of a row, in the order of its values. */
-const columns: ReadonlyArray<readonly [name: string, type: FieldType]> = [
-  ['objectId', 'String'],
-  ['createdAt', 'Date'],
-  ['updatedAt', 'Date'],
-  ['createdBy', 'Pointer'],
-  ['updatedBy', 'Pointer'],
+const columns: readonly Column[] = [
+  ...ownColumns,
   ['event', 'String'],
   ['objectClass', 'String'],
   ['objectIdValue', 'String'],
@@ -122,14 +117,14 @@ function insertOf(event: WriteEvent, { timeline, own, shared }: Rows): Mutation 
 /** In the order of `columns`. SPEC "`_Timeline` fields": a row of a delete carries none of the last three. */
 function valuesOf(event: WriteEvent): readonly StoredValue[] {
   const { table, objectId, principal, at } = event;
-  const row = [newRowId(at), at, at, 'master', 'master', event.event, table.className, objectId, actorId(principal)];
+  const row = [...ownValues(at), event.event, table.className, objectId, actorId(principal)];
   return event.event === 'delete' ? [...row, null, null, null] : [...row, true, refererOf(event), dataOf(event)];
 }
 
 /** SPEC "`_Timeline` fields": the page of a session user, and the function of a write with full rights. */
 function refererOf({ principal, referer }: WriteEvent): string | null {
   if (referer === null) return null;
-  if (holdsKey(principal)) return referer.startsWith(FUNCTION) ? referer : null;
+  if (holdsKey(principal)) return tellsOfFunction(referer) ? referer : null;
   return withoutCredentials(withoutSecrets(bounded(referer, LONGEST_REFERER)), []);
 }
 
@@ -139,10 +134,4 @@ function dataOf({ table, sent }: WriteEvent): string {
   if (secret.size === 0) return JSON.stringify(sent);
   const shown: JsonObject = Object.fromEntries(Object.entries(sent).filter(([name]) => !secret.has(rootOf(name))));
   return JSON.stringify(shown);
-}
-
-/** The field that a key of a body speaks of: `a` in `a.b.c`. */
-function rootOf(key: string): string {
-  const dot = key.indexOf('.');
-  return dot < 0 ? key : key.slice(0, dot);
 }

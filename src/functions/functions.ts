@@ -2,7 +2,7 @@ import { anonymous, master } from '../access/index.ts';
 import { fail, ServiceError } from '../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import type { Logger } from '../observe/index.ts';
-import type { RecordContext, WriteHooks } from '../records/index.ts';
+import { functionReferer, type RecordContext, type WriteHooks } from '../records/index.ts';
 import { forms } from './forms/index.ts';
 import type { FormFunction, FunctionCall, FunctionSystem } from './model.ts';
 import { type FunctionRecord, OperatorFunctions } from './operator/index.ts';
@@ -71,7 +71,14 @@ export class Functions {
 
   /** SPEC "Server-side functions": forms write with full rights. Files that they name have to be anybody's: their senders are nobody. */
   #contextOf({ appId, store }: FunctionSystem, name: string): RecordContext {
-    const referer = `server-side-code:${name}`;
-    return { appId, store, principal: master, attacher: anonymous, keepsSchema: true, hooks: this.#hooks, referer };
+    return {
+      appId,
+      store,
+      principal: master,
+      attacher: anonymous,
+      keepsSchema: true,
+      hooks: this.#hooks,
+      referer: functionReferer(name),
+    };
   }
 }

@@ -4,6 +4,7 @@ import { fail } from '../errors/fail.ts';
 import { isJsonObject } from '../kernel/json.ts';
 import { prefix } from '../kernel/prefix.ts';
 import type { QueryParameters } from '../query/scope.ts';
+import { tellsOfFunction } from '../records/index.ts';
 import type { System } from '../systems/index.ts';
 import { principalFor } from '../users/index.ts';
 import { sendError, sendReply } from './answer.ts';
@@ -131,7 +132,7 @@ function apiRequest({ edge, endpoint, envelope, request }: Exchange, system: Sys
 
 /** SPEC "`_Timeline` fields": the page of a session user; keys have none, and what tells of functions is for them alone. */
 function pageOf({ kind }: Principal, { headers: { referer } }: FastifyRequest): string | null {
-  return kind === 'user' && referer !== undefined && !referer.startsWith('server-side-code') ? referer : null;
+  return kind === 'user' && referer !== undefined && !tellsOfFunction(referer) ? referer : null;
 }
 
 function deliver(exchange: Exchange, system: System, principal: Principal, answer: ApiReply): void {

@@ -2,7 +2,7 @@ import type { Grant } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import { limits } from '../kernel/limits.ts';
 import type { FieldType } from '../schema/model.ts';
-import { checkFieldName, forbiddenKeys } from '../schema/naming.ts';
+import { checkFieldName, forbiddenKeys, rootOf } from '../schema/naming.ts';
 import type { FieldRef } from './filter.ts';
 
 const nested: ReadonlySet<FieldType> = new Set(['Object', 'Array', 'File', 'PrivateFile']);
@@ -15,23 +15,18 @@ const wholeField: readonly string[] = [];
  * @throws fieldDenied for a hidden field, invalidFieldName (105) for an ill-formed name
  */
 export function resolveName(name: string, grant: Grant): FieldRef | null {
-  if (grant.hiddenFields.has(firstOf(name))) fail('fieldDenied', name, grant.table.className);
+  if (grant.hiddenFields.has(rootOf(name))) fail('fieldDenied', name, grant.table.className);
   return find(name, grant);
 }
 
 /** The same for a name that is to be shown, not asked about: a hidden field counts where some records show it (`Grant.reveals`). */
 export function resolveShown(name: string, grant: Grant): FieldRef | null {
-  return grant.reveals.has(firstOf(name)) ? find(name, grant) : resolveName(name, grant);
-}
-
-function firstOf(name: string): string {
-  const dot = name.indexOf('.');
-  return dot < 0 ? name : name.slice(0, dot);
+  return grant.reveals.has(rootOf(name)) ? find(name, grant) : resolveName(name, grant);
 }
 
 function find(name: string, grant: Grant): FieldRef | null {
   const dot = name.indexOf('.');
-  const first = firstOf(name);
+  const first = rootOf(name);
   const field = grant.table.fields.get(first);
   if (!field) checkFieldName(first);
   if (dot < 0) return field ? { field, path: wholeField } : null;

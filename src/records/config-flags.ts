@@ -1,7 +1,7 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type { Store } from '../storage/port.ts';
 import { remembering } from './remembered.ts';
-import { readRows } from './rows.ts';
+import { readFirst } from './rows.ts';
 
 /**
  * The `Value` of a row of `Config`; `null` where there is none. SPEC "`Config`": of several rows of a name the one created first counts.
@@ -10,16 +10,8 @@ import { readRows } from './rows.ts';
  */
 export const configFlag: (store: Store, name: string) => Promise<JsonObject | null> = remembering(
   'Config',
-  async (store, name) => {
-    const [row] = await readRows<{ readonly Value?: JsonObject }>(store, {
-      className: 'Config',
-      fields: ['Value'],
-      filter: (table) => {
-        const field = table.fields.get('Name');
-        return field ? { kind: 'compare', field, op: 'eq', value: name } : null;
-      },
-      limit: 1,
-    });
-    return row?.Value ?? null;
+  async (store, value) => {
+    const query = { className: 'Config', field: 'Name', value, fields: ['Value'] };
+    return (await readFirst<{ readonly Value?: JsonObject }>(store, query))?.Value ?? null;
   },
 );

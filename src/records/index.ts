@@ -1,9 +1,10 @@
 export { aggregateRecords } from './aggregate.ts';
 export { configFlag } from './config-flags.ts';
 export type { RecordContext, WriteHooks } from './context.ts';
+export { functionReferer, tellsOfFunction } from './function-referer.ts';
 export { findRecords, getRecord } from './read.ts';
 export { remembering } from './remembered.ts';
-export { type OwnQuery, readRow, readRows } from './rows.ts';
+export { type OwnQuery, readFirst, readRow, readRows } from './rows.ts';
 export { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
 export { type Created, createRecord, createTogether } from './write/create.ts';
 export type { FileKeeper, HeldFile, NamedFile, SettledFiles } from './write/files.ts';

@@ -2,6 +2,7 @@ import type { Filter, OrderKey } from '../query/filter.ts';
 import type { Selection } from '../query/selection.ts';
 import { type Field, fieldOf, type TableSchema } from '../schema/model.ts';
 import { type Store, wholeText } from '../storage/port.ts';
+import { storageOf } from '../values/index.ts';
 import { underSchema } from './replan.ts';
 
 /** What the service reads for itself: beyond every permission, fields that exist for nobody too. */
@@ -37,6 +38,26 @@ export async function readRows<Row>(store: Store, { className, fields, filter, o
     return wholeText(results);
   });
   return JSON.parse(text) as Row[];
+}
+
+/** One record of a table by what a text field holds. */
+export interface TextQuery {
+  readonly className: string;
+  readonly field: string;
+  readonly value: string;
+  readonly fields: readonly string[];
+  /** As in `OwnQuery`. */
+  readonly orderBy?: string;
+}
+
+/** The first record whose field holds a text, in wire form; `null` where there is none, or the table has no such field of text. */
+export async function readFirst<Row>(store: Store, { field: name, value, ...query }: TextQuery): Promise<Row | null> {
+  const filter = (table: TableSchema): Filter | null => {
+    const field = table.fields.get(name);
+    return field && storageOf(field) === 'text' ? { kind: 'compare', field, op: 'eq', value } : null;
+  };
+  const [row] = await readRows<Row>(store, { ...query, filter, limit: 1 });
+  return row ?? null;
 }
 
 /** Selections of single records by table, and by the list of fields. Engines compile each once. */

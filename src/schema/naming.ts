@@ -19,3 +19,9 @@ export function checkFieldName(name: string): void {
 
 /** Keys that no object of a request may have at any depth, since some reader would take them for the object's own machinery. */
 export const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** The field that a dotted name speaks of: `a` in `a.b.c`. */
+export function rootOf(name: string): string {
+  const dot = name.indexOf('.');
+  return dot < 0 ? name : name.slice(0, dot);
+}

@@ -1,8 +1,6 @@
 import { phoneKey } from '../../kernel/phone-key.ts';
-import { readRows } from '../../records/index.ts';
-import type { Field } from '../../schema/model.ts';
+import { readFirst } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
-import { storageOf } from '../../values/index.ts';
 
 /** A secret field of Accounts, which follows PhoneNumber (schema/system-tables.ts). */
 const PHONE_KEY = '_phone_key';
@@ -24,18 +22,8 @@ export async function hasEmail(store: Store, email: string): Promise<boolean> {
   return (await firstAccount(store, 'Email', email, 'objectId')) !== null;
 }
 
-async function firstAccount(store: Store, name: string, value: string, orderBy?: string): Promise<string | null> {
-  const [row] = await readRows<{ readonly objectId: string }>(store, {
-    className: 'Accounts',
-    fields,
-    filter: (table) => {
-      const field = table.fields.get(name);
-      return isText(field) ? { kind: 'compare', field, op: 'eq', value } : null;
-    },
-    limit: 1,
-    ...(orderBy === undefined ? {} : { orderBy }),
-  });
-  return row?.objectId ?? null;
+async function firstAccount(store: Store, field: string, value: string, orderBy?: string): Promise<string | null> {
+  const order = orderBy === undefined ? {} : { orderBy };
+  const query = { className: 'Accounts', field, value, fields, ...order };
+  return (await readFirst<{ readonly objectId: string }>(store, query))?.objectId ?? null;
 }
-
-const isText = (field: Field | undefined): field is Field => field !== undefined && storageOf(field) === 'text';

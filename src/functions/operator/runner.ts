@@ -2,7 +2,7 @@ import { master } from '../../access/index.ts';
 import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import type { Logger } from '../../observe/index.ts';
-import type { WriteHooks } from '../../records/index.ts';
+import { functionReferer, type WriteHooks } from '../../records/index.ts';
 import type { FunctionRequest, FunctionSystem, FunctionUser } from '../model.ts';
 import type { FunctionContext } from './definition.ts';
 import { failureOf, ServiceFault } from './failure.ts';
@@ -49,7 +49,7 @@ export async function runFunction(
     store: system.store,
     principal: master,
     hooks,
-    referer: `server-side-code:${loaded.name}`,
+    referer: functionReferer(loaded.name),
   };
   const records = systemRecords(system, context, guardedBy(gate, who, log));
   const timeIsUp = Promise.withResolvers<never>();
