@@ -1,7 +1,8 @@
 import type { Principal } from '../access/index.ts';
-import type { Store } from '../storage/port.ts';
+import type { Schema } from '../schema/model.ts';
+import type { Mutation, Store } from '../storage/port.ts';
 import type { FileKeeper } from './write/files.ts';
-import type { WriteObserver } from './write/observer.ts';
+import type { Cause, WriteObserver } from './write/observer.ts';
 import type { TableRules } from './write/rules.ts';
 
 /** What others have to say of writes. `app.ts` hands it to the records, which know nobody above them. */
@@ -30,4 +31,8 @@ export interface RecordContext {
   readonly hooks: WriteHooks;
   /** For the audit: the request's Referer, which counts where a session user writes; `server-side-code:<fn>` for functions; `null` where there is none. */
   readonly referer: string | null;
+  /** The trigger that has this written; left out where a client has. */
+  readonly cause?: Cause;
+  /** Further steps of the commit of each write, after all others: who keeps count of what is done takes note of it there. Pure. */
+  readonly alongside?: (schema: Schema) => readonly Mutation[];
 }

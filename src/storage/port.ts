@@ -36,6 +36,12 @@ export interface Reader {
   find(query: Query): Promise<FindResult>;
   /** JSON array of result rows. */
   aggregate(aggregation: Aggregation): Promise<JsonText>;
+  /**
+   * JSON text of a record, in wire form, from its stored values: Relations of the table included, absent values left out.
+   * @param fields one list for the same fields, by which the form is remembered; it begins with objectId
+   * @param values in the order of the fields
+   */
+  textOf(table: TableSchema, fields: readonly Field[], values: readonly StoredValue[]): string;
 }
 
 /** A column's new value in an update. */
@@ -56,6 +62,16 @@ export interface Copies {
   readonly fields: ReadonlyArray<readonly [to: Field, from: Field]>;
 }
 
+/** A column of a new record that takes a picture of another record: its values as they are when the step comes. */
+export interface Picture {
+  readonly from: TableSchema;
+  readonly objectId: string;
+  /** Whose values are in it, in this order; no Relations. One list for the same fields. */
+  readonly fields: readonly Field[];
+  /** A String. It takes the JSON text of an array of stored values; numbers and Booleans may be texts in it (`pictured` in columns.ts). */
+  readonly to: Field;
+}
+
 /** One step of a write. All steps of a write, and the schema changes before them, take effect together or not at all. */
 export type Mutation =
   /** @throws duplicateValue when the objectId is taken; the error of `uniqueFields` where another record has the value of such a field */
@@ -65,6 +81,8 @@ export type Mutation =
       readonly values: ReadonlyArray<readonly [Field, StoredValue]>;
       /** Nothing is added where the other record is not there. */
       readonly copies?: Copies;
+      /** Nothing is added where the other record is not there. Nobody changes that one until the commit. Never beside `copies`. */
+      readonly picture?: Picture;
       /** It tells of the write in a table of the service's own, under a new id: it does not fail, and may be added in any order with others. */
       readonly isNote?: true;
     }
@@ -98,6 +116,14 @@ export type Mutation =
       /** The first names what the records are about, which an index may have. */
       readonly holding: readonly [readonly [Field, StoredValue], ...(readonly [Field, StoredValue])[]];
       readonly mark: Field;
+    }
+  /** Sets fields of every record that matches. For tables of the service's own. */
+  | {
+      readonly kind: 'updateAll';
+      readonly table: TableSchema;
+      readonly filter: Filter;
+      /** Of the kind `set`, one at least. */
+      readonly assignments: readonly Assignment[];
     }
   /** Deletes every record that matches, pointed at or not. For tables whose records nothing depends on: sessions, logs. */
   | { readonly kind: 'deleteAll'; readonly table: TableSchema; readonly filter: Filter }
@@ -188,6 +214,10 @@ export interface Store {
    * @param every milliseconds
    */
   claim(job: string, every: number): Promise<boolean>;
+  /** Names this process among those that serve the system; another one at each start. */
+  readonly processId: string;
+  /** The names of the processes that serve systems of this database now, this one too. One that was killed is missing within seconds. */
+  peers(): Promise<ReadonlySet<string>>;
   /**
    * Many writes in one commit, for commands that have the store to themselves. The store that `work` is handed answers each write when it
    * is carried out; each fails alone. All are durable when this resolves, and undone where `work` throws. Meanwhile other writes wait, and

@@ -134,6 +134,7 @@ function prepareCreate(context: RecordContext, record: NewRecord, at: number): P
             principal,
             flags,
             referer: context.referer,
+            cause: context.cause ?? null,
             at,
           },
         ],

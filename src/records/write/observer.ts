@@ -2,7 +2,17 @@ import type { Principal } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Schema, TableSchema } from '../../schema/model.ts';
 import type { Assignment, Mutation } from '../../storage/port.ts';
+import type { RecordContext } from '../context.ts';
 import type { SilencingFlags } from './flags.ts';
+
+/** The trigger whose action writes (SPEC "States and transitions": trigger chain). */
+export interface Cause {
+  readonly triggerId: string;
+  /** Of this trigger: 1 where a client's write or the clock fired it. */
+  readonly level: number;
+  /** The trigger of level 1. */
+  readonly source: string;
+}
 
 /** A write of one record, as those who watch see it. */
 export interface WriteEvent {
@@ -17,17 +27,22 @@ export interface WriteEvent {
   readonly flags: SilencingFlags;
   /** Of a session user's request, or `server-side-code:<fn>`. */
   readonly referer: string | null;
+  readonly cause: Cause | null;
   /** When, in milliseconds since 1970. */
   readonly at: number;
 }
 
 /** Audit and automation hear of every write, whatever path it came by. `app.ts` hands them to the records. */
 export interface WriteObserver {
+  /** Reads what its steps depend on, before a write is planned. At once where it knows that. */
+  ready?(context: RecordContext): undefined | Promise<void>;
+  /** Steps to take in the write's own commit, before all of the write's: what was there is still there. As `mutations`. */
+  before?(event: WriteEvent, schema: Schema, context: RecordContext): readonly Mutation[];
   /**
-   * Steps to take in the write's own commit, after the write's.
+   * Steps to take in the write's own commit, after the write's. Pure.
    * @param schema before the write's own changes. Called again under a newer one where there is one by the time of the commit
    */
-  mutations?(event: WriteEvent, schema: Schema): readonly Mutation[];
+  mutations?(event: WriteEvent, schema: Schema, context: RecordContext): readonly Mutation[];
   /** Called after the commit. */
-  committed?(event: WriteEvent): void;
+  committed?(event: WriteEvent, context: RecordContext): void;
 }

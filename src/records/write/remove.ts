@@ -29,7 +29,20 @@ export async function deleteRecord(context: RecordContext, className: string, ob
     return {
       changes: [],
       mutations: [...(before?.(schema) ?? []), { kind: 'delete', table, objectId, guard: grant.rows }],
-      events: [{ event: 'delete', table, objectId, sent: {}, assignments: none, principal, flags, referer: context.referer, at }],
+      events: [
+        {
+          event: 'delete',
+          table,
+          objectId,
+          sent: {},
+          assignments: none,
+          principal,
+          flags,
+          referer: context.referer,
+          cause: context.cause ?? null,
+          at,
+        },
+      ],
     };
   };
   await transact(context, plan);

@@ -1,28 +1,48 @@
 import type { Schema } from '../../schema/model.ts';
 import type { Mutation, WriteOutcome, WritePlan } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
-import type { WriteEvent } from './observer.ts';
+import type { WriteEvent, WriteObserver } from './observer.ts';
 
 /** A plan of a write, with the events that observers hear of: one for each record. */
 export type RecordPlan = WritePlan & { readonly events: readonly WriteEvent[] };
 
 /**
- * Carries a planned write out, with what its observers add to the same commit, and tells them when it is durable.
+ * Carries a planned write out, with what its observers add to the same commit, and tells them when it is durable. At once where the observers
+ * are, so that writes keep the order in which they came.
  * @param plan pure; called again where the schema changes before the write's turn comes
  */
-export async function transact(context: RecordContext, plan: (schema: Schema) => RecordPlan): Promise<WriteOutcome> {
+export function transact(context: RecordContext, plan: (schema: Schema) => RecordPlan): Promise<WriteOutcome> {
+  const waits = context.hooks.observers.map((observer) => observer.ready?.(context)).filter((wait) => wait !== undefined);
+  return waits.length === 0 ? carryOut(context, plan) : Promise.all(waits).then(() => carryOut(context, plan));
+}
+
+async function carryOut(context: RecordContext, plan: (schema: Schema) => RecordPlan): Promise<WriteOutcome> {
   const { observers } = context.hooks;
   let events: readonly WriteEvent[] = [];
   const outcome = await context.store.write({
     plan(schema) {
       const planned = plan(schema);
       events = planned.events;
-      const added: Mutation[] = [];
-      for (const event of events)
-        for (const observer of observers) for (const step of observer.mutations?.(event, schema) ?? []) added.push(step);
-      return added.length === 0 ? planned : { changes: planned.changes, mutations: [...planned.mutations, ...added] };
+      const added = (when: 'before' | 'mutations') => stepsOf(observers, when, planned.events, schema, context);
+      const [before, after] = [added('before'), added('mutations')];
+      const last = context.alongside?.(schema) ?? [];
+      if (before.length + after.length + last.length === 0) return planned;
+      return { changes: planned.changes, mutations: [...before, ...planned.mutations, ...after, ...last] };
     },
   });
-  for (const event of events) for (const observer of observers) observer.committed?.(event);
+  for (const event of events) for (const observer of observers) observer.committed?.(event, context);
   return outcome;
+}
+
+function stepsOf(
+  observers: readonly WriteObserver[],
+  when: 'before' | 'mutations',
+  events: readonly WriteEvent[],
+  schema: Schema,
+  context: RecordContext,
+): Mutation[] {
+  const steps: Mutation[] = [];
+  for (const event of events)
+    for (const observer of observers) for (const step of observer[when]?.(event, schema, context) ?? []) steps.push(step);
+  return steps;
 }

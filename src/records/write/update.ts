@@ -68,6 +68,7 @@ export async function updateRecord(
           principal,
           flags,
           referer: context.referer,
+          cause: context.cause ?? null,
           at,
         },
       ],

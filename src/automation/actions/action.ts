@@ -1,0 +1,49 @@
+import type { Functions } from '../../functions/index.ts';
+import type { Mailer } from '../../mail/index.ts';
+import type { Logger } from '../../observe/index.ts';
+import type { Cause, RecordContext } from '../../records/index.ts';
+import type { Schema } from '../../schema/model.ts';
+import type { Mutation, Store } from '../../storage/port.ts';
+import type { ActionOf, ActionType, Trigger, TriggerEvent, TriggeringRecord } from '../model.ts';
+
+/** A system as automation works in it. */
+export interface AutomationSystem {
+  readonly appId: string;
+  /** As its operator calls it. */
+  readonly name: string;
+  readonly store: Store;
+}
+
+/** What actions are done with. */
+export interface ActionParts {
+  readonly functions: Functions;
+  readonly mailer: Mailer;
+  readonly log: Logger;
+}
+
+/** An action that is to be done for a record. */
+export interface ActionRun<Type extends ActionType = ActionType> {
+  readonly system: AutomationSystem;
+  readonly trigger: Trigger;
+  readonly action: ActionOf<Type>;
+  readonly event: TriggerEvent;
+  readonly record: TriggeringRecord;
+  /** Of whatever the action writes. */
+  readonly cause: Cause;
+  /** The objectId of the action's row in `_syslogTriggers`, the same when the action is done once more after a crash. */
+  readonly runId: string;
+  /** 1, and more where it was begun before and perhaps done. */
+  readonly attempt: number;
+  /** The system's records as their master, with `cause`. A write with it is the action's last: its commit also has `done`. */
+  readonly context: RecordContext;
+  /** The same without `done`: for reads, and for writes that are not the last. */
+  readonly reading: RecordContext;
+  /** The steps that note that the action is done: exactly one commit has them. Part of `context`. */
+  readonly done: (schema: Schema) => readonly Mutation[];
+}
+
+/**
+ * Does an action; when it resolves, the commit with `run.done` is durable.
+ * @throws an error of the catalogue where it cannot be done, with nothing of it written; another one is a fault
+ */
+export type Perform<Type extends ActionType> = (run: ActionRun<Type>, parts: ActionParts) => Promise<void>;
