@@ -15,6 +15,7 @@ import { importRecords } from './workloads/import.ts';
 import { parse } from './workloads/parse.ts';
 import { stream } from './workloads/stream.ts';
 import { systems } from './workloads/systems.ts';
+import { triggers } from './workloads/triggers.ts';
 
 const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['crud', crud],
@@ -23,6 +24,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['stream', stream],
   ['files', files],
   ['forms', forms],
+  ['triggers', triggers],
   ['hostile', hostile],
   ['import', importRecords],
   ['systems', systems],

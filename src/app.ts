@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { master } from './access/index.ts';
 import { deleteOld, timeline } from './audit/index.ts';
+import { Automation, triggerObserver, triggerRules, type WriteListener } from './automation/index.ts';
 import { Addresses, type Config, type Secrets } from './config/index.ts';
 import { type FileStore, type FileSystem, Files, fileKeeper, openFileStore } from './files/index.ts';
 import { Functions } from './functions/index.ts';
@@ -21,8 +22,18 @@ import { PasswordResets, Users, userTableRules } from './users/index.ts';
 const DRAIN_BOUND = 30_000;
 const HOUR = 3_600_000;
 
-/** Who has a say in every write, whatever path it comes by. */
-const hooksWith = (files: FileKeeper): WriteHooks => ({ observers: [timeline], rules: userTableRules, files });
+/**
+ * Who has a say in every write, whatever path it comes by.
+ * @param listener hears of what triggers are to do
+ */
+const hooksWith = (files: FileKeeper, listener: WriteListener): WriteHooks => ({
+  observers: [timeline, triggerObserver(listener)],
+  rules: new Map([...userTableRules, ['_Trigger', triggerRules]]),
+  files,
+});
+
+/** A command queues triggers and leaves them to a service. */
+const nobody: WriteListener = { queued() {}, triggersChanged() {} };
 
 /** Makes contexts for the records of a store as its master writes them. */
 type ContextOf = (store: Store, appId: string) => RecordContext;
@@ -99,14 +110,17 @@ export async function createApp(
 
 async function assemble(config: Config, smtpUrl: string | undefined, stores: Stores, files: Files, log: Logger): Promise<App> {
   const { addresses } = stores;
-  const hooks = hooksWith(files.keeper);
+  const hooks = hooksWith(files.keeper, {
+    queued: (context) => automation.queued(context),
+    triggersChanged: (context) => automation.triggersChanged(context),
+  });
   const systems = new Systems(stores.registry, stores.engine, config.systemIdle, (error) =>
     log.error({ err: error }, 'a system was not closed well'),
   );
   const upkeep = new Upkeep(
     () => systems.opened(),
     [
-      { name: 'retention', run: ({ store }, isEnough) => deleteOld(store, config.requestLogDays, Date.now(), isEnough) },
+      { name: 'retention', run: ({ store }, isEnough) => deleteOld(store, config, Date.now(), isEnough) },
       { name: 'uploads', run: (system, isEnough) => files.noteArrived(system, isEnough) },
     ],
     (error, job) => log.error({ err: error, job }, 'a periodic job failed'),
@@ -120,6 +134,7 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
   const baseUrl = () => addresses.base;
   const functions = new Functions({ directory: config.functionsDir, timeLimit: config.functionTimeout, hooks, log });
   await functions.load();
+  const automation = new Automation({ systems, hooks, functions, mailer, log });
   const http = await HttpServer.create({ systems, users, resets, files, functions, hooks, log, trustProxy, baseUrl }, config);
   return {
     administration: new Administration(stores.registry, stores.engine, () => openBytes(config, log)),
@@ -128,11 +143,13 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
       const address = await http.listen();
       addresses.listenAt(address);
       stores.engine.warmUp();
+      automation.start();
       return address;
     },
     async close() {
       clearInterval(clearing);
       await http.close(DRAIN_BOUND);
+      await automation.close();
       await upkeep.close();
       await systems.close();
       await mailer.close();
@@ -156,7 +173,10 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
   // Most commands need no files, and should not fail where these cannot be reached.
   let opened: Promise<Files> | undefined;
   const files = () => (opened ??= openFiles(config, stores, log));
-  const contextOf = masterOf(hooksWith(fileKeeper(async (system, file) => (await files()).complete(system, file))));
+  const contextOf = masterOf(hooksWith(
+    fileKeeper(async (system, file) => (await files()).complete(system, file)),
+    nobody,
+  ));
   const appIds = () => registry.read().systems.map(({ appId }) => appId);
   const withStore = async <T>(appId: string, work: (store: Store) => Promise<T>): Promise<T> => {
     if (!appIds().includes(appId)) throw new OperatorError(`there is no system ${JSON.stringify(appId)}`);

@@ -1,6 +1,6 @@
 /** What functions of an operator import from `record-data-service` (CONTRACT "Operator's functions"). */
 export { z } from 'zod';
-export type { FunctionRequest, FunctionUser } from './functions/model.ts';
+export type { FunctionRequest, FunctionTrigger, FunctionUser } from './functions/model.ts';
 export {
   defineFunction,
   type FunctionContext,

@@ -36,8 +36,8 @@ const cases: readonly Case[] = [
   ['_RequestLog', 'u1', clpActions, denied],
   ['_RequestLog', 'anonymous', reads, denied],
   ['_RequestLog', 'anonymous', writes, captcha],
-  // docs/decisions.md "Files".
-  ...['_StoredFile', '_StorageUsage'].flatMap((hidden): Case[] => [
+  // docs/decisions.md "Files"; docs/adr/0012.
+  ...['_StoredFile', '_StorageUsage', '_TriggerQueue'].flatMap((hidden): Case[] => [
     ...['master', 'apiKey', 'u1', 'invalid'].map((caller): Case => [hidden, caller, clpActions, denied]),
     [hidden, 'anonymous', reads, denied],
     [hidden, 'anonymous', writes, captcha],

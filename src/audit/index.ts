@@ -1,3 +1,5 @@
+export { type Column, ownColumns, ownValues } from './own-row.ts';
 export { logRequest } from './request-log.ts';
 export { deleteOld } from './retention.ts';
+export { newRowId } from './row-id.ts';
 export { timeline } from './timeline.ts';

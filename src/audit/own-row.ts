@@ -14,5 +14,9 @@ export const ownColumns: readonly Column[] = [
   ['updatedBy', 'Pointer'],
 ];
 
-/** Their values in a new row. SPEC "`_Timeline` fields": its author is always master. @param at milliseconds since 1970 */
-export const ownValues = (at: number): StoredValue[] => [newRowId(at), at, at, 'master', 'master'];
+/**
+ * Their values in a new row. SPEC "`_Timeline` fields": its author is always master.
+ * @param at milliseconds since 1970
+ * @param objectId of a row whose id has to be known before
+ */
+export const ownValues = (at: number, objectId = newRowId(at)): StoredValue[] => [objectId, at, at, 'master', 'master'];

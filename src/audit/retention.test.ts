@@ -6,12 +6,13 @@ import { after, before, beforeEach, test } from 'node:test';
 import { newObjectId } from '../kernel/ids.ts';
 import { readRows } from '../records/index.ts';
 import { planTable } from '../schema/definition.ts';
+import { tableOf } from '../schema/model.ts';
 import { columnsOf } from '../storage/columns.ts';
 import type { Mutation } from '../storage/port.ts';
 import { rowContext } from '../storage/sql/testing/addresses.ts';
 import { ReaderPool } from '../storage/sqlite/reads/pool.ts';
 import { SqliteStore } from '../storage/sqlite/store.ts';
-import { deleteOld } from './retention.ts';
+import { deleteOld, type KeptDays } from './retention.ts';
 
 const DAY = 86_400_000;
 const now = Date.UTC(2026, 5, 1);
@@ -24,7 +25,13 @@ before(() => {
 beforeEach(async () => {
   await store?.close();
   store = new SqliteStore(join(directory, `${newObjectId()}.sqlite`), { pool, report: assert.fail, ...rowContext });
-  const tables = { _RequestLog: { path: { type: 'String' } }, _Session: { expiresAt: { type: 'Date' } }, Others: {} };
+  const tables = {
+    _RequestLog: { path: { type: 'String' } },
+    _syslogTriggers: {},
+    _Timeline: { Last: { type: 'Boolean' } },
+    _Session: { expiresAt: { type: 'Date' } },
+    Others: {},
+  };
   for (const [name, fields] of Object.entries(tables))
     await store.write({ plan: (schema) => ({ changes: planTable(schema, name, { fields }, () => {}), mutations: [] }) });
 });
@@ -33,6 +40,10 @@ after(async () => {
   await pool.close();
   rmSync(directory, { recursive: true });
 });
+
+/** All kept for ever but for what is said. */
+const keeping = (days: Partial<KeptDays>): KeptDays => ({ requestLogDays: 0, triggerLogDays: 0, timelineDays: 0, ...days });
+const never = () => false;
 
 /** Adds a record for each time; a session's is that of its end. */
 async function add(className: string, times: readonly number[]): Promise<void> {
@@ -60,17 +71,67 @@ test('rows older than the days go, in whatever order they came, and others stay'
   const kept = [now - 30 * DAY, now - DAY, now, now + DAY];
   await add('_RequestLog', [kept[0] as number, now - 31 * DAY, ...kept.slice(1), now - 30 * DAY - 1]);
   await add('Others', [0]);
-  await deleteOld(store, 30, now, () => false);
+  await deleteOld(store, keeping({ requestLogDays: 30 }), now, never);
   assert.deepEqual(await left('_RequestLog'), kept);
   assert.deepEqual(await left('Others'), [0]);
 });
 
 test('0 days keep rows for ever; sessions that have expired go all the same', async () => {
   await add('_RequestLog', [0]);
+  await add('_syslogTriggers', [0]);
+  await add('_Timeline', [0]);
   await add('_Session', [now - 1, now + 1]);
-  await deleteOld(store, 0, now, () => false);
-  assert.deepEqual(await left('_RequestLog'), [0]);
+  await deleteOld(store, keeping({}), now, never);
+  for (const className of ['_RequestLog', '_syslogTriggers', '_Timeline']) assert.deepEqual(await left(className), [0]);
   assert.deepEqual(await left('_Session'), [now + 1]);
+});
+
+test('each log has its own days', async () => {
+  const logs = ['_RequestLog', '_syslogTriggers', '_Timeline'];
+  for (const className of logs) await add(className, [now - 5 * DAY, now - 3 * DAY, now - DAY]);
+  await deleteOld(store, { requestLogDays: 2, triggerLogDays: 4, timelineDays: 6 }, now, never);
+  assert.deepEqual(await Promise.all(logs.map(left)), [
+    [now - DAY],
+    [now - 3 * DAY, now - DAY],
+    [now - 5 * DAY, now - 3 * DAY, now - DAY],
+  ]);
+});
+
+test('the newest row of a record stays the last one', async () => {
+  const write = (objectId: string, createdAt: number, Last: boolean) =>
+    store.write({
+      plan(schema) {
+        const table = tableOf(schema, '_Timeline');
+        return {
+          changes: [],
+          mutations: [{ kind: 'insert', table, values: columnsOf(table, { objectId, createdAt, updatedAt: createdAt, Last }) }],
+        };
+      },
+    });
+  await write('old', now - 3 * DAY, false);
+  await write('new', now - DAY, true);
+  await deleteOld(store, keeping({ timelineDays: 2 }), now, never);
+  const rows = await readRows(store, {
+    className: '_Timeline',
+    fields: ['objectId', 'Last'],
+    filter: () => ({ kind: 'always' }),
+  });
+  assert.deepEqual(rows, [{ objectId: 'new', Last: true }]);
+});
+
+test('a log of which nothing is old is read once, a few rows of it; young rows at its beginning hold up no others', async () => {
+  const queries: number[] = [];
+  const find = store.reader.find.bind(store.reader);
+  store.reader.find = (query) => {
+    if (query.table.className === '_Timeline') queries.push(query.limit);
+    return find(query);
+  };
+  await add('_Timeline', [now, ...Array.from({ length: 1_500 }, () => now)]);
+  await deleteOld(store, keeping({ timelineDays: 1 }), now, never);
+  assert.deepEqual(queries, [500]);
+  await add('_syslogTriggers', [now, now, ...Array.from({ length: 1_200 }, (_, n) => n), now]);
+  await deleteOld(store, keeping({ triggerLogDays: 1 }), now, never);
+  assert.deepEqual(await left('_syslogTriggers'), [now, now, now]);
 });
 
 test('many rows go in commits of 500', async () => {
@@ -82,16 +143,16 @@ test('many rows go in commits of 500', async () => {
     if (mutation?.kind === 'deleteAll' && mutation.filter.kind === 'in') deleted.push(mutation.filter.values.length);
     return write(prepared);
   };
-  await deleteOld(store, 1, now, () => false);
+  await deleteOld(store, keeping({ requestLogDays: 1 }), now, never);
   assert.deepEqual(deleted, [500, 500, 200]);
   assert.deepEqual(await left('_RequestLog'), [now]);
 });
 
 test('a system without these tables is passed over, and an end in between is heeded', async () => {
   const bare = new SqliteStore(join(directory, 'bare.sqlite'), { pool, report: assert.fail, ...rowContext });
-  await deleteOld(bare, 1, now, () => false);
+  await deleteOld(bare, keeping({ requestLogDays: 1 }), now, never);
   await bare.close();
   await add('_RequestLog', [0]);
-  await deleteOld(store, 1, now, () => true);
+  await deleteOld(store, keeping({ requestLogDays: 1 }), now, () => true);
   assert.deepEqual(await left('_RequestLog'), [0]);
 });

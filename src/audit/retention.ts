@@ -10,46 +10,81 @@ const BATCH = 500;
 /** Milliseconds between two of them, in which others have their turn. */
 const PAUSE = 50;
 
-/** What grows old: a table and the time by which a record of it does. */
-interface Aging {
-  readonly className: string;
-  readonly field: 'createdAt' | 'expiresAt';
-  /** Records with an earlier time are deleted, in milliseconds since 1970. */
-  readonly before: number;
+/** Days that rows are kept; 0: for ever. */
+export interface KeptDays {
+  /** Of `_RequestLog`. */
+  readonly requestLogDays: number;
+  /** Of `_syslogTriggers`. */
+  readonly triggerLogDays: number;
+  /** Of `_Timeline`. */
+  readonly timelineDays: number;
 }
 
 /**
- * Deletes what has grown old in one system, little by little: rows of the request log after so many days, and sessions that have expired.
- * @param days that rows of the request log are kept; 0: for ever
+ * Deletes what has grown old in one system, little by little: rows of logs and of the timeline after so many days, and sessions that have
+ * expired (docs/decisions.md "Request log", "Triggers").
  * @param isEnough asked before each batch
  */
-export async function deleteOld(store: Store, days: number, now: number, isEnough: () => boolean): Promise<void> {
-  if (days > 0) await deleteBefore(store, { className: '_RequestLog', field: 'createdAt', before: now - days * DAY }, isEnough);
-  await deleteBefore(store, { className: '_Session', field: 'expiresAt', before: now }, isEnough);
+export async function deleteOld(store: Store, kept: KeptDays, now: number, isEnough: () => boolean): Promise<void> {
+  const logs = [
+    ['_RequestLog', kept.requestLogDays],
+    ['_syslogTriggers', kept.triggerLogDays],
+    ['_Timeline', kept.timelineDays],
+  ] as const;
+  for (const [className, days] of logs)
+    if (days > 0) await deleteInBatches(store, className, () => oldest(store, className, now - days * DAY), isEnough);
+  await deleteInBatches(store, '_Session', () => expired(store, now), isEnough);
 }
 
-async function deleteBefore(store: Store, aging: Aging, isEnough: () => boolean): Promise<void> {
+/** Records to delete, and whether there may be more of them. */
+interface Found {
+  readonly ids: readonly string[];
+  readonly more: boolean;
+}
+
+/** @param find is a read of its own, which leaves the event loop where it may be long; the deletion then goes by ids */
+async function deleteInBatches(
+  store: Store,
+  className: string,
+  find: () => Promise<Found>,
+  isEnough: () => boolean,
+): Promise<void> {
   while (!isEnough()) {
-    const ids = await oldest(store, aging);
-    if (ids.length > 0) await store.write({ plan: (schema) => planDeletion(schema, aging.className, ids) });
-    if (ids.length < BATCH) return;
+    const { ids, more } = await find();
+    if (ids.length > 0) await store.write({ plan: (schema) => planDeletion(schema, className, ids) });
+    if (!more) return;
     await wait(PAUSE);
   }
 }
 
-/** Looked up by a read of its own, which leaves the event loop where it may be long; the deletion then goes by their ids. */
-async function oldest(store: Store, { className, field: name, before }: Aging): Promise<string[]> {
-  const rows = await readRows<{ objectId: string }>(store, {
+/**
+ * Rows of a log that were created earlier. They lie in the order of creation, so the first few tell: nobody looks through a table of which
+ * nothing is old. Processes' clocks differ, so some of these may be younger than those that follow; where all are, they wait.
+ */
+async function oldest(store: Store, className: string, before: number): Promise<Found> {
+  const rows = await readRows<{ objectId: string; createdAt: string }>(store, {
     className,
-    fields: ['objectId'],
-    filter(table) {
-      const field = table.fields.get(name);
-      return field?.type === 'Date' ? { kind: 'compare', field, op: 'lt', value: before } : null;
-    },
-    orderBy: name,
+    fields: ['objectId', 'createdAt'],
+    filter: () => ({ kind: 'always' }),
     limit: BATCH,
   });
-  return rows.map(({ objectId }) => objectId);
+  const ids = rows.filter(({ createdAt }) => Date.parse(createdAt) < before).map(({ objectId }) => objectId);
+  return { ids, more: ids.length > 0 && rows.length === BATCH };
+}
+
+/** Sessions that ended before. */
+async function expired(store: Store, before: number): Promise<Found> {
+  const rows = await readRows<{ objectId: string }>(store, {
+    className: '_Session',
+    fields: ['objectId'],
+    filter(table) {
+      const field = table.fields.get('expiresAt');
+      return field?.type === 'Date' ? { kind: 'compare', field, op: 'lt', value: before } : null;
+    },
+    orderBy: 'expiresAt',
+    limit: BATCH,
+  });
+  return { ids: rows.map(({ objectId }) => objectId), more: rows.length === BATCH };
 }
 
 function planDeletion(schema: Schema, className: string, ids: readonly string[]): WritePlan {

@@ -1,5 +1,4 @@
 import { actorId, holdsKey } from '../access/index.ts';
-import type { JsonObject } from '../kernel/json.ts';
 import { tellsOfFunction, type WriteEvent, type WriteObserver } from '../records/index.ts';
 import type { Field, FieldType, Schema, TableSchema } from '../schema/model.ts';
 import { rootOf } from '../schema/naming.ts';
@@ -10,6 +9,9 @@ import { bounded, withoutCredentials, withoutSecrets } from './header-text.ts';
 import { type Column, ownColumns, ownValues } from './own-row.ts';
 
 const className = '_Timeline';
+
+/** Of the trigger that had a write written. */
+const CAUSE = 'updatedByTrigger';
 
 /** Characters of a page's address that a row keeps. */
 const LONGEST_REFERER = 8_000;
@@ -128,10 +130,11 @@ function refererOf({ principal, referer }: WriteEvent): string | null {
   return withoutCredentials(withoutSecrets(bounded(referer, LONGEST_REFERER)), []);
 }
 
-/** JSON text of the fields as they were sent. */
-function dataOf({ table, sent }: WriteEvent): string {
+/** JSON text of the fields as they were sent. SPEC "`_syslogTriggers` fields": it names the trigger whose action wrote. */
+function dataOf({ table, sent, cause }: WriteEvent): string {
   const secret = secretFieldsOf(table.className);
-  if (secret.size === 0) return JSON.stringify(sent);
-  const shown: JsonObject = Object.fromEntries(Object.entries(sent).filter(([name]) => !secret.has(rootOf(name))));
-  return JSON.stringify(shown);
+  if (secret.size === 0 && !cause) return JSON.stringify(sent);
+  const shown = Object.entries(sent).filter(([name]) => !secret.has(rootOf(name)) && !(cause && name === CAUSE));
+  if (cause) shown.push([CAUSE, cause.triggerId]);
+  return JSON.stringify(Object.fromEntries(shown));
 }

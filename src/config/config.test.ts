@@ -8,7 +8,7 @@ test('defaults', () => {
   const { config, secrets } = parseSettings({}, '/here');
   assert.deepEqual([config.host, config.port, config.dataDir], ['127.0.0.1', 8080, '/here/data']);
   assert.equal(secrets.masterKey, undefined);
-  assert.deepEqual([config.sessionDays, config.requestLogDays], [365, 30]);
+  assert.deepEqual([config.sessionDays, config.requestLogDays, config.triggerLogDays, config.timelineDays], [365, 30, 90, 0]);
   assert.ok(Object.isFrozen(config));
 });
 
@@ -24,6 +24,8 @@ for (const [environment, line] of [
   [{ TRUST_PROXY: '2' }, /^TRUST_PROXY:/],
   [{ WEB_CONCURRENCY: '2' }, /^WEB_CONCURRENCY: more than one process needs DATABASE_URL$/],
   [{ REQUEST_LOG_DAYS: '-1' }, 'REQUEST_LOG_DAYS: must be a whole number of days up to 36500, 0 for ever'],
+  [{ TRIGGER_LOG_DAYS: '36501' }, /^TRIGGER_LOG_DAYS:/],
+  [{ TIMELINE_DAYS: 'ever' }, /^TIMELINE_DAYS:/],
   [{ ADMIN_EMAIL: 'a@b@c' }, /^ADMIN_EMAIL:/],
   [{ FILES_URL: 's3://key:secret@bucket' }, /^FILES_URL: must be s3:\/\/bucket\/prefix.* without keys$/],
   [{ PORT: 'x', LOG_LEVEL: 'loud' }, /^PORT: .*; LOG_LEVEL: /],

@@ -36,6 +36,10 @@ export interface Config {
   readonly sessionDays: number;
   /** Days that rows of the request log are kept; 0: for ever. */
   readonly requestLogDays: number;
+  /** Days that rows of `_syslogTriggers` are kept; 0: for ever. */
+  readonly triggerLogDays: number;
+  /** Days that rows of `_Timeline` are kept; 0: for ever. */
+  readonly timelineDays: number;
   /** Milliseconds. */
   readonly queryTimeout: number;
   /** Milliseconds after which a system that nobody uses is closed. */
@@ -100,6 +104,8 @@ export function parseSettings(environment: Environment, directory: string): Sett
       logLevel: read.LOG_LEVEL,
       sessionDays: read.SESSION_DAYS,
       requestLogDays: read.REQUEST_LOG_DAYS,
+      triggerLogDays: read.TRIGGER_LOG_DAYS,
+      timelineDays: read.TIMELINE_DAYS,
       queryTimeout: read.QUERY_TIMEOUT_MS,
       systemIdle: read.SYSTEM_IDLE_MS,
     }),

@@ -111,6 +111,14 @@ export const settings = {
     is: 'a whole number of days up to 36500, 0 for ever',
     read: wholeNumber(0, 36_500).default(30),
   },
+  TRIGGER_LOG_DAYS: {
+    is: 'a whole number of days up to 36500, 0 for ever',
+    read: wholeNumber(0, 36_500).default(90),
+  },
+  TIMELINE_DAYS: {
+    is: 'a whole number of days up to 36500, 0 for ever',
+    read: wholeNumber(0, 36_500).default(0),
+  },
   QUERY_TIMEOUT_MS: { is: 'a whole number of milliseconds, 1 or more', read: milliseconds.default(30_000) },
   SYSTEM_IDLE_MS: { is: 'a whole number of milliseconds, 1 or more', read: milliseconds.default(600_000) },
 } as const;

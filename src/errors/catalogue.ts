@@ -50,6 +50,7 @@ export const catalogue = {
   badOperator: { code: 107, status: 400, text: (why: string) => why },
   invalidClp: { code: 107, status: 400, text: (why: string) => `Invalid class level permissions: ${why}` },
   badSchema: { code: 107, status: 400, text: (why: string) => `Invalid schema: ${why}` },
+  invalidTrigger: { code: 107, status: 400, text: (why: string) => `Invalid trigger: ${why}` },
   batchNoArray: { code: 107, status: 400, text: () => 'requests must be an array' },
   batchPath: { code: 107, status: 400, text: (path: string) => `cannot route batch path ${path}` },
   batchRoute: { code: 107, status: 400, text: (method: string, path: string) => `cannot route ${method} ${path}` },

@@ -15,6 +15,13 @@ import { type FunctionCall, Functions } from './index.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-functions-'));
 const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
+const SPOIL = `export default ({ system, signal, ...given }) => { given.record.tags.push('b'); return given; }`;
+const WRITE = `export default async ({ system }) => {
+  const { objectId } = await system.create('Tags', { Name: 'a' });
+  await system.update('Tags', objectId, { Name: 'b' });
+  await system.delete('Tags', objectId);
+  await system.createAll([{ table: 'Tags', fields: { Name: 'c' } }]);
+};`;
 const writes: WriteEvent[] = [];
 let store: Store;
 let functions: Functions;
@@ -22,6 +29,8 @@ let functions: Functions;
 before(async () => {
   writeFileSync(join(directory, 'echo.mjs'), 'export default ({ input, record, user }) => ({ input, record, user });');
   writeFileSync(join(directory, 'getlead.mjs'), 'export default () => "mine";');
+  writeFileSync(join(directory, 'spoil.mjs'), SPOIL);
+  writeFileSync(join(directory, 'write.mjs'), WRITE);
   store = await engine.open('app');
   await provision(store);
   const watching = { mutations: () => [], committed: (event: WriteEvent) => writes.push(event) };
@@ -62,9 +71,43 @@ test('a name that nobody has is refused before the call is read', async () => {
     await assert.rejects(functions.call(system(), name, assert.fail), { message: 'User function not found', code: undefined });
 });
 
-test('triggers call functions of the operator, with their record', async () => {
-  const record = { objectId: 'abcdefghij' };
-  assert.deepEqual(await functions.callForRecord(system(), 'echo', record), { input: {}, record, user: null });
+const trigger = {
+  id: 'trigger001',
+  name: 'One',
+  actionId: 'action0001',
+  event: 'update',
+  runId: 'run0000001',
+  attempt: 2,
+} as const;
+const cause = { triggerId: 'trigger001', level: 2, source: 'trigger000' };
+
+test('triggers call functions of the operator, with a copy of their record', async () => {
+  const record = { objectId: 'abcdefghij', tags: ['a'] };
+  assert.deepEqual(await functions.callForRecord(system(), 'spoil', record, trigger, cause), {
+    input: {},
+    request: null,
+    record: { objectId: 'abcdefghij', tags: ['a', 'b'] },
+    trigger,
+    user: null,
+  });
+  assert.deepEqual(record.tags, ['a']);
   for (const name of ['getlead', 'nothing'])
-    await assert.rejects(functions.callForRecord(system(), name, record), { message: 'User function not found' });
+    await assert.rejects(functions.callForRecord(system(), name, record, trigger, cause), { message: 'User function not found' });
+});
+
+test('what a function writes has the cause of the trigger that calls it, and none where a request does', async () => {
+  const record = { objectId: 'abcdefghij' };
+  for (const [call, expected] of [
+    [() => functions.callForRecord(system(), 'write', record, trigger, cause), cause],
+    [() => functions.call(system(), 'write', () => callOf({}, async () => null)), null],
+  ] as const) {
+    const from = writes.length;
+    await call();
+    const made = writes.slice(from);
+    assert.deepEqual(
+      made.map(({ event }) => event),
+      ['create', 'update', 'delete', 'create'],
+    );
+    for (const write of made) assert.deepEqual([write.cause, write.referer], [expected, 'server-side-code:write']);
+  }
 });

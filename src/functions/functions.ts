@@ -2,9 +2,9 @@ import { anonymous, master } from '../access/index.ts';
 import { fail, ServiceError } from '../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import type { Logger } from '../observe/index.ts';
-import { functionReferer, type RecordContext, type WriteHooks } from '../records/index.ts';
+import { type Cause, functionReferer, type RecordContext, type WriteHooks } from '../records/index.ts';
 import { forms } from './forms/index.ts';
-import type { FormFunction, FunctionCall, FunctionSystem } from './model.ts';
+import type { FormFunction, FunctionCall, FunctionSystem, FunctionTrigger } from './model.ts';
 import { type FunctionRecord, OperatorFunctions } from './operator/index.ts';
 
 /** What functions stand on. */
@@ -46,17 +46,26 @@ export class Functions {
     const asked = call();
     const { input, isForm, request } = asked;
     const user = await asked.user();
-    const result = await this.#operator.run(system, found, { input, isForm, request, user, record: null });
+    const result = await this.#operator.run(system, found, { input, isForm, request, user, record: null, trigger: null });
     return `{"result":${JSON.stringify(result)}}`;
   }
 
   /**
-   * Calls a function of the operator with the record that fired a trigger (CONTRACT "Triggers": `server-side-code`).
-   * @throws userFunctionNotFound, also for a form; functionFailed, functionTimeout
+   * Calls a function of the operator for a record (CONTRACT "Triggers": `server-side-code`).
+   * @param record the function gets a copy
+   * @param cause of what the function writes
+   * @throws userFunctionNotFound, also for a form; internal (500) where no version of its file could be loaded; functionFailed, functionTimeout
    */
-  async callForRecord(system: FunctionSystem, name: string, record: FunctionRecord, input: JsonObject = {}): Promise<JsonValue> {
+  async callForRecord(
+    system: FunctionSystem,
+    name: string,
+    record: FunctionRecord,
+    trigger: FunctionTrigger,
+    cause: Cause,
+  ): Promise<JsonValue> {
     const found = (forms.has(name) ? null : await this.#operator.find(name)) ?? fail('userFunctionNotFound');
-    return this.#operator.run(system, found, { input, isForm: false, request: null, user: null, record });
+    const given = { input: {}, isForm: false, request: null, user: null, record: structuredClone(record), trigger, cause };
+    return this.#operator.run(system, found, given);
   }
 
   /** @throws what the form throws; formTooLarge where PostgreSQL does not take a value */

@@ -1,2 +1,2 @@
 export { Functions } from './functions.ts';
-export type { FunctionCall, FunctionUser } from './model.ts';
+export type { FunctionCall, FunctionTrigger, FunctionUser } from './model.ts';

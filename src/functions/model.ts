@@ -24,6 +24,20 @@ export interface FunctionRequest {
   readonly holdsKey: boolean;
 }
 
+/** The trigger that calls a function for a record (CONTRACT "Triggers": `server-side-code`). */
+export interface FunctionTrigger {
+  /** objectId of its definition. */
+  readonly id: string;
+  readonly name: string | null;
+  /** Of the action that names the function. */
+  readonly actionId: string;
+  readonly event: 'create' | 'update' | 'delete' | 'schedule';
+  /** The same at every attempt to do the action for this record once: what was done under it need not be done again. */
+  readonly runId: string;
+  /** From 1 on. */
+  readonly attempt: number;
+}
+
 /** A call as the edge brings it. */
 export interface FunctionCall {
   /** The body or the query, credentials taken out. Strings hold no NUL and no half of a surrogate pair. */

@@ -1,3 +1,5 @@
-export type { MailMessage } from './compose.ts';
+export { type AddressList, addressesOf, type MailAddress } from './addresses.ts';
+export { headerText, type MailMessage } from './compose.ts';
 export { createMailer } from './create.ts';
-export type { Mailer } from './mailer.ts';
+export type { MailFault, RefusedRecipient } from './fault.ts';
+export type { MailAttempt, Mailer } from './mailer.ts';

@@ -21,7 +21,7 @@ class FakeTransport implements MailTransport {
     this.#answers = answers;
   }
 
-  async deliver(mail: ComposedMail, signal: AbortSignal): Promise<void> {
+  async deliver(mail: ComposedMail, signal: AbortSignal) {
     this.attempts++;
     const answer = this.#answers.shift() ?? null;
     if (answer === 'hang')
@@ -30,6 +30,7 @@ class FakeTransport implements MailTransport {
       );
     else if (answer) throw answer;
     this.sent.push(mail);
+    return [];
   }
 
   async close(): Promise<void> {
@@ -158,4 +159,32 @@ test('a box that cannot be written does not keep a message from being sent, and 
   assert.equal(transport.sent.length, 1);
   await assert.rejects(one.send(message), /neither be sent nor kept/);
   await assert.rejects(mailer(null).send(message), { code: 'EEXIST' });
+});
+
+for (const [what, answers, outcome] of [
+  ['a message that is sent', [], { kind: 'sent', refused: [] }],
+  ['a refusal', [refused], { kind: 'failed', permanent: true, why: 'The message has no recipient whom mail can be sent to.' }],
+  ['a passing fault', [unreachable], { kind: 'failed', permanent: false, why: 'The mail server cannot be reached.' }],
+] as const)
+  test(`a single attempt: ${what}`, async () => {
+    const transport = new FakeTransport(...answers);
+    assert.deepEqual(await mailer(transport).attempt(message), outcome);
+    assert.deepEqual([transport.attempts, inBox(), lines], [1, [], []]);
+  });
+
+test('a single attempt without a transport keeps the message, hidden recipients too', async () => {
+  const bcc = [{ name: 'Noa', address: 'noa@example.com' }];
+  const outcome = await mailer(null).attempt({ ...message, bcc });
+  const [file = ''] = inBox();
+  assert.deepEqual(outcome, { kind: 'kept', file });
+  assert.match(readFileSync(join(boxPath(), file), 'utf8'), /^Bcc: Noa <noa@example\.com>\r$/m);
+});
+
+test('the end cuts a single attempt, which may be made again', async () => {
+  const transport = new FakeTransport('hang');
+  const one = mailer(transport, { patience: 20 });
+  const outcome = one.attempt(message);
+  while (transport.attempts === 0) await new Promise(setImmediate);
+  await one.close();
+  assert.deepEqual(await outcome, { kind: 'failed', permanent: false, why: 'The attempt was ended.' });
 });

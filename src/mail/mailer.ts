@@ -2,22 +2,41 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '../observe/index.ts';
 import type { MailBox } from './box.ts';
 import { type ComposedMail, compose, type MailMessage } from './compose.ts';
+import { type MailFault, mailFault, type RefusedRecipient } from './fault.ts';
+
+/** What came of a single attempt to send a message. */
+export type MailAttempt =
+  /** The server took it, though not for those who are `refused`. */
+  | { readonly kind: 'sent'; readonly refused: readonly RefusedRecipient[] }
+  /** There is no mail server: it is in the box. */
+  | { readonly kind: 'kept'; readonly file: string }
+  | ({ readonly kind: 'failed' } & MailFault);
 
 /** Outgoing mail. A message is sent, or kept in the box: none is lost in silence. */
 export interface Mailer {
+  /** The sender of messages that name none: an address, with a name or without. */
+  readonly from: string;
   /**
    * Resolves when the message was handed to the mail server, or is kept in the box and the log says so.
    * @throws errors of the operating system where it could neither be sent nor kept
    */
   send(message: MailMessage): Promise<void>;
+  /**
+   * Tries once to send a message that its sender keeps until it is sent. @throws errors of the operating system where it is to be kept in
+   * the box and cannot be
+   */
+  attempt(message: MailMessage): Promise<MailAttempt>;
   /** Waits for the messages under way, for a bounded time, and keeps the rest in the box. */
   close(): Promise<void>;
 }
 
 /** Something that takes messages out of the house. */
 export interface MailTransport {
-  /** @throws whatever is in the way; `permanent: true` on it says that trying again is of no use */
-  deliver(mail: ComposedMail, signal: AbortSignal): Promise<void>;
+  /**
+   * @returns the recipients who were refused, where others were not
+   * @throws whatever is in the way; `permanent: true` on it says that trying again is of no use
+   */
+  deliver(mail: ComposedMail, signal: AbortSignal): Promise<readonly RefusedRecipient[]>;
   close(): Promise<void>;
 }
 
@@ -36,13 +55,16 @@ export interface MailerParts {
 
 const PAUSES = [500, 2_000, 8_000];
 const PATIENCE = 5_000;
+/** Milliseconds of an attempt, whatever the server does meanwhile. */
+const LONGEST_ATTEMPT = 300_000;
+const noServer = 'SMTP_URL is not set';
 /** Messages under way beyond which further ones are kept at once: they lie in memory meanwhile. */
 const MOST_UNDER_WAY = 1_000;
 
 /** Sends what it can, several times where the fault may pass, and keeps what it cannot. */
 export class ReliableMailer implements Mailer {
   readonly #parts: MailerParts;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #underWay = new Set<Promise<unknown>>();
   /** The end has been announced: no more waiting for another attempt. */
   readonly #leaving = new AbortController();
   /** The end is here: no more attempts. */
@@ -52,19 +74,49 @@ export class ReliableMailer implements Mailer {
     this.#parts = parts;
   }
 
+  get from(): string {
+    return this.#parts.from;
+  }
+
   send(message: MailMessage): Promise<void> {
     const crowded = this.#underWay.size >= MOST_UNDER_WAY;
-    const done = this.#send(message, crowded).finally(() => this.#underWay.delete(done));
+    return this.#awaited(this.#send(message, crowded));
+  }
+
+  attempt(message: MailMessage): Promise<MailAttempt> {
+    return this.#awaited(this.#attempt(message));
+  }
+
+  /** Has the end wait for it. */
+  #awaited<T>(work: Promise<T>): Promise<T> {
+    const done = work.finally(() => this.#underWay.delete(done));
     this.#underWay.add(done);
     return done;
   }
 
+  async #attempt(message: MailMessage): Promise<MailAttempt> {
+    const { from, transport } = this.#parts;
+    if (!transport) {
+      const file = await this.#keep(await compose(from, message, 'keep'), noServer);
+      return { kind: 'kept', file };
+    }
+    const mail = await compose(from, message, 'send');
+    try {
+      const refused = await transport.deliver(mail, AbortSignal.any([this.#over.signal, AbortSignal.timeout(LONGEST_ATTEMPT)]));
+      return { kind: 'sent', refused };
+    } catch (error) {
+      return { kind: 'failed', ...mailFault(error) };
+    }
+  }
+
   async #send(message: MailMessage, crowded: boolean): Promise<void> {
     const { from, transport, box } = this.#parts;
-    const mail = await compose(from, message);
-    if (!transport) return this.#keep(mail, 'SMTP_URL is not set');
-    if (crowded) return this.#keep(mail, 'too many messages are under way');
-    if (this.#over.signal.aborted) return this.#keep(mail, 'the service has ended');
+    const mail = await compose(from, message, transport ? 'send' : 'keep');
+    const ended = this.#over.signal.aborted;
+    if (!transport || crowded || ended) {
+      await this.#keep(mail, !transport ? noServer : crowded ? 'too many messages are under way' : 'the service has ended');
+      return;
+    }
     // A full disk is no reason not to send.
     const name = await box.put(mail.raw, 'sending').catch((error: unknown) => {
       this.#parts.log.error({ err: error }, 'the mail box cannot be written');
@@ -79,8 +131,11 @@ export class ReliableMailer implements Mailer {
     } else await box.drop(name);
   }
 
-  async #keep({ raw }: ComposedMail, why: string): Promise<void> {
-    this.#tellKept(await this.#parts.box.put(raw, 'kept'), { why });
+  /** @returns the name of its file */
+  async #keep({ raw }: ComposedMail, why: string): Promise<string> {
+    const name = await this.#parts.box.put(raw, 'kept');
+    this.#tellKept(name, { why });
+    return `${name}.eml`;
   }
 
   /** @returns what was in the way at the last attempt; `null` where the message was sent */

@@ -1,4 +1,6 @@
+import type { NodemailerError } from 'nodemailer/lib/errors.js';
 import type { ComposedMail } from './compose.ts';
+import { mailFault } from './fault.ts';
 import type { MailTransport } from './mailer.ts';
 
 /** Connections to the mail server at a time. */
@@ -13,7 +15,11 @@ export function smtpTransport(url: string): MailTransport {
     async deliver({ envelope, raw }: ComposedMail, signal: AbortSignal) {
       pool ??= openPool(url);
       const sender = await pool;
-      await sender.sendMail({ envelope: { from: envelope.from, to: [...envelope.to] }, raw, signal });
+      const sent = await sender.sendMail({ envelope: { from: envelope.from, to: [...envelope.to] }, raw, signal });
+      return (sent.rejectedErrors ?? []).map((error: NodemailerError) => ({
+        ...mailFault(error),
+        address: error.recipient ?? '',
+      }));
     },
     async close() {
       const opened = await pool?.catch(() => undefined);

@@ -113,7 +113,7 @@ describe('schema operations on the embedded engine', () => {
   test('the hidden tables are not there for anybody', async () => {
     const { results } = JSON.parse(await listSchemas(as(master), false));
     const names = results.map(({ className }: JsonObject) => className);
-    for (const name of ['_StoredFile', '_StorageUsage']) {
+    for (const name of ['_StoredFile', '_StorageUsage', '_TriggerQueue']) {
       assert.ok(store.schema().tables.has(name) && !names.includes(name));
       await assert.rejects(read(name), { message: `Class ${name} does not exist.`, code: 103 });
       await assert.rejects(createSchema(as(master), name, {}), { code: 103 });

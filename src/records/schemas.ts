@@ -8,6 +8,7 @@ import type { Schema, TableSchema } from '../schema/model.ts';
 import { isHidden, isSystemTable } from '../schema/system-tables.ts';
 import type { Store } from '../storage/port.ts';
 import type { RecordContext } from './context.ts';
+import { readDefinitions } from './definitions.ts';
 import { readLabels } from './labels.ts';
 
 /**
@@ -39,7 +40,8 @@ export async function getSchema(
   const table = store.schema().tables.get(className);
   if (!table || isHidden(className)) return fail('classMissing', className);
   const labels = withDictionary ? await readLabels(store, className) : undefined;
-  return JSON.stringify({ ...describeTable(table, labels?.get(className)), triggers: [] });
+  const triggers = await readDefinitions(store, className);
+  return JSON.stringify({ ...describeTable(table, labels?.get(className)), triggers });
 }
 
 /**

@@ -36,6 +36,8 @@ interface SystemTable {
   readonly watched?: true;
   /** It exists for nobody, whatever his credential: the service keeps what it knows there. */
   readonly hidden?: true;
+  /** Fields whose values have queries in them: the keys inside may hold `$` and `.`. */
+  readonly queries?: readonly string[];
 }
 
 const tables: Readonly<Record<string, SystemTable>> = {
@@ -69,8 +71,21 @@ const tables: Readonly<Record<string, SystemTable>> = {
   _syslogTriggers: { kept: ['triggerId', 'actionId', 'event', 'objectIdValue', 'data', 'error'] },
   _Notification: { kept: ['User', 'Content', 'Date', 'Icon', 'objectClass', 'objectIdValue', 'updatedByTrigger'] },
   _GeneralLogs: { kept: ['Type', 'Name', 'Value'] },
-  _DynamicQueries: { kept: ['Name', 'table', 'keys', 'where', 'order', 'groupBy'] },
-  _Trigger: { kept: ['Name', 'table', 'events', 'criteria', 'changedFields', 'schedule', 'actions', 'Active'], watched: true },
+  _DynamicQueries: { kept: ['Name', 'table', 'keys', 'where', 'order', 'groupBy'], queries: ['where'] },
+  _Trigger: {
+    kept: ['Name', 'table', 'events', 'criteria', 'changedFields', 'schedule', 'actions', 'Active', 'nextRun', 'lastRun'],
+    secret: ['_cursor'],
+    watched: true,
+    queries: ['criteria', 'actions'],
+  },
+  _TriggerQueue: {
+    kept: [
+      ...['kind', 'triggers', 'event', 'objectClass', 'objectIdValue', 'fields', 'record', 'before', 'level', 'source'],
+      ...['flags', 'relations', 'state', 'attempts', 'dueAt', 'owner'],
+    ],
+    guarding: [],
+    hidden: true,
+  },
   Config: { kept: ['Name', 'Value'], watched: true },
   Accounts: { kept: [], secret: ['_phone_key'], derived: { PhoneNumber: { field: '_phone_key', key: phoneKey } } },
   LeadStatuses: { kept: ['SystemKey'], watched: true },
@@ -91,11 +106,15 @@ interface Asked {
   readonly guarding: ReadonlySet<string> | null;
   readonly watched: boolean;
   readonly hidden: boolean;
+  readonly queries: ReadonlySet<string>;
 }
 
 const asked: ReadonlyMap<string, Asked> = new Map(
   Object.entries(tables).map(
-    ([className, { kept, secret = [], unique = {}, derived = {}, later = {}, guarding, watched = false, hidden = false }]) => [
+    ([
+      className,
+      { kept, secret = [], unique = {}, derived = {}, later = {}, guarding, watched = false, hidden = false, queries = [] },
+    ]) => [
       className,
       {
         undeletable: new Set([...kept, ...secret]),
@@ -107,6 +126,7 @@ const asked: ReadonlyMap<string, Asked> = new Map(
         guarding: guarding ? new Set(guarding) : null,
         watched,
         hidden,
+        queries: new Set(queries),
       },
     ],
   ),
@@ -121,6 +141,7 @@ const ordinary: Asked = {
   guarding: null,
   watched: false,
   hidden: false,
+  queries: new Set(),
 };
 
 const about = (className: string): Asked => asked.get(className) ?? ordinary;
@@ -197,4 +218,9 @@ const logs: ReadonlySet<string> = new Set(['_Timeline', '_RequestLog', '_General
 /** Whether every process has to hear of writes to a table. */
 export function isWatched(className: string): boolean {
   return about(className).watched;
+}
+
+/** Whether the values of a field have queries in them, whose keys hold what keys inside values else may not: `$` and `.`. */
+export function holdsQueries(className: string, field: string): boolean {
+  return about(className).queries.has(field);
 }

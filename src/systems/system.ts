@@ -86,6 +86,11 @@ export class System {
     if (--this.#holders === 0 && this.#whenFree) this.#whenFree();
   }
 
+  /** Whether nobody holds the system now. */
+  get isFree(): boolean {
+    return this.#holders === 0;
+  }
+
   /** Whether nobody has held the system since this was last asked. */
   wasIdle(): boolean {
     const idle = this.#holders === 0 && !this.#touched;

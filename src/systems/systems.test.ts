@@ -174,3 +174,23 @@ test('an addition is seen when it is complete, by this process too', async () =>
   await adding;
   (await systems.acquire('app'))?.release();
 });
+test('a system that is visited is closed again where it was not open, and nobody holds it', async () => {
+  await add();
+  await add(entry('b'));
+  assert.deepEqual((await systems.appIds()).toSorted(), ['app', 'b']);
+  assert.equal(await systems.visit('app', async ({ appId }) => appId), 'app');
+  assert.equal(await systems.visit('nobody', async () => 1), undefined);
+  assert.deepEqual(engine.log, ['open app', 'close app']);
+  const held = await systems.acquire('b');
+  await systems.visit('b', async () => {});
+  await assert.rejects(
+    systems.visit('app', async () => {
+      throw new Error('no');
+    }),
+    /no/,
+  );
+  await systems.visit('app', async () => void (await systems.acquire('app')));
+  assert.deepEqual(engine.log, ['open app', 'close app', 'open b', 'open app', 'close app', 'open app']);
+  held?.release();
+  for (const system of systems.opened()) if (system.appId === 'app') system.release();
+});

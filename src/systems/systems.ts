@@ -48,6 +48,34 @@ export class Systems {
     for (const open of this.#open.values()) if (open instanceof System) yield open;
   }
 
+  /** The application ids of all systems, as the registry has them now. */
+  async appIds(): Promise<string[]> {
+    await this.#registry.whenCurrent();
+    if (this.#registry.version() !== this.#version) this.#reload();
+    return [...this.#registrations.keys()];
+  }
+
+  /**
+   * Holds a system for the time of some work, for who goes through all of them: one that was opened for it is closed at its end, unless
+   * somebody else holds it then.
+   * @returns `undefined` where there is no such system
+   */
+  async visit<T>(appId: string, work: (system: System) => Promise<T>): Promise<T | undefined> {
+    const wasOpen = this.#open.has(appId);
+    const system = await this.acquire(appId);
+    if (!system) return undefined;
+    try {
+      return await work(system);
+    } finally {
+      system.release();
+      if (!wasOpen && system.isFree && this.#open.get(appId) === system) {
+        this.#open.delete(appId);
+        this.#close(system);
+        await this.#closing.get(appId);
+      }
+    }
+  }
+
   async #openSystem(registration: Registration): Promise<void> {
     const { appId, id } = registration.entry;
     const opening = (async () => {

@@ -1,8 +1,16 @@
-import { actorId, authorize, master, type Principal } from '../access/index.ts';
+import { actorId, actsAsMaster, authorize, master, type Principal } from '../access/index.ts';
 import { fail, ServiceError, serviceError } from '../errors/fail.ts';
 import { type JsonObject, own } from '../kernel/json.ts';
 import { isoText } from '../kernel/time.ts';
-import { type Created, createRecord, getRecord, type RecordContext, type TableRules } from '../records/index.ts';
+import {
+  type Created,
+  createRecord,
+  getRecord,
+  type RecordContext,
+  type TableRules,
+  takeFlags,
+  transact,
+} from '../records/index.ts';
 import { type Schema, tableOf } from '../schema/model.ts';
 import type { Store } from '../storage/port.ts';
 import type { Credentials, System } from '../systems/index.ts';
@@ -106,7 +114,8 @@ export class Users {
    * @param token of the session that asks; the commit looks whether it is still in force
    * @throws captcha, permissionDenied (119); schemaMismatch (111); invalidFieldName (105); objectNotFound (101); invalidSession (209)
    */
-  async openSession({ store, principal }: RecordContext, body: JsonObject, token: unknown): Promise<Opened> {
+  async openSession(context: RecordContext, body: JsonObject, token: unknown): Promise<Opened> {
+    const { store, principal } = context;
     authorize(principal, 'create', tableOf(store.schema(), '_Session'));
     if (Object.hasOwn(body, 'ACL')) fail('invalidFieldName', 'ACL');
     const asking = principal.kind === 'user' ? await sessionsOf(store).sessionOf(token) : null;
@@ -119,9 +128,15 @@ export class Users {
     });
     const opening = { userId, actor: actorId(principal) ?? userId, at: Date.now() };
     const allowed = (schema: Schema) => (asking ? requireSession(schema, asking.objectId) : requireUser(schema, userId));
-    const write = store.write({
-      plan: (schema) => ({ changes: [], mutations: [allowed(schema), ...openSession(schema, session, opening)] }),
-    });
+    const { fields: sent, flags } = takeFlags(body, actsAsMaster(principal));
+    const event = { event: 'create', objectId: session.objectId, sent, principal, flags, referer: context.referer } as const;
+    const write = transact(context, (schema) => ({
+      changes: [],
+      mutations: [allowed(schema), ...openSession(schema, session, opening)],
+      events: [
+        { ...event, table: tableOf(schema, '_Session'), assignments: new Map(), cause: context.cause ?? null, at: opening.at },
+      ],
+    }));
     await (asking ? unlessMissing(write, 'invalidSession') : write);
     return { objectId: session.objectId, createdAt: isoText(opening.at), sessionToken };
   }

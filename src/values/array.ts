@@ -1,4 +1,4 @@
-import { checkKeys, withoutIncluded } from './keys.ts';
+import { checkFieldKeys, withoutIncluded } from './keys.ts';
 import { mismatch } from './mismatch.ts';
 import type { ValueType } from './type.ts';
 
@@ -9,7 +9,7 @@ export const arrayType: ValueType = {
   decode(value, field, className) {
     if (!Array.isArray(value)) return mismatch(className, field, value);
     const elements = withoutIncluded(value);
-    checkKeys(elements);
+    checkFieldKeys(elements, field, className);
     return JSON.stringify(elements);
   },
 };

@@ -1,6 +1,8 @@
 import { fail } from '../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
+import type { Field } from '../schema/model.ts';
+import { holdsQueries } from '../schema/system-tables.ts';
 import { parseIsoDate } from './iso.ts';
 
 /**
@@ -34,6 +36,16 @@ export function checkKeys(value: JsonValue, depth = 0): void {
   if (wrapper === 'Date') {
     if (typeof value.iso !== 'string' || parseIsoDate(value.iso) === null) fail('notAType', 'Date');
   } else if (wrapper === 'Pointer' && !namesRecord(value)) fail('notAType', 'Pointer');
+}
+
+/**
+ * Checks everything inside a whole value of an Array or Object field. Queries are kept as they are written: `$` and `.` stand in their
+ * keys, and what looks like a wrapper may be a template of one.
+ * @throws what `checkKeys` throws; of queries, invalidFieldName (105) and invalidJson (107) alone
+ */
+export function checkFieldKeys(value: JsonObject | JsonValue[], { name }: Field, className: string): void {
+  if (holdsQueries(className, name)) checkWrapperKeys(value);
+  else checkKeys(value);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../kernel/json.ts';
-import { checkKeys } from './keys.ts';
+import { checkFieldKeys } from './keys.ts';
 import { mismatch } from './mismatch.ts';
 import type { ValueType } from './type.ts';
 
@@ -9,7 +9,7 @@ export const objectType: ValueType = {
   storage: 'json',
   decode(value, field, className) {
     if (!isJsonObject(value) || Object.hasOwn(value, '__type')) return mismatch(className, field, value);
-    checkKeys(value);
+    checkFieldKeys(value, field, className);
     return JSON.stringify(value);
   },
 };

@@ -12,9 +12,10 @@ interface Row extends Record<string, unknown> {
   objectId: string;
 }
 
-for (const version of ['first-catalogue', 'records', 'users', 'files'])
+for (const version of ['first-catalogue', 'records', 'users', 'files', 'functions'])
   describe(`the data of the version with ${version}`, () => {
     const beforeUsers = version === 'first-catalogue' || version === 'records';
+    const hasPhones = version === 'files' || version === 'functions';
     let dataDir: string;
     let service: Service;
 
@@ -85,11 +86,31 @@ for (const version of ['first-catalogue', 'records', 'users', 'files'])
     it('has the keys of telephone numbers, which nobody sees', async () => {
       await find('Accounts');
       const numbers = { accountA00: '0501234567', accountB00: '035551234', accountC00: null, accountD00: null, account000: null };
-      assert.deepEqual(phoneKeysOf(systemOf(dataDir)), version === 'files' ? numbers : { account000: null });
+      assert.deepEqual(phoneKeysOf(systemOf(dataDir)), hasPhones ? numbers : { account000: null });
       assert.equal((await tables()).get('Accounts')?.fields._phone_key, undefined);
       const [account] = await find('Accounts', { objectId: 'accountA00' });
-      if (version === 'files') assert.equal(account?.PhoneNumber, '050-1234567');
+      if (hasPhones) assert.equal(account?.PhoneNumber, '050-1234567');
       assert.equal(account?._phone_key, undefined);
+    });
+
+    it('has what schedules are kept in, with labels, and its definitions of triggers', async () => {
+      const { fields } = (await tables()).get('_Trigger') ?? assert.fail();
+      assert.deepEqual([fields.nextRun?.type, fields.lastRun?.type, fields._cursor], ['Date', 'Date', undefined]);
+      assert.equal((await tables()).has('_TriggerQueue'), false);
+      const labels = await find('_Dictionary', { tblName: '_Trigger', field: { $in: ['nextRun', 'lastRun', 'Name'] } });
+      assert.deepEqual(names(labels, 'field'), ['Name', 'lastRun', 'nextRun']);
+      if (version !== 'functions') return;
+      const [first, second, third] = await find('_Trigger');
+      assert.deepEqual([first?.Name, first?.Active], ['Chain', false]);
+      // A client had made fields of these names.
+      assert.deepEqual([second?.nextRun_before, second?.lastRun_before], ['tomorrow', 5]);
+      assert.deepEqual(
+        [third?.events, third?.actions],
+        [
+          [1, { a: 'b' }],
+          ['x', 5, null],
+        ],
+      );
     });
 
     it('is left alone by the next start', async () => {

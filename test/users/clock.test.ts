@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { makeData, type OwnData } from '../support/data.ts';
 import { assertRefused } from '../support/records.ts';
 import { engines, type Service } from '../support/service.ts';
+import { type Smtp, startSmtp } from '../support/smtp.ts';
 import {
   badLogin,
   badSession,
@@ -19,7 +20,7 @@ import {
   signUp,
   type User,
 } from '../support/users.ts';
-import { eventually, type Sink, startSink } from './mail.ts';
+import { eventually } from './mail.ts';
 import { fillIn, resetsOf, startMailing } from './reset.ts';
 
 const MINUTE = 60_000;
@@ -28,7 +29,7 @@ const DAY = 86_400_000;
 for (const engine of engines)
   describe(engine, () => {
     let data: OwnData;
-    let sink: Sink;
+    let sink: Smtp;
     let service: Service;
     const resets = resetsOf(
       () => service,
@@ -54,7 +55,7 @@ for (const engine of engines)
     let asked: [URL, URL];
     before(async () => {
       data = await makeData(engine);
-      sink = await startSink();
+      sink = await startSmtp();
       service = await startMailing(sink, data);
       [right, wrongAgain] = [await lockedUser(), await lockedUser()];
       const [one, two] = [await resets.user(), await resets.user()];

@@ -4,8 +4,10 @@ import { stat } from 'node:fs/promises';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { makeData, type OwnData } from '../support/data.ts';
 import { engines, type Service, startService } from '../support/service.ts';
+import { startSmtp } from '../support/smtp.ts';
+import { boxOf } from '../support/smtp-message.ts';
 import { login, newName, otherPassword, signUp } from '../support/users.ts';
-import { boxOf, eventually, linkIn, startSink } from './mail.ts';
+import { eventually, linkIn } from './mail.ts';
 import { fillIn } from './reset.ts';
 
 for (const engine of engines)
@@ -47,7 +49,7 @@ for (const engine of engines)
     });
 
     test('Mail that could not be sent is there after the service stopped', async () => {
-      const sink = await startSink();
+      const sink = await startSmtp();
       await sink.close();
       const service = await start({ SMTP_URL: sink.url, MAIL_FROM: 'crm@example.com' });
       const email = `${newName()}@example.com`;
@@ -58,6 +60,6 @@ for (const engine of engines)
       assert.equal(await service.stop(), 0);
       const kept = (await boxOf(data.dataDir)).filter(({ to }) => to.includes(email));
       assert.equal(kept.length, 1);
-      assert.match(kept[0]?.source ?? '', /^From: .*crm@example\.com/im);
+      assert.match(kept[0]?.raw ?? '', /^From: .*crm@example\.com/im);
     });
   });

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { assertRefused } from '../support/records.ts';
 import { type Answer, engines, type Service } from '../support/service.ts';
+import type { Smtp } from '../support/smtp.ts';
 import { storedIn } from '../support/stored.ts';
 import {
   badLogin,
@@ -20,12 +21,12 @@ import {
   sessionRows,
   signUp,
 } from '../support/users.ts';
-import { eventually, type Sink } from './mail.ts';
+import { eventually } from './mail.ts';
 import { fillIn, submit, useMailing } from './reset.ts';
 
 for (const engine of engines)
   describe(engine, () => {
-    let sink: Sink;
+    let sink: Smtp;
     let service: Service;
     const resets = useMailing(
       (running) => {
@@ -81,7 +82,7 @@ for (const engine of engines)
       for (const email of [unknown, off.email]) await resets.request(email);
       await resets.link(user.email);
       await resets.link(user.email);
-      const to = sink.mails.flatMap((mail) => mail.to);
+      const to = sink.received.flatMap((mail) => mail.to);
       assert.ok(!to.includes(unknown) && !to.includes(off.email));
       assert.equal(to.filter((address) => address === user.email).length, 2);
     });
@@ -91,11 +92,11 @@ for (const engine of engines)
       const link = await resets.link(user.email);
       assert.equal(link.origin + link.pathname, `${service.url}/password-reset/${service.appId}`);
       assert.ok((link.searchParams.get('token')?.length ?? 0) >= 32);
-      const mail = sink.mails.find(({ to }) => to.includes(user.email));
+      const mail = sink.received.find(({ to }) => to.includes(user.email));
       assert.ok(mail);
-      assert.match(mail.source, /^From: .*crm@example\.com/im);
-      assert.match(mail.source, /^Subject: \S/im);
-      for (const text of mail.parts.values()) {
+      assert.match(mail.raw, /^From: .*crm@example\.com/im);
+      assert.match(mail.raw, /^Subject: \S/im);
+      for (const text of [mail.text, mail.html]) {
         assert.match(text, /[א-ת]/);
         assert.match(text, /[a-z]{3}/i);
         for (const [address] of text.matchAll(/https?:[^\s"<>]+/g)) assert.ok(address.startsWith(service.url), address);
@@ -106,7 +107,7 @@ for (const engine of engines)
     test('decisions: the address is the same whatever its case and the spaces around it; the mail goes to the one of the user', async () => {
       const user = await resets.user();
       await resets.request(`  ${user.email.toUpperCase()} `);
-      const mail = await eventually(() => sink.mails.find(({ to }) => to.includes(user.email)));
+      const mail = await eventually(() => sink.received.find(({ to }) => to.includes(user.email)));
       assert.deepEqual(mail.to, [user.email]);
     });
 

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { type Answer, type CallOptions, type Service, type StartOptions, startService } from '../support/service.ts';
+import { type Smtp, startSmtp } from '../support/smtp.ts';
 import { newName, signUp, type User } from '../support/users.ts';
-import { eventually, linkIn, type Sink, startSink } from './mail.ts';
+import { eventually, linkIn } from './mail.ts';
 
 export interface Resets {
   /** A user with an e-mail address. */
@@ -14,15 +15,15 @@ export interface Resets {
 }
 
 /** Starts a service that mails to the sink. */
-export const startMailing = (sink: Sink, options: StartOptions = {}): Promise<Service> =>
+export const startMailing = (sink: Smtp, options: StartOptions = {}): Promise<Service> =>
   startService({ ...options, env: { SMTP_URL: sink.url, MAIL_FROM: 'CRM <crm@example.com>', ...options.env } });
 
 /** Starts a sink and a service that mails to it for the surrounding `describe`, and stops them after its last test. */
-export function useMailing(started: (running: { sink: Sink; service: Service }) => void, options: StartOptions = {}): Resets {
-  let sink: Sink;
+export function useMailing(started: (running: { sink: Smtp; service: Service }) => void, options: StartOptions = {}): Resets {
+  let sink: Smtp;
   let service: Service;
   before(async () => {
-    sink = await startSink();
+    sink = await startSmtp();
     service = await startMailing(sink, options);
     started({ sink, service });
   });
@@ -36,7 +37,7 @@ export function useMailing(started: (running: { sink: Sink; service: Service }) 
   );
 }
 
-export function resetsOf(service: () => Service, sink: () => Sink): Resets {
+export function resetsOf(service: () => Service, sink: () => Smtp): Resets {
   const request: Resets['request'] = (email, options) =>
     service().call('POST', '/platform/requestPasswordReset', { as: 'anonymous', body: { email }, ...options });
   return {
@@ -47,9 +48,9 @@ export function resetsOf(service: () => Service, sink: () => Sink): Resets {
     },
     async link(email) {
       const to = (mail: { to: string[] }) => mail.to.includes(email);
-      const before = sink().mails.filter(to).length;
+      const before = sink().received.filter(to).length;
       assert.equal((await request(email)).status, 200);
-      return linkIn(await eventually(() => sink().mails.filter(to)[before]), service());
+      return linkIn(await eventually(() => sink().received.filter(to)[before]), service());
     },
   };
 }

@@ -40,10 +40,12 @@ export interface ActionRun<Type extends ActionType = ActionType> {
   readonly reading: RecordContext;
   /** The steps that note that the action is done: exactly one commit has them. Part of `context`. */
   readonly done: (schema: Schema) => readonly Mutation[];
+  /** As `done`, where the action has something to write although it could not be done: its row has the error. */
+  readonly failed: (error: string) => (schema: Schema) => readonly Mutation[];
 }
 
 /**
- * Does an action; when it resolves, the commit with `run.done` is durable.
+ * Does an action; when it resolves, the commit with `run.done`, or `run.failed`, is durable.
  * @throws an error of the catalogue where it cannot be done, with nothing of it written; another one is a fault
  */
 export type Perform<Type extends ActionType> = (run: ActionRun<Type>, parts: ActionParts) => Promise<void>;

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../kernel/json.ts';
+import type { Cause, RecordContext } from '../../records/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { ActionParts, AutomationSystem } from '../actions/action.ts';
@@ -13,11 +14,21 @@ export interface LaterJob {
   readonly attempts: number;
   /** When it was queued, in milliseconds since 1970. */
   readonly queuedAt: number;
+  /** Of whatever it writes. */
+  readonly cause: Cause;
+  /** The steps that end the job: its row is still ours, and goes. Exactly one commit has them. Part of `context`. */
+  readonly done: (schema: Schema) => readonly Mutation[];
+  /** The system's records as their master, with `cause`. A write with it ends the job: the attempt is then `committed`. */
+  readonly context: RecordContext;
+  /** The same without `done`: for reads, and for writes that do not end it. */
+  readonly reading: RecordContext;
 }
 
 /** What came of an attempt. `steps` are those of the commit that notes it. */
-export type Attempt = { readonly steps?: (schema: Schema) => readonly Mutation[] } & (
-  | { readonly kind: 'done' }
+export type Attempt = {
+  readonly steps?: (schema: Schema) => readonly Mutation[];
+} /** `committed`: a write of the attempt's own had `done`, so that nothing is left to note. */ & (
+  | { readonly kind: 'done'; readonly committed?: true }
   /** Its row goes, too. */
   | { readonly kind: 'failed' }
   /** Milliseconds until the next. */

@@ -33,6 +33,8 @@ export const queueFields = [
   'source',
   /** Of `createActions`, `updateActions`, comma-separated: narrow silencing flags. */
   'flags',
+  /** Names of Relations that the write changed, comma-separated. */
+  'relations',
   /** JSON: how far the job is; a kind's own. */
   'state',
   /** Number: how often it was tried. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../kernel/json.ts';
-import type { FunctionRequest, FunctionUser } from '../model.ts';
+import type { FunctionRequest, FunctionTrigger, FunctionUser } from '../model.ts';
 import type { OutputOf, StandardSchema } from './standard-schema.ts';
 import type { FunctionRecord, SystemRecords } from './system.ts';
 
@@ -11,8 +11,10 @@ export interface FunctionContext<Input = JsonObject> {
   readonly system: SystemRecords;
   /** The call; `null` where a trigger calls. */
   readonly request: FunctionRequest | null;
-  /** The record that fired the trigger; `null` where a request calls. */
+  /** The record that fired the trigger, as it was then: after the write, before a delete. `null` where a request calls. */
   readonly record: FunctionRecord | null;
+  /** The trigger that calls; `null` where a request does. */
+  readonly trigger: FunctionTrigger | null;
   /** Who is signed in; `null` where nobody is. */
   readonly user: FunctionUser | null;
   /** Aborted when the time is up: hand it to `fetch` and the like. */

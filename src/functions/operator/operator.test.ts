@@ -50,7 +50,7 @@ async function run(body: string, input: JsonObject = {}, functions = patient): P
   writeFileSync(join(directory, `${name}.mjs`), `export default async ({ system, input, signal, ...more }) => { ${body} }`);
   const loaded = await functions.find(name);
   assert.ok(loaded);
-  return functions.run(system, loaded, { input, isForm: false, request: null, record: null, user: null });
+  return functions.run(system, loaded, { input, isForm: false, request: null, record: null, trigger: null, user: null });
 }
 
 const failed = (message: string | RegExp) => ({ key: 'functionFailed', status: 400, code: undefined, message });
@@ -62,7 +62,7 @@ test('a result is what JSON makes of it', async () => {
     ['return { a: undefined, b: new Date(0), c: [() => {}] }', { b: '1970-01-01T00:00:00.000Z', c: [null] }],
     ['return Symbol()', null],
     ['return { then: (done) => done("thenable") }', 'thenable'],
-    ['return more', { request: null, record: null, user: null }],
+    ['return more', { request: null, record: null, trigger: null, user: null }],
     ['return input.__proto__ === Object.prototype', true],
   ] as const)
     assert.deepEqual(await run(returned), shown, returned);

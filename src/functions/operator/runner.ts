@@ -2,8 +2,8 @@ import { master } from '../../access/index.ts';
 import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import type { Logger } from '../../observe/index.ts';
-import { functionReferer, type WriteHooks } from '../../records/index.ts';
-import type { FunctionRequest, FunctionSystem, FunctionUser } from '../model.ts';
+import { type Cause, functionReferer, type RecordContext, type WriteHooks } from '../../records/index.ts';
+import type { FunctionRequest, FunctionSystem, FunctionTrigger, FunctionUser } from '../model.ts';
 import type { FunctionContext } from './definition.ts';
 import { failureOf, ServiceFault } from './failure.ts';
 import { Gate } from './gate.ts';
@@ -21,7 +21,10 @@ export interface RunInput {
   readonly request: FunctionRequest | null;
   /** `null` where a request calls. */
   readonly record: FunctionRecord | null;
+  readonly trigger: FunctionTrigger | null;
   readonly user: FunctionUser | null;
+  /** Of what it writes; left out where a request calls. */
+  readonly cause?: Cause;
 }
 
 export interface RunnerParts {
@@ -44,12 +47,13 @@ export async function runFunction(
 ): Promise<JsonValue> {
   const who = { system: system.appId, function: loaded.name };
   const gate = new Gate();
-  const context = {
+  const context: RecordContext = {
     appId: system.appId,
     store: system.store,
     principal: master,
     hooks,
     referer: functionReferer(loaded.name),
+    ...(given.cause && { cause: given.cause }),
   };
   const records = systemRecords(system, context, guardedBy(gate, who, log));
   const timeIsUp = Promise.withResolvers<never>();
@@ -85,7 +89,7 @@ export async function runFunction(
  */
 async function carryOut(
   loaded: LoadedFunction,
-  { input, isForm, request, record, user }: RunInput,
+  { input, isForm, request, record, trigger, user }: RunInput,
   parts: Pick<FunctionContext, 'system' | 'signal'>,
   failed: (thrown: unknown) => never,
 ): Promise<JsonValue> {
@@ -94,7 +98,7 @@ async function carryOut(
   if ('refusal' in checked) return fail('functionFailed', checked.refusal);
   let result: unknown;
   try {
-    result = await loaded.run({ input: checked.value as never, request, record, user, ...parts });
+    result = await loaded.run({ input: checked.value as never, request, record, trigger, user, ...parts });
   } catch (error) {
     return failed(error);
   }

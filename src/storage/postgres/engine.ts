@@ -6,6 +6,7 @@ import { connectDatabase } from './connection/index.ts';
 import { Listener } from './connection/listener.ts';
 import { schemaName } from './names.ts';
 import { channel, Notices } from './notices.ts';
+import { Presence } from './presence.ts';
 import { PostgresRegistry } from './registry.ts';
 import { dropSchema } from './schema/drop.ts';
 import { PostgresStore } from './store.ts';
@@ -30,18 +31,21 @@ export class PostgresEngine implements Engine {
   readonly #database: Database;
   readonly #listener: Listener;
   readonly #notices: Notices;
+  readonly #presence: Presence;
   readonly #settings: PostgresSettings;
 
   private constructor(
     database: Database,
     listener: Listener,
     notices: Notices,
+    presence: Presence,
     registry: PostgresRegistry,
     settings: PostgresSettings,
   ) {
     this.#database = database;
     this.#listener = listener;
     this.#notices = notices;
+    this.#presence = presence;
     this.registry = registry;
     this.#settings = settings;
   }
@@ -52,9 +56,11 @@ export class PostgresEngine implements Engine {
     const name = alone ? newAloneName() : undefined;
     const database = await connectDatabase(url, { ...settings, name });
     const notices = new Notices();
+    const presence = new Presence();
     const listener = new Listener(url, database, {
       channel,
       name,
+      presence,
       report,
       onNotice: (text) => notices.take(text),
       onSound: () => notices.distrust(),
@@ -64,7 +70,7 @@ export class PostgresEngine implements Engine {
       await refuseCompany(database, name);
       notices.connect(listener);
       const registry = await PostgresRegistry.open(database, notices);
-      return new PostgresEngine(database, listener, notices, registry, settings);
+      return new PostgresEngine(database, listener, notices, presence, registry, settings);
     } catch (error) {
       await listener.close();
       await database.close();
@@ -80,6 +86,7 @@ export class PostgresEngine implements Engine {
       database: this.#database,
       schemaName: schemaName(appId),
       notices: this.#notices,
+      presence: this.#presence,
       report: this.#settings.report,
       addresses: () => this.#settings.addressesOf(appId),
     });

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { addressesOf } from '../sql/testing/addresses.ts';
+import { testEvery } from '../sql/testing/every-cases.ts';
 import { testFiles } from '../sql/testing/file-cases.ts';
 import { testMissing } from '../sql/testing/missing-cases.ts';
 import { testNotes } from '../sql/testing/note-cases.ts';
+import { testPictures } from '../sql/testing/picture-cases.ts';
 import { PostgresEngine } from './engine.ts';
 import { testDatabase } from './testing/server.ts';
 
@@ -23,3 +25,5 @@ after(async () => {
 await testFiles(store);
 await testMissing(store);
 await testNotes(store);
+await testPictures(store);
+await testEvery(store);

@@ -8,6 +8,7 @@ import { isStale } from './connection/errors.ts';
 import { PostgresContents } from './contents.ts';
 import { Freshness } from './freshness.ts';
 import type { Notices, StoreNotice, Watcher } from './notices.ts';
+import type { Presence } from './presence.ts';
 import { PostgresReader } from './reads/reader.ts';
 import { type Catalog, catalogFrom, catalogVersionSql, loadStatement } from './schema/catalog.ts';
 import { openCatalog } from './schema/migrations.ts';
@@ -30,6 +31,7 @@ export interface PostgresStoreSettings extends RowContext {
   /** The PostgreSQL schema that is the system's. */
   readonly schemaName: string;
   readonly notices: Notices;
+  readonly presence: Presence;
   /** Told of writes that nobody waits for and that failed. */
   readonly report: (fault: string) => void;
 }
@@ -45,6 +47,7 @@ export class PostgresStore implements Store, Watcher {
   readonly #queue: WriteQueue;
   readonly #behind: WritesBehind;
   readonly #freshness: Freshness;
+  readonly #presence: Presence;
   readonly #unwatch: () => void;
   #loading: Promise<void> | undefined;
   #loadingNext: Promise<void> | undefined;
@@ -58,9 +61,10 @@ export class PostgresStore implements Store, Watcher {
     return new PostgresStore(settings, await openCatalog(settings.database, settings.schemaName));
   }
 
-  private constructor({ database, schemaName, notices, report, addresses }: PostgresStoreSettings, catalog: Catalog) {
+  private constructor({ database, schemaName, notices, presence, report, addresses }: PostgresStoreSettings, catalog: Catalog) {
     this.#database = database;
     this.#schemaName = schemaName;
+    this.#presence = presence;
     this.#known = new KnownSchema(catalog);
     const dialect = postgresDialect(schemaName);
     const reload = () => this.#reload();
@@ -110,6 +114,14 @@ export class PostgresStore implements Store, Watcher {
 
   claim(job: string, every: number): Promise<boolean> {
     return claim(this.#database, this.#schemaName, job, every);
+  }
+
+  get processId(): string {
+    return this.#presence.id;
+  }
+
+  peers(): Promise<ReadonlySet<string>> {
+    return this.#presence.peers(this.#database);
   }
 
   /** One transaction, each group of writes in a savepoint. Writes of others go on meanwhile; what it changes is theirs after the commit. */

@@ -109,6 +109,8 @@ export interface Dialect {
   wireTexts(out: SqlOut, alias: string, ref: FieldRef): void;
   /** Whether an ACL column is empty or gives a right to one of the identities. */
   aclAllows(out: SqlOut, alias: string, column: string, right: 'read' | 'write', identities: readonly string[]): void;
+  /** The text of a picture of a record (`Picture`), out of its columns. */
+  picture(out: SqlOut, alias: string, fields: readonly Field[]): void;
   /** The new value of a json column of the row that is being updated. `label` is `<Table>.<Field>`, for the text of errors. */
   edit(out: SqlOut, field: Field, edits: readonly JsonEdit[], label: string): void;
 }

@@ -1,7 +1,7 @@
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
 import type { Storage, StoredValue } from '../../values/type.ts';
-import type { Copies, Mutation } from '../port.ts';
+import type { Copies, Mutation, Picture } from '../port.ts';
 import type { Companion, Dialect } from './dialect.ts';
 import { SqlWriter, type Statement } from './writer.ts';
 
@@ -22,6 +22,7 @@ interface Shape extends Columns {
   readonly dialect: Dialect;
   readonly fields: readonly Field[];
   readonly copies: Copies | undefined;
+  readonly picture: Picture | undefined;
   readonly text: string;
 }
 
@@ -30,11 +31,16 @@ const shapes = new WeakMap<TableSchema, Shape[]>();
 
 /** Adds a record. */
 export function compileInsert(insert: Insert, dialect: Dialect): Statement {
-  const { values, copies } = insert;
   const shape = shapeOf(insert, dialect);
-  const params = paramsOf(shape, values, dialect);
-  if (copies) params.push(copies.objectId);
+  const params = paramsOf(shape, insert.values, dialect);
+  const other = sourceOf(insert);
+  if (other) params.push(other.objectId);
   return { text: shape.text, params };
+}
+
+/** The other record that an insert takes something of. */
+function sourceOf({ copies, picture }: Pick<Shape, 'copies' | 'picture'> | Insert): Copies | Picture | undefined {
+  return copies ?? picture;
 }
 
 function paramsOf({ storages, companions }: Columns, values: Insert['values'], dialect: Dialect): StoredValue[] {
@@ -48,18 +54,16 @@ function paramsOf({ storages, companions }: Columns, values: Insert['values'], d
 /**
  * Writes an insert that goes along with another step in one statement: it adds a record for each row that the step returns.
  * @param rows the name of the step's rows
- * @param copied writes the value, out of these rows, that the n-th of the copies takes over
+ * @param taken columns of these rows: what the insert copies, or its picture
  */
-export function writeInsertAlong(out: SqlWriter, insert: Insert, rows: string, copied: (n: number) => void): void {
+export function writeInsertAlong(out: SqlWriter, insert: Insert, rows: string, taken: readonly string[]): void {
   const columns = columnsOf(insert.table, fieldsOf(insert), out.dialect);
   writeColumns(out, insert, columns.names);
   out.add(' SELECT ');
   paramsOf(columns, insert.values, out.dialect).forEach((value, at) => {
     out.add(at > 0 ? ', ' : '').bind(value);
   });
-  insert.copies?.fields.forEach((_, n) => {
-    copied(n);
-  });
+  for (const column of taken) out.add(', ').name(column);
   out.add(` FROM ${rows}`);
 }
 
@@ -78,26 +82,34 @@ function shapeOf(insert: Insert, dialect: Dialect): Shape {
   return shape;
 }
 
-function fits({ fields, copies }: Shape, { values, copies: wanted }: Insert): boolean {
-  if (fields.length !== values.length || copies?.from !== wanted?.from || copies?.fields !== wanted?.fields) return false;
+function fits(shape: Shape, insert: Insert): boolean {
+  const { fields } = shape;
+  const { values } = insert;
+  const [had, wanted] = [sourceOf(shape), sourceOf(insert)];
+  if (fields.length !== values.length || had?.from !== wanted?.from || had?.fields !== wanted?.fields) return false;
+  if (shape.picture?.to !== insert.picture?.to) return false;
   for (let at = 0; at < fields.length; at++) if (fields[at] !== values[at]?.[0]) return false;
   return true;
 }
 
 function newShape(insert: Insert, dialect: Dialect): Shape {
-  const { table, copies } = insert;
+  const { table, copies, picture } = insert;
   const fields = fieldsOf(insert);
   const { names, storages, companions } = columnsOf(table, fields, dialect);
   const out = new SqlWriter(dialect);
   writeColumns(out, insert, names);
-  out.add(copies ? ' SELECT ' : ' VALUES (');
+  const other = sourceOf(insert);
+  out.add(other ? ' SELECT ' : ' VALUES (');
   names.forEach((_, index) => {
     out.add(index > 0 ? ', ' : '').bind(null);
   });
-  if (!copies) return { dialect, fields, storages, companions, copies, text: out.add(')').text };
-  for (const [, from] of copies.fields) out.add(', ').column('r', from.column);
-  out.add(' FROM ').table(copies.from.sqlName).add(' AS r WHERE ').column('r', 'objectId').add(' = ').bind(null);
-  return { dialect, fields, storages, companions, copies, text: out.text };
+  const shape = { dialect, fields, storages, companions, copies, picture };
+  if (!other) return { ...shape, text: out.add(')').text };
+  for (const [, from] of copies?.fields ?? []) out.add(', ').column('r', from.column);
+  if (picture) dialect.picture(out.add(', '), 'r', picture.fields);
+  out.add(' FROM ').table(other.from.sqlName).add(' AS r WHERE ').column('r', 'objectId').add(' = ').bind(null);
+  // What the picture shows is so until the commit.
+  return { ...shape, text: picture ? `${out.text} FOR UPDATE OF r` : out.text };
 }
 
 function columnsOf(table: TableSchema, fields: readonly Field[], dialect: Dialect): Columns & { names: string[] } {
@@ -112,11 +124,12 @@ function columnsOf(table: TableSchema, fields: readonly Field[], dialect: Dialec
   return { names, storages: fields.map(storageOf), companions };
 }
 
-function writeColumns(out: SqlWriter, { table, copies }: Insert, names: readonly string[]): void {
+function writeColumns(out: SqlWriter, { table, copies, picture }: Insert, names: readonly string[]): void {
   out.add('INSERT INTO ').table(table.sqlName).add(' (');
   names.forEach((name, at) => {
     out.add(at > 0 ? ', ' : '').name(name);
   });
   for (const [to] of copies?.fields ?? []) out.add(', ').name(to.column);
+  if (picture) out.add(', ').name(picture.to.column);
   out.add(')');
 }

@@ -13,19 +13,33 @@ type Link = Of<'link' | 'unlink'>;
 
 /** Changes a record and returns the columns asked for; no row comes back where the record is absent or hidden. */
 export function compileUpdate(mutation: Of<'update'>, dialect: Dialect): Statement {
-  const out = new SqlWriter(dialect).add('UPDATE ').table(mutation.table.sqlName).add(' AS t SET ');
-  mutation.assignments.forEach((assignment, index) => {
-    if (index > 0) out.add(', ');
-    out.name(assignment.field.column).add(' = ');
-    writeAssignment(out, mutation.table, assignment);
-    if (assignment.kind !== 'set') return;
-    const companion = dialect.companion(mutation.table, assignment.field);
-    if (companion) out.add(', ').name(companion.column).add(' = ').bind(companion.of(assignment.value));
-  });
+  const out = new SqlWriter(dialect);
+  writeAssignments(out, mutation);
   writeWhere(out, mutation);
   out.add(' RETURNING ').name('objectId');
   for (const field of mutation.returning) out.add(', ').name(field.column);
   return out.statement();
+}
+
+/** Changes every record that matches. */
+export function compileUpdateAll(mutation: Of<'updateAll'>, dialect: Dialect): Statement {
+  const out = new SqlWriter(dialect);
+  writeAssignments(out, mutation);
+  writeFilter(out.add(' WHERE '), mutation.filter, 't');
+  return out.statement();
+}
+
+/** Writes an UPDATE as far as its WHERE, over the alias `t`. */
+function writeAssignments(out: SqlWriter, { table, assignments }: Pick<Of<'update'>, 'table' | 'assignments'>): void {
+  out.add('UPDATE ').table(table.sqlName).add(' AS t SET ');
+  assignments.forEach((assignment, index) => {
+    if (index > 0) out.add(', ');
+    out.name(assignment.field.column).add(' = ');
+    writeAssignment(out, table, assignment);
+    if (assignment.kind !== 'set') return;
+    const companion = out.dialect.companion(table, assignment.field);
+    if (companion) out.add(', ').name(companion.column).add(' = ').bind(companion.of(assignment.value));
+  });
 }
 
 function writeAssignment(out: SqlWriter, table: TableSchema, assignment: Assignment): void {

@@ -1,9 +1,9 @@
 import type { FileAddresses } from '../../config/index.ts';
 import type { Include, Query, Selection } from '../../query/selection.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
-import { type ColumnShape, type RowShape, rowWriter } from '../../values/encode.ts';
+import { type ColumnShape, type RowShape, type RowWriter, rowWriter } from '../../values/encode.ts';
 import type { FileForm } from '../../values/file-text.ts';
-import { storageOf } from '../../values/index.ts';
+import { type StoredValue, storageOf } from '../../values/index.ts';
 import type { Mutation } from '../port.ts';
 
 /** What of a system's records is not in them. */
@@ -70,6 +70,45 @@ function newShape(selection: Selection, context: RowContext, expanded: boolean):
   });
   if (isScored(selection)) columns.push({ name: 'score', storage: 'number' });
   return expanded ? { expandedClass: table.className, columns } : { columns };
+}
+
+/** How a record is written from its stored values alone. */
+interface RecordShape {
+  readonly table: TableSchema;
+  readonly addresses: FileAddresses;
+  readonly write: RowWriter;
+  /** What comes after the values. */
+  readonly rest: readonly null[];
+}
+
+const recordShapes = new WeakMap<readonly Field[], RecordShape>();
+
+/** JSON text of a record (`Reader.textOf`). */
+export function recordText(
+  table: TableSchema,
+  fields: readonly Field[],
+  values: readonly StoredValue[],
+  context: RowContext,
+): string {
+  const addresses = context.addresses();
+  let shape = recordShapes.get(fields);
+  // Where the service is becomes known when it listens; what runs in the background may come before.
+  if (shape?.table !== table || shape.addresses.uploads !== addresses.uploads || shape.addresses.public !== addresses.public) {
+    shape = recordShape(table, fields, addresses);
+    recordShapes.set(fields, shape);
+  }
+  return shape.write(shape.rest.length > 0 ? [...values, ...shape.rest] : values);
+}
+
+function recordShape(table: TableSchema, fields: readonly Field[], addresses: FileAddresses): RecordShape {
+  const relations = [...table.fields.values()].filter(({ type }) => type === 'Relation');
+  const acl = table.fields.get('ACL');
+  // Every record is shown with an ACL, if an empty one.
+  const missing = acl && !fields.includes(acl) ? [acl] : [];
+  const columns = [...fields, ...missing, ...relations].map((field) =>
+    columnShape(table, field, { addresses: () => addresses }, 0),
+  );
+  return { table, addresses, write: rowWriter({ columns }), rest: missing.map(() => null) };
 }
 
 type Returning = Pick<Extract<Mutation, { kind: 'update' }>, 'table' | 'objectId' | 'returning'>;

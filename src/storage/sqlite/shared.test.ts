@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { addressesOf } from '../sql/testing/addresses.ts';
+import { testEvery } from '../sql/testing/every-cases.ts';
 import { testFiles } from '../sql/testing/file-cases.ts';
 import { testMissing } from '../sql/testing/missing-cases.ts';
 import { testNotes } from '../sql/testing/note-cases.ts';
+import { testPictures } from '../sql/testing/picture-cases.ts';
 import { SqliteEngine } from './engine.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-shared-'));
@@ -20,3 +22,5 @@ after(async () => {
 await testFiles(store);
 await testMissing(store);
 await testNotes(store);
+await testPictures(store);
+await testEvery(store);

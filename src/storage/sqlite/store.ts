@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { newObjectId } from '../../kernel/ids.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
 import type { RowContext } from '../sql/shape.ts';
@@ -20,6 +21,9 @@ const LOADING_CACHE = 128_000;
 /** Writes between two checkpoints. */
 const CHECKPOINT_EVERY = 2_000;
 
+/** Of this process. */
+const processId = newObjectId();
+
 /** What a store stands on. */
 export interface SqliteStoreSettings extends RowContext {
   readonly pool: ReaderPool;
@@ -31,6 +35,7 @@ export interface SqliteStoreSettings extends RowContext {
 export class SqliteStore implements Store {
   readonly reader: SqliteReader;
   readonly contents: SqliteContents;
+  readonly processId = processId;
   readonly #connection: Connection;
   readonly #commits: GroupCommit;
   readonly #path: string;
@@ -114,6 +119,10 @@ export class SqliteStore implements Store {
     return true;
   }
 
+  async peers(): Promise<ReadonlySet<string>> {
+    return new Set([this.processId]);
+  }
+
   async inOneCommit<T>(work: (store: Store) => Promise<T>): Promise<T> {
     this.#connection.keepPages(LOADING_CACHE);
     let writes = 0;
@@ -131,6 +140,8 @@ export class SqliteStore implements Store {
         return this.#carryOut(write.plan(this.#schema));
       },
       claim: () => this.claim(),
+      processId: this.processId,
+      peers: () => this.peers(),
       inOneCommit: (inner) => inner(within),
       close: async () => {},
     };

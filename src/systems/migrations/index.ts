@@ -3,10 +3,11 @@ import type { Engine, Store } from '../../storage/port.ts';
 import { users } from './001-users.ts';
 import { files } from './002-files.ts';
 import { phones } from './003-phones.ts';
+import { automation } from './004-automation.ts';
 import { nothing, type SystemMigration } from './migration.ts';
 
 /** In order. What was released stays as it is; the next one is added at the end. They take the template as it is now. */
-const migrations: readonly SystemMigration[] = [users, files, phones];
+const migrations: readonly SystemMigration[] = [users, files, phones, automation];
 
 /** What a system that is made now has (`Schema.templateVersion`). */
 export const newestVersion: number = migrations.at(-1)?.number ?? 0;

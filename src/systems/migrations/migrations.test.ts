@@ -98,7 +98,7 @@ for (const [name, make] of [
       await first.close();
       const store = await openStore(place.engines[1], 'two');
       assert.equal(store.schema().templateVersion, newestVersion);
-      assert.equal(store.schema().tables.size, 113);
+      assert.equal(store.schema().tables.size, 114);
       const users = await readRecords(store, '_User', ['objectId', '_username_key', '_email_key']);
       assert.deepEqual(users, [
         { objectId: 'one', _username_key: 'dana' },
@@ -138,12 +138,54 @@ for (const [name, make] of [
         await store.write({ plan: () => ({ changes: [...changes, { kind: 'setTemplateVersion', version: 1 }], mutations: [] }) });
         await migrate(store, 'it');
         const { tables } = store.schema();
-        assert.deepEqual([...tables.keys()].sort(), ['_StorageUsage', '_StoredFile']);
+        assert.deepEqual([...tables.keys()].sort(), ['_StorageUsage', '_StoredFile', '_Trigger', '_TriggerQueue']);
         assert.equal(tables.get('_StoredFile')?.fields.get('size')?.type, 'Number');
         const usage = await readRecords(store, '_StorageUsage', ['objectId', 'files', 'bytes', 'quota']);
         assert.deepEqual(usage, [{ objectId: 'usage', files: 0, bytes: 0 }]);
         await store.close();
       }
+    });
+
+    it('systems of the version before get what schedules are kept in, and its labels; what a client had made is put aside', async () => {
+      const store = await place.engines[0].open('clocks');
+      const trigger: SchemaChange[] = [
+        { kind: 'createTable', className: '_Dictionary', fields: [{ name: 'tblName', type: 'String' }] },
+        { kind: 'addField', className: '_Dictionary', name: 'field', type: 'String' },
+        { kind: 'addField', className: '_Dictionary', name: 'value', type: 'String' },
+        { kind: 'createTable', className: '_Trigger', fields: [{ name: 'Name', type: 'String' }] },
+        { kind: 'addField', className: '_Trigger', name: 'nextRun', type: 'String' },
+        { kind: 'setTemplateVersion', version: 3 },
+      ];
+      await store.write({ plan: () => ({ changes: trigger, mutations: [] }) });
+      const values = { objectId: 'clock', createdAt: 1, updatedAt: 1, Name: 'x', nextRun: 'soon' };
+      const label = { objectId: 'label', createdAt: 1, updatedAt: 1, tblName: '_Trigger', field: 'lastRun', value: 'Own' };
+      await store.write({
+        plan: (schema) => ({
+          changes: [],
+          mutations: (
+            [
+              ['_Trigger', values],
+              ['_Dictionary', label],
+            ] as const
+          ).map(([className, row]) => {
+            const table = tableOf(schema, className);
+            return { kind: 'insert', table, values: columnsOf(table, row) };
+          }),
+        }),
+      });
+      await migrate(store, 'it');
+      const { fields } = tableOf(store.schema(), '_Trigger');
+      assert.deepEqual(
+        ['nextRun', 'lastRun', '_cursor', 'nextRun_before'].map((field) => fields.get(field)?.type),
+        ['Date', 'Date', 'String', 'String'],
+      );
+      const [row] = await readRecords(store, '_Trigger', ['Name', 'nextRun', 'nextRun_before']);
+      assert.deepEqual(row, { Name: 'x', nextRun_before: 'soon' });
+      const labels = (await readRecords(store, '_Dictionary', ['tblName', 'field', 'value'])).filter(
+        ({ tblName, field }) => tblName === '_Trigger' && field === 'lastRun',
+      );
+      assert.deepEqual(labels, [{ tblName: '_Trigger', field: 'lastRun', value: 'Own' }]);
+      await store.close();
     });
 
     it('a new system has nothing to go through', async () => {

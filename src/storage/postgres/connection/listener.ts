@@ -13,6 +13,11 @@ const SOUND_FOR = 500;
 const TEST_LIMIT = 2000;
 /** Until notices are tried again that do not come. */
 const RETEST = 30_000;
+/** Between two questions where notices do not come. */
+const SLOW_BEAT = 2000;
+/** Has the server notice within some ten seconds that a machine is gone which closed nothing. */
+const QUICK_END =
+  'SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3; SET tcp_user_timeout = 10000';
 /** Pauses between attempts to connect. */
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 500;
@@ -22,11 +27,19 @@ const TEST = '~test:';
 /** Notices do not come through what stands between. */
 class Deaf extends Error {}
 
+/** What shows others that this process is there: statements that take a lock. */
+export interface PresenceSql {
+  readonly forSession: string;
+  readonly forTransaction: string;
+}
+
 /** What a listener is told. */
 export interface ListenerSettings {
   readonly channel: string;
   /** What its session is called in pg_stat_activity. */
   readonly name?: string | undefined;
+  /** The listener's session shows that this process is there. */
+  readonly presence?: PresenceSql;
   /** Told once where notices do not come. */
   report(fault: string): void;
   onNotice(payload: string): void;
@@ -76,9 +89,9 @@ export class Listener {
       try {
         await this.#listen();
       } catch (error) {
-        if (error instanceof Deaf) this.#warn();
         const failed = Math.min(LONGEST_PAUSE, pause * 2 || FIRST_PAUSE);
-        pause = error instanceof Deaf ? RETEST : this.#beatAt > heard ? FIRST_PAUSE : failed;
+        const retest = this.#settings.presence ? FIRST_PAUSE : RETEST;
+        pause = error instanceof Deaf ? retest : this.#beatAt > heard ? FIRST_PAUSE : failed;
       }
       if (this.#sound) {
         this.#sound = false;
@@ -102,7 +115,7 @@ export class Listener {
       signal.throwIfAborted();
       await client.connect();
       const link = new Link(client, { texts: null, patience: BEAT_LIMIT });
-      await this.#tune(link);
+      await this.#tune(link).catch((error) => this.#stay(link, error));
       for (;;) {
         const asked = performance.now();
         await link.command('SELECT 1');
@@ -122,7 +135,7 @@ export class Listener {
 
   /** Listens, and makes certain that notices come. @throws Deaf where they do not */
   async #tune(link: Link): Promise<void> {
-    const { channel } = this.#settings;
+    const { channel, presence } = this.#settings;
     const token = TEST + randomUUID();
     const heard = Promise.withResolvers<void>();
     link.onNotification((_, payload) => {
@@ -135,7 +148,36 @@ export class Listener {
     await link.command(`LISTEN ${quoted(channel)}`);
     await this.#database.short({ text: 'SELECT pg_notify($1, $2)', params: [channel, token] });
     const timer = setTimeout(() => heard.reject(link.lost ?? new Deaf()), TEST_LIMIT);
-    await heard.promise.finally(() => clearTimeout(timer));
+    await heard.promise
+      .catch(async (error) => {
+        await link.command('UNLISTEN *');
+        throw error;
+      })
+      .finally(() => clearTimeout(timer));
+    if (!presence) return;
+    await link.command(presence.forSession);
+    // Not every system has all of these.
+    await link.command(QUICK_END).catch(() => {});
+  }
+
+  /**
+   * Where notices do not come: shows for a while that this process is there, in a transaction, which keeps its session behind a pooler too.
+   * It reads nothing, and does not listen, so that it is in nobody's way.
+   * @throws always: what the listener failed with
+   */
+  async #stay(link: Link, failure: unknown): Promise<never> {
+    if (!(failure instanceof Deaf)) throw failure;
+    this.#warn();
+    const { signal } = this.#closing;
+    const { presence } = this.#settings;
+    if (!presence) throw failure;
+    await link.command('BEGIN');
+    await link.command(presence.forTransaction);
+    for (const until = performance.now() + RETEST; performance.now() < until && !signal.aborted; ) {
+      await link.command('SELECT 1');
+      await sleep(SLOW_BEAT, signal);
+    }
+    throw failure;
   }
 
   #warn(): void {

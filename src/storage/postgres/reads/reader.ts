@@ -1,7 +1,9 @@
 import { fail } from '../../../errors/fail.ts';
 import type { Aggregation } from '../../../query/aggregate/model.ts';
 import type { Query, Selection } from '../../../query/selection.ts';
+import type { Field, TableSchema } from '../../../schema/model.ts';
 import { rowWriter } from '../../../values/encode.ts';
+import type { StoredValue } from '../../../values/type.ts';
 import { type FindResult, type JsonText, type Reader, SchemaChanged } from '../../port.ts';
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
 import type { AggregateDialect } from '../../sql/aggregate/dialect.ts';
@@ -9,7 +11,7 @@ import type { Dialect } from '../../sql/dialect.ts';
 import { type TargetSource, writeRecords } from '../../sql/reads/expand.ts';
 import { type ByIdsJob, includeResolver, type ReadJob } from '../../sql/reads/job.ts';
 import { compileByIds, compileCount, compileGet, compileList } from '../../sql/select.ts';
-import type { RowContext } from '../../sql/shape.ts';
+import { type RowContext, recordText } from '../../sql/shape.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Database, Row } from '../connection/database.ts';
 import { isStale } from '../connection/errors.ts';
@@ -106,6 +108,10 @@ export class PostgresReader implements Reader {
     } catch (error) {
       throw await this.#reported(error, plannedUnder);
     }
+  }
+
+  textOf(table: TableSchema, fields: readonly Field[], values: readonly StoredValue[]): string {
+    return recordText(table, fields, values, this.#context);
   }
 
   #listJob(query: Query): ReadJob {

@@ -50,6 +50,16 @@ const shared: Omit<Dialect, 'table'> = {
   wireText: writeWireText,
   wireTexts: writeWireTexts,
   aclAllows: writeAclAllows,
+  picture(out, alias, fields) {
+    out.add('to_json(ARRAY[');
+    fields.forEach(({ column }, at) => {
+      out
+        .add(at > 0 ? ', ' : '')
+        .column(alias, column)
+        .add('::text');
+    });
+    out.add(']::text[])::text');
+  },
   edit() {
     throw new Error('edits are made before the statement');
   },

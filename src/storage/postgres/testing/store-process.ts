@@ -6,6 +6,7 @@ import { type FindResult, wholeText } from '../../port.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
 import { connectDatabase, type Database } from '../connection/index.ts';
 import { Notices } from '../notices.ts';
+import { Presence } from '../presence.ts';
 import { PostgresStore } from '../store.ts';
 import { testDatabase } from './server.ts';
 
@@ -52,7 +53,8 @@ export class StoreProcess<Created> {
     const reported: string[] = [];
     const report = (fault: string) => reported.push(fault);
     const database = await connectDatabase(url, { timeLimit: 10_000, report });
-    const store = await PostgresStore.open({ database, schemaName, notices: new Notices(), report, ...rowContext });
+    const settings = { database, schemaName, notices: new Notices(), presence: new Presence(), report, ...rowContext };
+    const store = await PostgresStore.open(settings);
     return new StoreProcess(database, store, reported, records);
   }
 

@@ -1,5 +1,5 @@
-import type { Field } from '../../../schema/model.ts';
 import type { Mutation } from '../../port.ts';
+import type { Dialect } from '../../sql/dialect.ts';
 import { writeInsertAlong } from '../../sql/insert.ts';
 import { writeUnmark } from '../../sql/mutation.ts';
 import type { SqlWriter } from '../../sql/writer.ts';
@@ -12,7 +12,7 @@ type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
  */
 export type Along = Of<'insert' | 'unmark'>;
 
-/** Whether all these steps may go along with a step. None of them sees what it does, but for the values that they copy. */
+/** Whether all these steps may go along with a step. None of them sees what it does, but for what they copy or picture. */
 export function goAlong(main: Of<'insert' | 'update' | 'delete'>, others: readonly Mutation[]): others is readonly Along[] {
   return others.every((other) => isAlong(main, other));
 }
@@ -21,23 +21,30 @@ function isAlong(main: Of<'insert' | 'update' | 'delete'>, other: Mutation): oth
   if (other.table.className === main.table.className) return false;
   if (other.kind === 'unmark') return main.kind !== 'insert';
   if (other.kind !== 'insert' || !other.isNote) return false;
-  if (!other.copies) return true;
-  const { from, objectId } = other.copies;
+  const source = other.copies ?? other.picture;
+  if (!source) return true;
+  const { from, objectId } = source;
   return main.kind === 'update' && main.objectId === objectId && main.table.className === from.className;
 }
 
-/** The fields whose values such steps copy. */
-export function copiedBy(along: readonly Along[]): readonly Field[] {
-  const fields = along.flatMap((step) => (step.kind === 'insert' && step.copies ? step.copies.fields : []));
-  return [...new Set(fields.map(([, from]) => from))];
+/** What such steps take of the record that an update leaves: columns of its rows, by name. Each writes its value, over the alias `t`. */
+export function takenBy(along: readonly Along[], dialect: Dialect): ReadonlyMap<string, (out: SqlWriter) => void> {
+  const taken = new Map<string, (out: SqlWriter) => void>();
+  along.forEach((step, at) => {
+    if (step.kind !== 'insert') return;
+    const { copies, picture } = step;
+    for (const [, { column }] of copies?.fields ?? []) taken.set(copied(column), (out) => out.column('t', column));
+    if (picture) taken.set(pictured(at), (out) => dialect.picture(out, 't', picture.fields));
+  });
+  return taken;
 }
 
-/** The name that the value of such a field has in the rows of the main step. */
-export const copied = ({ column }: Field): string => `copy~${column}`;
+const copied = (column: string): string => `copy~${column}`;
+const pictured = (at: number): string => `picture~${at}`;
 
 /**
  * Writes the steps as further parts of WITH.
- * @param rows the name of the main step's part, which returns a row where it takes effect, with the `copied` fields
+ * @param rows the name of the main step's part, which returns a row where it takes effect, with the columns of `takenBy`
  */
 export function writeAlong(out: SqlWriter, along: readonly Along[], rows: string): void {
   along.forEach((step, at) => {
@@ -45,11 +52,11 @@ export function writeAlong(out: SqlWriter, along: readonly Along[], rows: string
     if (step.kind === 'unmark') {
       writeUnmark(out, step);
       out.add(` AND EXISTS (SELECT 1 FROM ${rows})`);
-    } else
-      writeInsertAlong(out, step, rows, (n) => {
-        const [, from] = step.copies?.fields[n] ?? [];
-        if (from) out.add(', ').name(copied(from));
-      });
+    } else {
+      const { copies, picture } = step;
+      const taken = copies?.fields.map(([, from]) => copied(from.column)) ?? [];
+      writeInsertAlong(out, step, rows, picture ? [pictured(at)] : taken);
+    }
     out.add(')');
   });
 }

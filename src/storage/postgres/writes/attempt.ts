@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../errors/fail.ts';
 import type { TableSchema } from '../../../schema/model.ts';
-import type { WritePlan } from '../../port.ts';
+import type { Mutation, WritePlan } from '../../port.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Result, Session } from '../connection/database.ts';
 import { StatementFailed } from '../connection/errors.ts';
@@ -9,7 +9,7 @@ import { arrayLiteral } from '../sql/arrays.ts';
 import type { CarrierContext } from './carrier.ts';
 import { schemaCheck, withCheck } from './check.ts';
 import { type EditedColumns, hasEdits, settlePlan } from './edits.ts';
-import { compileGroup, mayMove, tablesOf, type Unit, unitOf, watchedAmong } from './group.ts';
+import { compileGroup, mayMove, pictureOf, tablesOf, type Unit, unitOf, watchedAmong } from './group.ts';
 import type { QueuedWrite } from './queue.ts';
 
 /** Writes to be carried out in one transaction. */
@@ -96,13 +96,17 @@ function statementsOf(attempt: Attempt, units: readonly Unit[]): { statements: S
 /** Whether the statements of a group lock its records in their order by themselves (`compileGroup`). */
 const isOrdered = (group: readonly QueuedWrite[]) => group.every(({ plan }) => mayMove(plan.mutations));
 
-/** Locks the records that a group changes, in their order, so that two processes which change the same ones do not wait for each other. */
+/**
+ * Locks the records that a group changes or takes pictures of, in their order, so that two processes which change the same ones do not wait
+ * for each other.
+ */
 function locksOf({ group, dialect }: Attempt): Statement[] {
   const records = new Map<string, { table: TableSchema; ids: Set<string> }>();
   for (const { plan } of group)
     for (const mutation of plan.mutations) {
-      if (mutation.kind !== 'update' && mutation.kind !== 'delete') continue;
-      const { table, objectId } = mutation;
+      const locked = lockedBy(mutation);
+      if (!locked) continue;
+      const { table, objectId } = locked;
       const known = records.get(table.className);
       if (known) known.ids.add(objectId);
       else records.set(table.className, { table, ids: new Set([objectId]) });
@@ -113,6 +117,12 @@ function locksOf({ group, dialect }: Attempt): Statement[] {
       text: `SELECT 1 FROM ${dialect.table(table.sqlName)} AS t WHERE "objectId" = ANY($1::text[]) ORDER BY "objectId" FOR UPDATE OF t`,
       params: [arrayLiteral([...ids])],
     }));
+}
+
+function lockedBy(mutation: Mutation): { readonly table: TableSchema; readonly objectId: string } | null {
+  if (mutation.kind === 'update' || mutation.kind === 'delete') return mutation;
+  const picture = pictureOf(mutation);
+  return picture ? { table: picture.from, objectId: picture.objectId } : null;
 }
 
 /** Locks the records of all edits and computes them, in one round trip. An edit that its record refuses is out of it. */

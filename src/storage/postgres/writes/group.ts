@@ -1,7 +1,7 @@
 import { serviceError } from '../../../errors/fail.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { isWatched, uniqueFieldsOf } from '../../../schema/system-tables.ts';
-import type { Mutation, WritePlan } from '../../port.ts';
+import type { Mutation, Picture, WritePlan } from '../../port.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Result } from '../connection/database.ts';
 import { type Along, goAlong } from './along.ts';
@@ -34,6 +34,11 @@ interface Run {
 /** What names a record among all of a system. */
 export function recordKey(className: string, objectId: string): string {
   return `${className}\n${objectId}`;
+}
+
+/** The picture that a step takes of a record, which it locks. */
+export function pictureOf(mutation: Mutation): Picture | undefined {
+  return mutation.kind === 'insert' ? mutation.picture : undefined;
 }
 
 /**
@@ -93,7 +98,8 @@ type Movable = Inserts | readonly [Of<'update'>, ...Along[]];
 /** Whether a write may change places with others of its kind. */
 export function mayMove(mutations: readonly Mutation[]): mutations is Movable {
   const [main, ...others] = mutations;
-  if ((main?.kind !== 'insert' && main?.kind !== 'update') || (main.kind === 'insert' && main.copies)) return false;
+  if (main?.kind !== 'insert' && main?.kind !== 'update') return false;
+  if (main.kind === 'insert' && (main.copies || main.picture)) return false;
   // A value that one write frees and another takes.
   return uniqueFieldsOf(main.table.className).size === 0 && goAlong(main, others);
 }

@@ -7,6 +7,7 @@ import { masterContext } from '../../../records/testing/context.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
 import { connectDatabase, type Database } from '../connection/index.ts';
 import { Notices } from '../notices.ts';
+import { Presence } from '../presence.ts';
 import { PostgresStore } from '../store.ts';
 import { type TestDatabase, testDatabase } from '../testing/server.ts';
 
@@ -18,7 +19,8 @@ before(async () => {
   place = await testDatabase();
   const report = () => {};
   database = await connectDatabase(place.url, { timeLimit: 10_000, report });
-  store = await PostgresStore.open({ database, schemaName: 'rds_test', notices: new Notices(), report, ...rowContext });
+  const settings = { database, schemaName: 'rds_test', notices: new Notices(), presence: new Presence(), report, ...rowContext };
+  store = await PostgresStore.open(settings);
   other = new pg.Client({ connectionString: place.url });
   await other.connect();
 });

@@ -50,6 +50,8 @@ export async function inSession<T>(
     writeBehind: (write) => outer.writeBehind(write),
     write: async (write) => queue.add(write, write.plan(known.schema), known.schema),
     claim: (job, every) => outer.claim(job, every),
+    processId: outer.processId,
+    peers: () => outer.peers(),
     inOneCommit: (inner) => inner(within),
     close: async () => {},
   };

@@ -3,7 +3,7 @@ import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import type { Mutation, PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
 import { idOf } from './bulk-insert.ts';
 import { hasEdits, isEdited } from './edits.ts';
-import { recordKey } from './group.ts';
+import { pictureOf, recordKey } from './group.ts';
 
 /** A write that waits for its turn, or is under way. */
 export interface QueuedWrite {
@@ -13,7 +13,7 @@ export interface QueuedWrite {
   /** Nobody waits for it. */
   readonly behind: boolean;
   plan: WritePlan;
-  /** The records that it writes to, as far as its plan names them. */
+  /** The records that it writes to or takes pictures of, as far as its plan names them. */
   records: readonly string[];
   /** The schema that the plan was made under. */
   plannedUnder: Schema;
@@ -80,7 +80,7 @@ export class WriteQueue {
         turn: this.#turn,
         behind,
         plan,
-        records: recordsOf(plan.mutations),
+        records: lockedBy(plan.mutations),
         plannedUnder,
         stale: 0,
         isSettled: false,
@@ -183,7 +183,7 @@ export class WriteQueue {
     if (entry.plannedUnder === schema) return true;
     try {
       entry.plan = entry.write.plan(schema);
-      entry.records = recordsOf(entry.plan.mutations);
+      entry.records = lockedBy(entry.plan.mutations);
       entry.plannedUnder = schema;
       return true;
     } catch (error) {
@@ -237,7 +237,7 @@ function mayJoin({ plan, records }: QueuedWrite, written: ReadonlySet<string>): 
 
 /** The records that a write changes by other steps than edits. */
 function writtenAtOnce({ plan, records }: QueuedWrite): readonly string[] {
-  return hasEdits(plan) ? recordsOf(plan.mutations.filter((mutation) => !isEdited(mutation))) : records;
+  return hasEdits(plan) ? changedBy(plan.mutations.filter((mutation) => !isEdited(mutation))) : records;
 }
 
 function textOf({ mutations }: WritePlan): number {
@@ -248,10 +248,10 @@ function textOf({ mutations }: WritePlan): number {
 }
 
 /** The records that a write changes, as far as its plan names them, and the tables in which it claims a value for itself alone. */
-function recordsOf(mutations: readonly Mutation[]): string[] {
+function changedBy(mutations: readonly Mutation[]): string[] {
   return mutations.flatMap((mutation) => {
     const { kind, table } = mutation;
-    if (kind === 'require' || kind === 'deleteAll' || kind === 'unmark') return [];
+    if (kind === 'require' || kind === 'updateAll' || kind === 'deleteAll' || kind === 'unmark') return [];
     if (kind === 'insert') {
       const record = recordKey(table.className, idOf(mutation));
       // Of two that claim one name the first is to get it, so they must not be under way on two connections.
@@ -259,4 +259,14 @@ function recordsOf(mutations: readonly Mutation[]): string[] {
     }
     return [recordKey(table.className, kind === 'update' || kind === 'delete' ? mutation.objectId : mutation.ownerId)];
   });
+}
+
+/** The same, and the records that it takes pictures of: nobody else may change them meanwhile. */
+function lockedBy(mutations: readonly Mutation[]): string[] {
+  const pictured = mutations.flatMap((mutation) => {
+    const picture = pictureOf(mutation);
+    return picture ? [recordKey(picture.from.className, picture.objectId)] : [];
+  });
+  const changed = changedBy(mutations);
+  return pictured.length > 0 ? [...new Set([...changed, ...pictured])] : changed;
 }

@@ -12,13 +12,14 @@ import {
   compileUnlinkAll,
   compileUnmark,
   compileUpdate,
+  compileUpdateAll,
   writePointing,
   writeWhere,
 } from '../../sql/mutation.ts';
 import { type RowContext, returnedMembers } from '../../sql/shape.ts';
 import { SqlWriter, type Statement } from '../../sql/writer.ts';
 import type { Result } from '../connection/database.ts';
-import { type Along, copied, copiedBy, goAlong, writeAlong } from './along.ts';
+import { type Along, goAlong, takenBy, writeAlong } from './along.ts';
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
 
@@ -69,6 +70,8 @@ export function compileStep(mutation: Mutation, schema: Schema, context: StepCon
     }
     case 'unmark':
       return { statements: [compileUnmark(mutation, dialect)], tail: null, outcome: nothing };
+    case 'updateAll':
+      return { statements: [compileUpdateAll(mutation, dialect)], tail: null, outcome: nothing };
     case 'deleteAll':
       return { statements: [compileDeleteAll(mutation, dialect)], tail: null, outcome: nothing };
     case 'unlinkAll':
@@ -116,15 +119,19 @@ function update(mutation: Of<'update'>, context: StepContext, along: readonly Al
   };
 }
 
-/** The statement of an update with the steps that go along with it; its columns are those of the update and then others. */
+/** The statement of an update with the steps that go along with it; its columns are those of the update. */
 function withAlong(mutation: Of<'update'>, along: readonly Along[], dialect: Dialect): Statement {
   const { text, params } = compileUpdate(mutation, dialect);
   const out = new SqlWriter(dialect);
   out.params.push(...params);
-  out.add(`WITH u AS (${text}`);
-  for (const field of copiedBy(along)) out.add(', ').column('t', field.column).add(' AS ').name(copied(field));
+  const own = ['u', ...mutation.returning.map((_, at) => `u${at}`)].join(', ');
+  const taken = takenBy(along, dialect);
+  out.add(`WITH u (${own}`);
+  for (const name of taken.keys()) out.add(', ').name(name);
+  out.add(`) AS (${text}`);
+  for (const write of taken.values()) write(out.add(', '));
   writeAlong(out.add(')'), along, 'u');
-  return out.add(' SELECT * FROM u').statement();
+  return out.add(` SELECT ${own} FROM u`).statement();
 }
 
 /**

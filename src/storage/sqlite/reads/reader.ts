@@ -1,12 +1,14 @@
 import type { Aggregation } from '../../../query/aggregate/model.ts';
 import type { Query, Selection } from '../../../query/selection.ts';
+import type { Field, TableSchema } from '../../../schema/model.ts';
 import { type RowWriter, rowWriter } from '../../../values/encode.ts';
+import type { StoredValue } from '../../../values/type.ts';
 import { type FindResult, type JsonText, type Reader, SchemaChanged, wholeText } from '../../port.ts';
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
 import { NotShort } from '../../sql/reads/expand.ts';
 import { byIdsJob, includeResolver, type ReadJob, type ResolveInclude, readJob } from '../../sql/reads/job.ts';
 import { type ByIdStatement, compileCount, compileGet, compileList } from '../../sql/select.ts';
-import type { RowContext } from '../../sql/shape.ts';
+import { type RowContext, recordText } from '../../sql/shape.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Connection } from '../connection.ts';
 import { sqliteAggregate } from '../sql/aggregate.ts';
@@ -87,6 +89,10 @@ export class SqliteReader implements Reader {
     const job: ReadJob = { text, params, shape: { columns }, includes: [] };
     const { results } = await this.#findOnThread({ list: job, count: null }, async () => null);
     return results;
+  }
+
+  textOf(table: TableSchema, fields: readonly Field[], values: readonly StoredValue[]): string {
+    return recordText(table, fields, values, this.#context);
   }
 
   async #findOnThread(jobs: Omit<FindJobs, 'removals'>, resolve: ResolveInclude): Promise<FindResult> {

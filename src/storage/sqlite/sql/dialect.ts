@@ -87,6 +87,9 @@ export const sqliteDialect: Dialect = {
     writeAclRight(out, () => out.column(alias, column), right, identities);
     out.add(')');
   },
+  picture() {
+    throw new Error('pictures are taken before the statement');
+  },
   edit(out, field, edits, label) {
     out
       .add('rds_edit(')

@@ -13,10 +13,12 @@ import {
   compileUnlinkAll,
   compileUnmark,
   compileUpdate,
+  compileUpdateAll,
 } from '../../sql/mutation.ts';
 import { type RowContext, returnedMembers } from '../../sql/shape.ts';
 import type { Connection } from '../connection.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
+import { takePicture } from './picture.ts';
 
 /**
  * Carries out one step of a write, inside the savepoint of the caller.
@@ -26,7 +28,7 @@ import { sqliteDialect as dialect } from '../sql/dialect.ts';
 export function carryOut(connection: Connection, mutation: Mutation, schema: Schema, context: RowContext): string {
   switch (mutation.kind) {
     case 'insert':
-      unlessTaken(mutation.table, () => connection.run(compileInsert(mutation, dialect)));
+      insert(connection, mutation);
       return '';
     case 'update':
       return update(connection, mutation, context);
@@ -38,6 +40,9 @@ export function carryOut(connection: Connection, mutation: Mutation, schema: Sch
       return '';
     case 'unmark':
       connection.run(compileUnmark(mutation, dialect));
+      return '';
+    case 'updateAll':
+      unlessTaken(mutation.table, () => connection.run(compileUpdateAll(mutation, dialect)));
       return '';
     case 'deleteAll':
       connection.run(compileDeleteAll(mutation, dialect));
@@ -65,6 +70,16 @@ function unlessTaken<T>(table: TableSchema, write: () => T): T {
     const field = table.fields.values().find((one) => one.column === column);
     return fail(uniqueFieldsOf(table.className).get(field?.name ?? '') ?? 'duplicateValue');
   }
+}
+
+function insert(connection: Connection, { picture, ...plain }: Extract<Mutation, { kind: 'insert' }>): void {
+  let { values } = plain;
+  if (picture) {
+    const text = takePicture(connection, picture);
+    if (text === null) return;
+    values = [...values, [picture.to, text]];
+  }
+  unlessTaken(plain.table, () => connection.run(compileInsert({ ...plain, values }, dialect)));
 }
 
 function update(connection: Connection, mutation: Extract<Mutation, { kind: 'update' }>, context: RowContext): string {

@@ -24,8 +24,10 @@ export function inSavepoint<T>(connection: Connection, work: () => T): T {
 export function isWhole({ changes, mutations: [first, ...others] }: WritePlan): boolean {
   if (changes.length > 0 || !first || !others.every(isSure)) return false;
   // What an update returns is checked after the statement.
-  return first.kind === 'insert' || first.kind === 'deleteAll' || (first.kind === 'update' && first.returning.length === 0);
+  return single.has(first.kind) || (first.kind === 'update' && first.returning.length === 0);
 }
+
+const single: ReadonlySet<Mutation['kind']> = new Set(['insert', 'updateAll', 'deleteAll'] as const);
 
 const isSure = (step: Mutation): boolean => step.kind === 'unmark' || (step.kind === 'insert' && step.isNote === true);
 

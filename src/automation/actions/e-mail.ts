@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { domainToASCII } from 'node:url';
+import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
+import { type AddressList, addressesOf, headerText } from '../../mail/index.ts';
+import { createRecord } from '../../records/index.ts';
+import { mailTable, stateOf } from '../mail/queued-mail.ts';
+import { queueJob } from '../queue/index.ts';
+import { fillerFor } from '../template.ts';
+import type { ActionRun, Perform } from './action.ts';
+
+type Run = ActionRun<'e-mail'>;
+
+/** Recipients of a message: what every mail server takes (RFC 5321, 4.5.3.1.8). */
+const MOST_RECIPIENTS = 100;
+/** Characters of a filled subject, and of a list of addresses as the row has it. */
+const LONGEST_SUBJECT = 1_000;
+const LONGEST_SHOWN = 50_000;
+
+/** Pointers of `Emails` by which mail is found again, and the tables that they point at. */
+const links = [
+  ['AccountId', 'Accounts'],
+  ['ContactId', 'Contacts'],
+  ['SaleId', 'Sales'],
+  ['CaseId', 'Cases'],
+] as const;
+
+/**
+ * Writes a message into `Emails` and queues it to be sent, in one commit (CONTRACT "Triggers": `e-mail`). Where an address is none, or there
+ * is none, the row says `failed`, and the action's row in `_syslogTriggers` has the reason.
+ * @throws classMissing (103); what templates and creates throw
+ */
+export const email: Perform<'e-mail'> = async (run, { mailer: { from } }) => {
+  const texts = await fillIn(run);
+  const [to, cc, bcc] = [addressesOf(texts.to), addressesOf(texts.cc), addressesOf(texts.bcc)];
+  const messageId = `<${randomUUID()}@${hostOf(from)}>`;
+  const row = { ...rowOf(run, texts), MailFrom: from, MessageId: messageId };
+  const wrong = whyNot([to, cc, bcc]);
+  if (wrong !== null) {
+    await createRecord(emailsAlongside(run, run.failed(wrong)), mailTable, { ...row, SendStatus: 'failed', ErrorMessage: wrong });
+    return;
+  }
+  const { trigger, action, event, record, cause, system } = run;
+  const { className, objectId } = record;
+  const at = Date.now();
+  const lists = { to: to.addresses, cc: cc.addresses, bcc: bcc.addresses };
+  const message = { ...lists, subject: texts.subject, html: texts.html, from, messageId, date: at };
+  const origin = { id: trigger.id, actionId: action.id, event, className, objectId };
+  await createRecord(emailsAlongside(run, run.done), mailTable, { ...row, SendStatus: 'queued' }, (schema, emailId) => {
+    const state = stateOf({ message, emailId, logId: run.runId, trigger: origin });
+    return queueJob(schema, {
+      kind: 'mail',
+      state,
+      triggerId: trigger.id,
+      event,
+      className,
+      objectId,
+      cause,
+      owner: system.store.processId,
+      at,
+    });
+  });
+};
+
+/** A message makes neither the table nor fields of it. */
+const emailsAlongside = ({ reading }: Run, alongside: Run['done']) => ({ ...reading, keepsSchema: true, alongside }) as const;
+
+interface Texts {
+  readonly to: string;
+  readonly cc: string;
+  readonly bcc: string;
+  readonly subject: string;
+  readonly html: string;
+}
+
+async function fillIn(run: Run): Promise<Texts> {
+  const { to, cc, bcc, subject, html } = run.action.data;
+  const filler = fillerFor(run);
+  return {
+    to: (await filler.text(to)).trim(),
+    cc: (await filler.text(cc ?? '')).trim(),
+    bcc: (await filler.text(bcc ?? '')).trim(),
+    subject: headerText(await filler.text(subject))
+      .slice(0, LONGEST_SUBJECT)
+      .toWellFormed(),
+    html: await filler.html(html),
+  };
+}
+
+/** Why a message cannot be sent to these; `null` where it can. */
+function whyNot(lists: readonly AddressList[]): string | null {
+  const wrong = lists.find((list) => list.wrong !== null);
+  if (wrong) return `"${wrong.wrong}" is not an e-mail address.`;
+  const count = lists.reduce((sum, { addresses }) => sum + addresses.length, 0);
+  if (count > MOST_RECIPIENTS) return `The message is for more than ${MOST_RECIPIENTS} recipients.`;
+  return count === 0 ? 'There is nobody to send the message to.' : null;
+}
+
+function rowOf({ record, event }: Run, { to, cc, bcc, subject, html }: Texts): JsonObject {
+  const row: JsonObject = { Subject: subject, Content: html };
+  for (const [name, list] of [
+    ['MailTo', to],
+    ['CC', cc],
+    ['BCC', bcc],
+  ] as const)
+    if (list !== '') row[name] = list.slice(0, LONGEST_SHOWN).toWellFormed();
+  for (const [name, className] of links) {
+    const isOne = record.className === className && event !== 'delete';
+    const objectId = isOne ? record.objectId : pointed(record.fields, name, className);
+    if (objectId !== null) row[name] = { __type: 'Pointer', className, objectId };
+  }
+  return row;
+}
+
+/** Where a Pointer of the record points, if it is at that table. */
+function pointed(fields: JsonObject, name: string, className: string): string | null {
+  const value = own(fields, name);
+  if (!isJsonObject(value) || own(value, '__type') !== 'Pointer' || own(value, 'className') !== className) return null;
+  const objectId = own(value, 'objectId');
+  return typeof objectId === 'string' ? objectId : null;
+}
+
+/** The right side of the ids of messages: the host of the sender. */
+function hostOf(from: string): string {
+  const address = addressesOf(from).addresses[0]?.address ?? '';
+  return domainToASCII(address.slice(address.lastIndexOf('@') + 1)) || 'localhost';
+}

@@ -1,0 +1,44 @@
+import { fail } from '../../errors/fail.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { isoText } from '../../kernel/time.ts';
+import { createRecord } from '../../records/index.ts';
+import { pointerOf } from '../../values/pointer.ts';
+import { type Filler, fillerFor } from '../template.ts';
+import type { ActionRun, Perform } from './action.ts';
+import { ActionFailed } from './action-failed.ts';
+import { pointerField } from './pointer-field.ts';
+
+const table = '_Notification';
+
+/**
+ * Leaves a user a row of `_Notification` (CONTRACT "Triggers": `notification`; SPEC "Other system tables").
+ * @throws ActionFailed where it is for nobody; classMissing (103); what templates and creates throw
+ */
+export const notification: Perform<'notification'> = async (run) => {
+  const { store } = run.system;
+  if (!store.schema().tables.has(table)) fail('classMissing', table);
+  const filler = fillerFor(run);
+  const { content, icon } = run.action.data;
+  const userId = await userIdOf(run, filler);
+  if (userId === null) throw new ActionFailed('There is no user to be notified.');
+  const body: JsonObject = {
+    User: { __type: 'Pointer', className: '_User', objectId: userId },
+    Content: await filler.text(content),
+    Date: { __type: 'Date', iso: isoText(Date.now()) },
+    objectClass: run.record.className,
+    objectIdValue: run.record.objectId,
+    updatedByTrigger: run.trigger.id,
+  };
+  if (icon !== null) body.Icon = await filler.text(icon);
+  await createRecord(run.context, table, body);
+};
+
+/** A name of a Pointer field counts before an id. `null` where neither says who. */
+async function userIdOf(run: ActionRun<'notification'>, filler: Filler): Promise<string | null> {
+  const { user } = run.action.data;
+  const field = pointerField(run, user);
+  const value = field === undefined ? ((await filler.value(user)) ?? null) : null;
+  if (typeof value === 'string') return value === '' ? null : value;
+  const named = field ?? pointerOf(value);
+  return named?.className === '_User' ? named.objectId : null;
+}

@@ -1,0 +1,20 @@
+import type { FunctionTrigger } from '../../functions/index.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { TriggeringRecord } from '../model.ts';
+
+/** A call of a function that waits in the queue. */
+export interface QueuedCall {
+  readonly functionName: string;
+  readonly trigger: Omit<FunctionTrigger, 'attempt'>;
+  readonly record: TriggeringRecord['fields'];
+}
+
+/** As the `state` of its job has it. */
+export function stateOf({ functionName, trigger, record }: QueuedCall): JsonObject {
+  return { functionName, trigger: { ...trigger }, record };
+}
+
+/** The call of a job that `stateOf` was written for. */
+export function callOf(state: JsonObject): QueuedCall {
+  return state as unknown as QueuedCall;
+}

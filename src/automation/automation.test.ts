@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Engine, Store } from '../storage/port.ts';
+import { rowContext } from '../storage/sql/testing/addresses.ts';
+import { ReaderPool } from '../storage/sqlite/reads/pool.ts';
+import { SqliteRegistry } from '../storage/sqlite/registry.ts';
+import { SqliteStore } from '../storage/sqlite/store.ts';
+import { Systems } from '../systems/index.ts';
+import { newestVersion } from '../systems/migrations/index.ts';
+import type { ActionRun } from './actions/action.ts';
+import { Automation } from './automation.ts';
+import { finish, left, logged, makes, partsOf, queueRows, trigger, type WorldOptions } from './run/testing/world.ts';
+import { makeTables } from './schedule/testing/tables.ts';
+
+/** An engine whose stores have what triggers need. */
+class SmallEngine implements Engine {
+  readonly #directory: string;
+  readonly #pool: ReaderPool;
+  readonly log: string[] = [];
+
+  constructor(directory: string, pool: ReaderPool) {
+    this.#directory = directory;
+    this.#pool = pool;
+  }
+
+  warmUp(): void {}
+
+  async open(appId: string): Promise<Store> {
+    this.log.push(`open ${appId}`);
+    const path = join(this.#directory, `${appId}.sqlite`);
+    const store = new SqliteStore(path, { pool: this.#pool, report: assert.fail, ...rowContext });
+    if (store.schema().tables.size === 0) {
+      await makeTables(store);
+      await store.write({ plan: () => ({ changes: [{ kind: 'setTemplateVersion', version: newestVersion }], mutations: [] }) });
+    }
+    const close = store.close.bind(store);
+    store.close = async () => {
+      this.log.push(`close ${appId}`);
+      await close();
+    };
+    return store;
+  }
+
+  async remove(): Promise<void> {}
+  async close(): Promise<void> {}
+}
+
+let directory: string;
+let registry: SqliteRegistry;
+let pool: ReaderPool;
+let engine: SmallEngine;
+let systems: Systems;
+let automation: Automation | undefined;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'rds-automation-'));
+  registry = new SqliteRegistry(join(directory, 'registry.sqlite'));
+  pool = new ReaderPool(10_000, assert.fail);
+  engine = new SmallEngine(directory, pool);
+  systems = new Systems(registry, engine, 60_000, (error) => assert.fail(String(error)));
+  for (const appId of ['one', 'two', 'three'])
+    await registry.addSystem({ id: appId, appId, name: appId, createdAt: 1, masterKeyHash: 'none' }, [], async () => {});
+});
+afterEach(async () => {
+  await automation?.close();
+  automation = undefined;
+  await systems.close();
+  registry.close();
+  await pool.close();
+  rmSync(directory, { recursive: true });
+});
+
+function begin(options: WorldOptions): Automation {
+  const { functions, mailer, log, hooks, ...instead } = partsOf(options);
+  automation = new Automation({ functions, mailer, log, hooks, systems }, instead as never);
+  return automation;
+}
+
+const inSystem = <T>(appId: string, work: (store: Store) => Promise<T>) => systems.visit(appId, ({ store }) => work(store));
+
+async function until(what: () => Promise<boolean> | boolean): Promise<void> {
+  for (const end = Date.now() + 5_000; !(await what()); ) {
+    assert.ok(Date.now() < end, 'it did not come about');
+    await wait(10);
+  }
+}
+
+const triggers = [trigger('t', [makes('a')])];
+
+test('after a start all systems are looked through; those with nothing to do are closed again', async () => {
+  await inSystem('two', (store) => queueRows(store, [{ triggers: 't', objectIdValue: 'x' }]));
+  engine.log.length = 0;
+  const asked: string[] = [];
+  const runDue = async ({ appId }: { appId: string }) => {
+    asked.push(appId);
+    return null;
+  };
+  begin({ triggers, runDue }).start();
+  await until(() => asked.length === 3 && engine.log.includes('close three') && engine.log.includes('close one'));
+  await until(async () => (await inSystem('two', left))?.length === 0);
+  assert.deepEqual(await inSystem('two', logged), ['t - x ok', 't a x ok']);
+  assert.deepEqual(asked.toSorted(), ['one', 'three', 'two']);
+});
+
+test('jobs of a process that is gone are taken over, before later ones of their records', async () => {
+  const owner = 'gone';
+  await inSystem('one', (store) => queueRows(store, [{ triggers: 't', objectIdValue: 'x', source: '1', owner }]));
+  const order: string[] = [];
+  const perform = async (run: ActionRun) => {
+    order.push(`${run.record.objectId}${run.cause.source}`);
+    await finish(run);
+  };
+  begin({ triggers, perform }).start();
+  const system = await systems.acquire('one');
+  assert.ok(system);
+  await queueRows(system.store, [
+    { triggers: 't', objectIdValue: 'x', source: '2' },
+    { triggers: 't', objectIdValue: 'y', source: '3' },
+  ]);
+  automation?.queued({ appId: 'one', store: system.store } as never);
+  await until(() => order.length === 3);
+  assert.deepEqual(order, ['y3', 'x1', 'x2']);
+  await until(async () => (await left(system.store)).length === 0);
+  system.release();
+});
+
+test('a write wakes its system; what comes while it is at work is seen, too', async () => {
+  const running = begin({ triggers });
+  const system = await systems.acquire('one');
+  assert.ok(system);
+  for (let n = 0; n < 20; n++) {
+    await queueRows(system.store, [{ triggers: 't', objectIdValue: `r${n}` }]);
+    running.queued({ appId: 'one', store: system.store } as never);
+    if (n % 7 === 0) await wait(10);
+  }
+  await until(async () => (await logged(system.store)).length === 40);
+  assert.deepEqual(await left(system.store), []);
+  running.queued({ appId: 'nobody', store: system.store } as never);
+  system.release();
+});
+
+test('schedules are asked when they are due, and when a definition was written', async () => {
+  let asked = 0;
+  const times = [150, 150, null];
+  const runDue = async ({ store }: { store: Store }, now: number) => {
+    const next = times[asked++];
+    if (asked === 2) await queueRows(store, [{ kind: 'schedule', event: 'schedule', triggers: 't', objectIdValue: 't' }]);
+    return next ? now + next : null;
+  };
+  const expanded: string[] = [];
+  const expand: WorldOptions['expand'] = async ({ store }, { id }) => {
+    expanded.push(id);
+    await store.write({
+      plan: (schema) => {
+        const table = schema.tables.get('_TriggerQueue');
+        return { changes: [], mutations: table ? [{ kind: 'deleteAll', table, filter: { kind: 'always' } }] : [] };
+      },
+    });
+  };
+  const running = begin({ runDue, expand });
+  running.triggersChanged({ appId: 'one' } as never);
+  await until(() => asked === 3);
+  await until(() => expanded.length === 1);
+  await wait(300);
+  assert.equal(asked, 3);
+  running.triggersChanged({ appId: 'one' } as never);
+  running.triggersChanged({ appId: 'one' } as never);
+  await until(() => asked === 4);
+  await wait(50);
+  assert.equal(asked, 4);
+});
+
+test('jobs that wait for their time are done although their system was closed', async () => {
+  let done = 0;
+  const mail = async () => {
+    done++;
+    return { kind: 'done' } as const;
+  };
+  const at = Date.now() + 300;
+  await inSystem('two', (store) => queueRows(store, [{ kind: 'mail', triggers: 't', objectIdValue: 'x', dueAt: at }]));
+  begin({ later: { mail } }).start();
+  await until(() => done === 1);
+  assert.ok(Date.now() >= at);
+  await until(async () => (await inSystem('two', left))?.length === 0);
+});
+
+test('closing waits for what is under way, and leaves the rest', async () => {
+  await inSystem('one', (store) =>
+    queueRows(
+      store,
+      Array.from({ length: 20 }, () => ({ triggers: 't', objectIdValue: 'x' })),
+    ),
+  );
+  let [begun, ended] = [0, 0];
+  const perform = async (run: ActionRun) => {
+    begun++;
+    await wait(50);
+    await finish(run);
+    ended++;
+  };
+  const running = begin({ triggers, perform });
+  running.start();
+  await until(() => begun === 2);
+  await running.close();
+  assert.deepEqual([begun, ended], [2, 2]);
+  assert.equal((await inSystem('one', left))?.length, 18);
+});

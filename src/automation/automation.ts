@@ -1,0 +1,243 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import pLimit from 'p-limit';
+import type { RecordContext, WriteHooks } from '../records/index.ts';
+import type { System, Systems } from '../systems/index.ts';
+import type { ActionParts } from './actions/action.ts';
+import { perform } from './actions/index.ts';
+import { callLater } from './actions/later-code.ts';
+import { activeTriggers } from './active.ts';
+import { fires } from './conditions.ts';
+import { deliverMail } from './mail/deliver.ts';
+import type { WriteListener } from './observer.ts';
+import { Peers } from './queue/peers.ts';
+import { Agenda } from './run/agenda.ts';
+import type { RunParts } from './run/parts.ts';
+import { SystemWorker } from './run/system-worker.ts';
+import { expand, runDue } from './schedule/index.ts';
+
+/** Milliseconds between two looks at the systems that are open. */
+const LOOK = 2_000;
+/** Systems that are opened at the same time, where many are due. */
+const AT_ONCE = 8;
+/** Systems at work after a start; the next ones are looked at when some of them are done. */
+const MOST_AT_WORK = 16;
+/** Milliseconds that jobs under way may take after the service was told to end. */
+const CLOSE_BOUND = 10_000;
+/** Milliseconds between two looks at the other processes while no system is open. */
+const LOOK_CLOSED = 60_000;
+/** Milliseconds until a system is looked at again that could not be opened. */
+const RETRY = 5_000;
+
+/** What automation stands on. */
+export interface AutomationParts extends ActionParts {
+  readonly systems: Systems;
+  /** Of what actions write. */
+  readonly hooks: WriteHooks;
+}
+
+const ownParts = {
+  triggers: activeTriggers,
+  fires,
+  perform,
+  later: new Map([
+    ['mail', deliverMail],
+    ['code', callLater],
+  ] as const),
+  expand,
+  runDue,
+} satisfies Omit<RunParts, keyof ActionParts | 'hooks'>;
+
+/** Runs the triggers of all systems that this process serves (SPEC "Events"; docs/adr/0012). */
+export class Automation implements WriteListener {
+  readonly #systems: Systems;
+  readonly #parts: RunParts;
+  readonly #peers = new Peers();
+  readonly #workers = new WeakMap<System, SystemWorker>();
+  readonly #atWork = new Map<string, SystemWorker>();
+  readonly #woken = new Map<string, { schedules: boolean }>();
+  readonly #jobsDue = new Agenda((appId) => this.#call(appId, false));
+  readonly #schedulesDue = new Agenda((appId) => this.#call(appId, true));
+  readonly #limit = pLimit(AT_ONCE);
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  #sweeping: Promise<void> | undefined;
+  #losses = 0;
+  #peersAt = Number.NEGATIVE_INFINITY;
+  #isClosed = false;
+
+  constructor({ systems, ...parts }: AutomationParts, instead: Partial<typeof ownParts> = {}) {
+    this.#systems = systems;
+    this.#parts = { ...parts, ...ownParts, ...instead };
+  }
+
+  /** A write has queued something: its system's jobs are begun, after this turn of the event loop. */
+  queued({ appId, store }: RecordContext): void {
+    const worker = this.#atWork.get(appId);
+    if (worker?.system.store === store) worker.runner.wake();
+    else this.#call(appId, false);
+  }
+
+  /** A definition was written: the system's schedules are looked at. */
+  triggersChanged({ appId }: RecordContext): void {
+    this.#call(appId, true);
+  }
+
+  /** Begins to look for what was left undone, in all systems one after the other, in the background. */
+  start(): void {
+    this.#timer ??= setInterval(() => this.#look(), LOOK).unref();
+    this.#sweep();
+  }
+
+  /** Looks at a system after this turn; many calls of a turn are one. */
+  #call(appId: string, schedules: boolean): void {
+    if (this.#isClosed) return;
+    const woken = this.#woken.get(appId);
+    if (woken) woken.schedules ||= schedules;
+    else {
+      this.#woken.set(appId, { schedules });
+      setImmediate(() => void this.#limit(() => this.#attend(appId)));
+    }
+  }
+
+  async #attend(appId: string): Promise<void> {
+    const woken = this.#woken.get(appId);
+    this.#woken.delete(appId);
+    if (this.#isClosed) return;
+    try {
+      const system = await this.#systems.acquire(appId);
+      if (!system) return this.#forget(appId);
+      try {
+        const { worker, isNew } = this.#workerOf(system);
+        worker.runner.wake();
+        if (woken?.schedules && !isNew) await worker.askSchedules();
+      } finally {
+        system.release();
+      }
+    } catch (error) {
+      this.#parts.log.warn({ err: error, app: appId }, 'a system could not be looked at for its triggers');
+      this.#jobsDue.set(appId, Date.now() + RETRY);
+      if (woken?.schedules) this.#schedulesDue.set(appId, Date.now() + RETRY);
+    }
+  }
+
+  /** The system is gone. */
+  #forget(appId: string): void {
+    this.#jobsDue.set(appId, null);
+    this.#schedulesDue.set(appId, null);
+  }
+
+  /** @returns the worker of a system that the caller holds; one that is new is attached in the background */
+  #workerOf(system: System): { worker: SystemWorker; isNew: boolean } {
+    const known = this.#workers.get(system);
+    if (known) return { worker: known, isNew: false };
+    const worker = this.#newWorker(system);
+    system.hold();
+    void this.#attach(worker).finally(() => system.release());
+    return { worker, isNew: true };
+  }
+
+  #newWorker(system: System): SystemWorker {
+    const worker = new SystemWorker(system, this.#parts, this.#peers, {
+      atWork: (one, isAtWork) => {
+        if (isAtWork) this.#atWork.set(system.appId, one);
+        else if (this.#atWork.get(system.appId) === one) this.#atWork.delete(system.appId);
+      },
+      jobsDue: (appId, at) => this.#jobsDue.set(appId, at),
+      schedulesDue: (appId, at) => this.#schedulesDue.set(appId, at),
+    });
+    this.#workers.set(system, worker);
+    return worker;
+  }
+
+  async #attach(worker: SystemWorker): Promise<void> {
+    try {
+      await worker.attach();
+    } catch (error) {
+      if (this.#isClosed) return;
+      const { appId } = worker.system;
+      this.#parts.log.warn({ err: error, app: appId }, 'a system could not be looked at for its triggers');
+      this.#jobsDue.set(appId, Date.now() + RETRY);
+    }
+  }
+
+  #look(): void {
+    this.#looking ??= this.#lookAtOpened()
+      .catch((error) => this.#parts.log.warn({ err: error }, 'the open systems could not be looked at for their triggers'))
+      .finally(() => {
+        this.#looking = undefined;
+      });
+  }
+
+  /** Looks for what other processes left behind or wrote. Holds only systems of which something may be new: the others may be closed. */
+  async #lookAtOpened(): Promise<void> {
+    await this.#lookAtPeers();
+    for (const system of this.#systems.opened()) {
+      if (this.#isClosed) return;
+      const known = this.#workers.get(system);
+      const news = known?.mayHaveNews;
+      if (news && !news.jobs && !news.schedules) continue;
+      system.hold();
+      try {
+        const { worker, isNew } = this.#workerOf(system);
+        if (isNew) continue;
+        if (news?.jobs) await worker.adopt();
+        if (news?.schedules) await worker.askSchedules();
+      } finally {
+        system.release();
+      }
+    }
+    if (this.#losses === this.#peers.losses) return;
+    // The process that is gone may have had jobs of systems that are not open here, and known of their schedules.
+    this.#losses = this.#peers.losses;
+    this.#sweep();
+  }
+
+  async #lookAtPeers(): Promise<void> {
+    const [first] = this.#systems.opened();
+    if (first) {
+      this.#peersAt = performance.now();
+      await this.#peers.alive(first.store);
+    } else if (performance.now() - this.#peersAt > LOOK_CLOSED) {
+      this.#peersAt = performance.now();
+      const [appId] = await this.#systems.appIds();
+      if (appId !== undefined) await this.#systems.visit(appId, async ({ store }) => void (await this.#peers.alive(store)));
+    }
+  }
+
+  #sweep(): void {
+    this.#sweeping ??= this.#visitAll()
+      .catch((error) => {
+        this.#parts.log.warn({ err: error }, 'the systems could not be looked at for their triggers');
+      })
+      .finally(() => {
+        this.#sweeping = undefined;
+      });
+  }
+
+  async #visitAll(): Promise<void> {
+    for (const appId of await this.#systems.appIds()) {
+      while (this.#atWork.size >= MOST_AT_WORK && !this.#isClosed) await wait(100, undefined, { ref: false });
+      if (this.#isClosed) return;
+      try {
+        await this.#systems.visit(appId, async (system) => {
+          const worker = this.#workers.get(system) ?? this.#newWorker(system);
+          await this.#attach(worker);
+        });
+      } catch (error) {
+        this.#parts.log.warn({ err: error, app: appId }, 'a system could not be opened for its triggers');
+      }
+    }
+  }
+
+  /** Begins nothing more and waits for what is under way, for a while. What is left is done after the next start. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    this.#jobsDue.close();
+    this.#schedulesDue.close();
+    const background = Promise.all([this.#looking, this.#sweeping]);
+    const open = [...this.#systems.opened()].map((system) => this.#workers.get(system)).filter((worker) => worker !== undefined);
+    await Promise.all([...new Set([...open, ...this.#atWork.values()])].map((worker) => worker.close(CLOSE_BOUND)));
+    await Promise.race([background, wait(CLOSE_BOUND, undefined, { ref: false })]);
+  }
+}

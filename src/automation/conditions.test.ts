@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { JsonObject } from '../kernel/json.ts';
+import { deleteRecord } from '../records/index.ts';
+import { SchemaChanged } from '../storage/port.ts';
+import type { StoredValue } from '../values/index.ts';
+import { fires, type PicturedRecord } from './conditions.ts';
+import type { Trigger, TriggerEvent } from './model.ts';
+import { makeWorld, triggerOf, type World } from './testing/world.ts';
+
+const pointer = (className: string, objectId: string): JsonObject => ({ __type: 'Pointer', className, objectId });
+
+let world: World;
+let account: string;
+let id: string;
+before(async () => {
+  world = await makeWorld();
+  account = await world.create('Accounts', { Name: 'Account', City: 'Haifa' });
+  id = await world.create('Probes', {
+    Name: 'one',
+    Count: 5,
+    Flag: true,
+    When: { __type: 'Date', iso: '2024-01-01T00:00:00.000Z' },
+    AccountId: pointer('Accounts', account),
+    Tags: ['a'],
+    Data: { a: 1, b: { c: 2 } },
+    Members: { __op: 'AddRelation', objects: [pointer('Accounts', account)] },
+  });
+});
+after(() => world.close());
+
+const pictured = (values: Record<string, StoredValue> = {}, objectId = id): PicturedRecord => ({
+  className: 'Probes',
+  objectId,
+  valueOf: ({ name }) => (Object.hasOwn(values, name) ? (values[name] as StoredValue) : null),
+});
+const asked = (
+  trigger: Partial<Trigger>,
+  record: PicturedRecord,
+  {
+    event = 'update',
+    before = null,
+    sent = [],
+  }: { event?: TriggerEvent; before?: PicturedRecord | null; sent?: readonly string[] } = {},
+) =>
+  fires(
+    world.system,
+    triggerOf({ table: 'Probes', events: new Set(['create', 'update', 'delete', 'schedule']), ...trigger }),
+    event,
+    record,
+    before,
+    sent,
+  );
+
+test('without criteria it fires; not for another table or event than its own as it is now', async () => {
+  assert.equal(await asked({}, pictured()), true);
+  assert.equal(await asked({ table: 'Sales' }, pictured()), false);
+  assert.equal(await asked({ events: new Set(['create']) }, pictured()), false);
+});
+
+test('a schedule has chosen already', async () => {
+  assert.equal(await asked({ criteria: { Name: 'other' }, changedFields: ['Name'] }, pictured(), { event: 'schedule' }), true);
+});
+
+test('criteria are of the picture, not of the record as it is now', async () => {
+  for (const [criteria, values, expected] of [
+    [{ Name: 'two' }, { Name: 'two' }, true],
+    [{ Name: 'one' }, { Name: 'two' }, false],
+    [{ Count: { $gte: 6 }, Flag: false }, { Count: 6, Flag: false }, true],
+    [{ $or: [{ Count: 1 }, { 'Data.b.c': 3 }] }, { Data: '{"b":{"c":3}}' }, true],
+    [{ Tags: { $in: ['b', 'c'] } }, { Tags: '["c"]' }, true],
+    [{ Name: null }, {}, true],
+    [{ When: { $lt: { __type: 'Date', iso: '2024-01-01T00:00:00.000Z' } } }, { When: 1_000 }, true],
+    [{ AccountId: pointer('Accounts', 'x') }, { AccountId: 'x' }, true],
+  ] as const)
+    assert.equal(await asked({ criteria: criteria as never }, pictured(values)), expected, JSON.stringify(criteria));
+});
+
+test('what other records have a say in is asked of the store', async () => {
+  const inQuery = (City: string) => ({ AccountId: { $inQuery: { className: 'Accounts', where: { City } } } });
+  const of = pictured({ Name: 'one', AccountId: account });
+  assert.equal(await asked({ criteria: inQuery('Haifa') }, of), true);
+  assert.equal(await asked({ criteria: inQuery('Eilat') }, of), false);
+  assert.equal(await asked({ criteria: { $and: [inQuery('Haifa'), { Name: 'two' }] } }, of), false);
+  assert.equal(
+    await asked({ criteria: { AccountId: { $notInQuery: { className: 'Accounts', where: { City: 'Haifa' } } } } }, of),
+    false,
+  );
+  assert.equal(await asked({ criteria: { Members: pointer('Accounts', account) } }, of), true);
+  assert.equal(await asked({ criteria: { Members: pointer('Accounts', 'x') } }, of), false);
+  assert.equal(
+    await asked({ criteria: { Name: { $select: { query: { className: 'Accounts', where: {} }, key: 'Name' } } } }, of),
+    false,
+  );
+  assert.equal(await asked({ criteria: { Name: { $regex: '(?=on)one' } } }, of), true);
+});
+
+test('a Pointer of a record that is gone is asked for all the same', async () => {
+  const gone = await world.create('Probes', {});
+  await deleteRecord(world.master, 'Probes', gone, {});
+  const of = pictured({ AccountId: account }, gone);
+  const where = (City: string) => ({ AccountId: { $inQuery: { className: 'Accounts', where: { City } } } });
+  assert.equal(await asked({ criteria: where('Haifa') }, of, { event: 'delete' }), true);
+  assert.equal(await asked({ criteria: where('Eilat') }, of, { event: 'delete' }), false);
+  assert.equal(await asked({ criteria: where('Haifa') }, pictured({}, gone), { event: 'delete' }), false);
+});
+
+test('changedFields compares values', async () => {
+  const same = { Name: 'one', Count: 5, Flag: true, When: 0, Tags: '["a"]', Data: '{"a":1,"b":{"c":2}}', AccountId: 'a' };
+  for (const [changedFields, after, expected] of [
+    [['Name'], {}, false],
+    [['Name'], { Name: 'two' }, true],
+    [['Name'], { Name: null }, true],
+    [['Name'], { Count: 6 }, false],
+    [['Name', 'Count'], { Count: 6 }, true],
+    [['Flag'], { Flag: false }, true],
+    [['When'], { When: 1 }, true],
+    [['AccountId'], { AccountId: 'b' }, true],
+    [['Data'], { Data: '{"b":{"c":2},"a":1}' }, false],
+    [['Data.a'], { Data: '{"a":1,"b":{"c":3}}' }, true],
+    [['Tags'], { Tags: '["a","b"]' }, true],
+    [['Tags'], { Tags: null }, true],
+    [['Nothing', 'constructor'], { Nothing: 1, constructor: 1 }, false],
+    [[], {}, true],
+  ] as const)
+    assert.equal(
+      await asked({ changedFields }, pictured({ ...same, ...after }), { before: pictured(same) }),
+      expected,
+      JSON.stringify([changedFields, after]),
+    );
+  assert.equal(await asked({ changedFields: ['Name'] }, pictured(same), { event: 'create' }), true);
+  assert.equal(await asked({ changedFields: ['Name'] }, pictured(same)), true);
+});
+
+test('a Relation has changed where it was sent', async () => {
+  const before = pictured();
+  assert.equal(await asked({ changedFields: ['Members'] }, pictured(), { before, sent: ['Members'] }), true);
+  assert.equal(await asked({ changedFields: ['Members'] }, pictured(), { before, sent: ['Other'] }), false);
+});
+
+test('both have to hold', async () => {
+  const before = pictured({ Name: 'one' });
+  const of = { changedFields: ['Name'], criteria: { Name: 'two' } };
+  assert.equal(await asked(of, pictured({ Name: 'two' }), { before }), true);
+  assert.equal(await asked(of, pictured({ Name: 'three' }), { before }), false);
+});
+
+test('criteria that the schema no longer fits are an error of the catalogue', async () => {
+  await assert.rejects(asked({ criteria: { $text: { $search: { $term: 'a' } } } }, pictured()), { name: 'ServiceError' });
+  const gone = { ...pictured(), className: 'Gone' };
+  await assert.rejects(asked({ table: 'Gone', criteria: { Name: 'a' } }, gone), { key: 'classMissing' });
+  assert.equal(await asked({ table: 'Gone' }, gone), true);
+});
+
+test('a schema that changes under a read is read anew', async () => {
+  const { reader } = world.store;
+  const find = reader.find.bind(reader);
+  let turns = 0;
+  reader.find = (query) => (turns++ === 0 ? Promise.reject(new SchemaChanged()) : find(query));
+  try {
+    assert.equal(await asked({ criteria: { Members: pointer('Accounts', account) } }, pictured()), true);
+    assert.equal(turns, 2);
+  } finally {
+    reader.find = find;
+  }
+});

@@ -1,0 +1,106 @@
+import { fail } from '../errors/fail.ts';
+import { canonicalJson } from '../kernel/json.ts';
+import { evaluate } from '../query/evaluate/index.ts';
+import type { Filter } from '../query/filter.ts';
+import { underSchema } from '../records/replan.ts';
+import { type Field, fieldOf, type TableSchema } from '../schema/model.ts';
+import { rootOf } from '../schema/naming.ts';
+import { type Store, wholeText } from '../storage/port.ts';
+import { type StoredValue, storageOf } from '../values/index.ts';
+import type { AutomationSystem } from './actions/action.ts';
+import { criteriaOf } from './definition/index.ts';
+import type { Trigger, TriggerEvent } from './model.ts';
+
+/** A record at one moment, by its stored values. */
+export interface PicturedRecord {
+  readonly className: string;
+  readonly objectId: string;
+  /** `null` where the value is absent, or the field was not there. */
+  valueOf(field: Field): StoredValue;
+}
+
+/**
+ * Whether a trigger fires (CONTRACT "Triggers": `criteria`, `changedFields`; docs/decisions.md "Triggers"). A schedule has looked at the criteria
+ * when it chose the record.
+ * @param record after the write; before it for a delete
+ * @param before the write; `null` where no trigger of it asks what has changed
+ * @param sentRelations names of the Relations that the write changed
+ * @throws errors of the criteria where the table no longer fits them: what `criteriaOf` throws, classMissing (103); timeout, unavailable
+ */
+export async function fires(
+  system: AutomationSystem,
+  trigger: Trigger,
+  event: TriggerEvent,
+  record: PicturedRecord,
+  before: PicturedRecord | null,
+  sentRelations: readonly string[],
+): Promise<boolean> {
+  if (trigger.table !== record.className || !trigger.events.has(event)) return false;
+  if (event === 'schedule') return true;
+  const { store } = system;
+  const table = store.schema().tables.get(record.className);
+  if (event === 'update' && before && !hasChanged(trigger, table, record, before, sentRelations)) return false;
+  return trigger.criteria === null || underSchema(store, async () => matches(store, trigger, record));
+}
+
+function hasChanged(
+  { changedFields }: Trigger,
+  table: TableSchema | undefined,
+  record: PicturedRecord,
+  before: PicturedRecord,
+  sentRelations: readonly string[],
+): boolean {
+  if (changedFields.length === 0) return true;
+  return changedFields.some((name) => {
+    const field = table?.fields.get(rootOf(name));
+    if (field?.type === 'Relation') return sentRelations.includes(field.name);
+    return field !== undefined && !isSame(field, record.valueOf(field), before.valueOf(field));
+  });
+}
+
+/** JSON is the same where its content is, whatever the order of keys. */
+function isSame(field: Field, one: StoredValue, other: StoredValue): boolean {
+  if (one === other) return true;
+  if (storageOf(field) !== 'json' || one === null || other === null) return false;
+  return canonicalJson(JSON.parse(one as string)) === canonicalJson(JSON.parse(other as string));
+}
+
+async function matches(store: Store, trigger: Trigger, record: PicturedRecord): Promise<boolean> {
+  const schema = store.schema();
+  const table = schema.tables.get(record.className) ?? fail('classMissing', record.className);
+  return evaluate(
+    criteriaOf(trigger, table, schema),
+    (field) => record.valueOf(field),
+    (part) => (pointsInto(part, record) ?? asks(table, record.objectId, part))(store),
+  );
+}
+
+type Ask = (store: Store) => Promise<boolean>;
+
+/** Whether the record, as it is now, matches. */
+const asks =
+  (table: TableSchema, objectId: string, part: Filter): Ask =>
+  async (store) => {
+    const field = fieldOf(table, 'objectId');
+    const { results } = await store.reader.find({
+      table,
+      fields: [field],
+      filter: { kind: 'and', items: [{ kind: 'compare', field, op: 'eq', value: objectId }, part] },
+      includes: [],
+      order: [],
+      skip: 0,
+      limit: 1,
+      count: false,
+      withScore: false,
+    });
+    return (await wholeText(results)) !== '[]';
+  };
+
+/** A Pointer of the record is asked for as it was, so that a record that is deleted meanwhile can match; `null` for other parts. */
+function pointsInto(part: Filter, record: PicturedRecord): Ask | null {
+  if (part.kind !== 'inQuery' || part.ref.field.type !== 'Pointer') return null;
+  const { table, filter, limit, skip } = part.target;
+  if (limit !== undefined || skip) return null;
+  const objectId = record.valueOf(part.ref.field);
+  return objectId === null ? async () => false : asks(table, objectId as string, filter);
+}

@@ -1,0 +1,120 @@
+import { type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { checkFieldName, rootOf } from '../../schema/naming.ts';
+import { checkPath } from '../../values/index.ts';
+import type { Action, ActionData, ActionType, Template } from '../model.ts';
+import { arrayOf, at, booleanAt, filledText, objectOf, optionalText, refuse, shown, textAt } from './form.ts';
+
+const MOST_ACTIONS = 100;
+/** Characters of all actions together, as JSON: definitions are kept in memory. */
+const LONGEST_ACTIONS = 5_000_000;
+const LONGEST_ADDRESSES = 10_000;
+const LONGEST_SUBJECT = 1_000;
+const LONGEST_HTML = 1_000_000;
+const LONGEST_CONTENT = 10_000;
+const LONGEST_ICON = 2_000;
+
+/** SPEC "Limits": trigger and action ids. */
+const id = /^[0-9A-Za-z]{10}$/;
+
+/** Whether a text can be the id of a trigger or an action. */
+export const isId = (text: JsonValue): text is string => typeof text === 'string' && id.test(text);
+
+/** @param place of `actionData`, with a dot */
+type Reader<Type extends ActionType> = (data: JsonObject, place: string) => ActionData[Type];
+
+/** What the `actionData` of a type holds (CONTRACT "Triggers"). */
+interface Form<Type extends ActionType> {
+  readonly keys: readonly string[];
+  readonly read: Reader<Type>;
+}
+
+const forms: { readonly [Type in ActionType]: Form<Type> } = {
+  'create-object': {
+    keys: ['table', 'fields'],
+    read: (data, place) => ({
+      table: filledText(data, 'table', place, limits.nameLength),
+      fields: templatesAt(data, `${place}fields`),
+    }),
+  },
+  'update-object': {
+    keys: ['target', 'fields'],
+    read: (data, place) => ({
+      target: filledText(data, 'target', place, limits.nameLength),
+      fields: templatesAt(data, `${place}fields`),
+    }),
+  },
+  'e-mail': {
+    keys: ['to', 'cc', 'bcc', 'subject', 'html'],
+    read: (data, place) => ({
+      to: filledText(data, 'to', place, LONGEST_ADDRESSES),
+      cc: optionalText(data, 'cc', place, LONGEST_ADDRESSES),
+      bcc: optionalText(data, 'bcc', place, LONGEST_ADDRESSES),
+      subject: textAt(data, 'subject', place, LONGEST_SUBJECT),
+      html: textAt(data, 'html', place, LONGEST_HTML),
+    }),
+  },
+  notification: {
+    keys: ['user', 'content', 'icon'],
+    read: (data, place) => ({
+      user: filledText(data, 'user', place, LONGEST_SUBJECT),
+      content: textAt(data, 'content', place, LONGEST_CONTENT),
+      icon: optionalText(data, 'icon', place, LONGEST_ICON),
+    }),
+  },
+  'server-side-code': {
+    keys: ['functionName', 'useQueue'],
+    read: (data, place) => ({
+      functionName: filledText(data, 'functionName', place, limits.nameLength),
+      useQueue: booleanAt(data, 'useQueue', place, false),
+    }),
+  },
+};
+
+const isType = (type: JsonValue): type is ActionType => typeof type === 'string' && Object.hasOwn(forms, type);
+
+/**
+ * Reads the actions of a definition, each of which has its id.
+ * @throws invalidTrigger (107)
+ */
+export function readActions(value: JsonValue): readonly Action[] {
+  const actions = arrayOf(value, 'actions', MOST_ACTIONS).map(readAction);
+  if (new Set(actions.map((action) => action.id)).size < actions.length) refuse('two actions have the same _id');
+  if (JSON.stringify(value).length > LONGEST_ACTIONS)
+    refuse(`actions are longer than ${LONGEST_ACTIONS.toLocaleString('en')} characters`);
+  return actions;
+}
+
+function readAction(value: JsonValue, index: number): Action {
+  const place = `actions[${index}]`;
+  const action = objectOf(value, place, ['_id', 'type', 'Active', 'actionData']);
+  const _id = at(action, '_id');
+  if (!isId(_id)) refuse(`${place}._id is not 10 letters and digits`);
+  const type = filledText(action, 'type', `${place}.`, LONGEST_CONTENT);
+  if (!isType(type)) refuse(`${place}.type is unknown: ${shown(type)}`);
+  const isActive = booleanAt(action, 'Active', `${place}.`, true);
+  const { keys, read } = forms[type];
+  const data = read(objectOf(at(action, 'actionData'), `${place}.actionData`, keys), `${place}.actionData.`);
+  return { id: _id, type, isActive, data } as Action;
+}
+
+/** What is written into a record: the names are checked, the values may be anything. */
+function templatesAt(data: JsonObject, place: string): Readonly<Record<string, Template>> {
+  const value = own(data, 'fields') ?? null;
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    refuse(value === null ? `${place} is missing` : `${place} is not an object`);
+  for (const name of Object.keys(value)) if (!isName(name)) refuse(`${place} has an invalid name: ${shown(name)}`);
+  return value;
+}
+
+/** A field of a record to be, or a place inside one. Fields that begin with `_` are the tables' own, which is looked at later. */
+function isName(name: string): boolean {
+  const root = rootOf(name);
+  try {
+    checkFieldName(root.replace(/^_+/, ''));
+    if (root !== name) checkPath(name.slice(root.length + 1).split('.'));
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,106 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { rootOf } from '../../schema/naming.ts';
+import { type Trigger, type TriggerEvent, triggerEvents } from '../model.ts';
+import { isId, readActions } from './actions.ts';
+import { arrayOf, at, booleanAt, filledText, optionalText, refuse, shown } from './form.ts';
+import { readSchedule } from './schedule.ts';
+
+/** The fields of `_Trigger` that make a definition (CONTRACT "Triggers"). */
+export const parts = ['Name', 'table', 'events', 'criteria', 'changedFields', 'schedule', 'actions', 'Active'] as const;
+
+const LONGEST_NAME = 1_000;
+/** Characters of criteria as JSON: definitions are kept in memory. */
+const LONGEST_CRITERIA = 1_000_000;
+const none: ReadonlySet<TriggerEvent> = new Set();
+
+/**
+ * Reads a definition by itself; whether it fits the tables is for `checkFit`.
+ * @param row in wire form
+ * @throws invalidTrigger (107)
+ */
+export function readDefinition(row: JsonObject): Trigger {
+  const id = at(row, 'objectId');
+  if (!isId(id)) refuse('objectId is not 10 letters and digits');
+  const name = readName(row);
+  const table = filledText(row, 'table', '', limits.nameLength);
+  const events = readEvents(at(row, 'events'));
+  const timing = at(row, 'schedule');
+  if (timing === null && events.has('schedule')) refuse('schedule is missing');
+  if (timing !== null && !events.has('schedule')) refuse('schedule is there, but events have no schedule');
+  return {
+    id,
+    name,
+    table,
+    events,
+    criteria: readCriteria(at(row, 'criteria')),
+    changedFields: readChangedFields(at(row, 'changedFields')),
+    schedule: timing === null ? null : readSchedule(timing),
+    actions: readActions(at(row, 'actions')),
+    isActive: booleanAt(row, 'Active', '', true),
+  };
+}
+
+/**
+ * Reads a row of `_Trigger` as it is stored, whoever wrote it: what makes no definition is switched off. Never throws.
+ * @param row in wire form
+ */
+export function parseTrigger(row: JsonObject): Trigger {
+  try {
+    return readDefinition(row);
+  } catch {
+    return unreadable(row);
+  }
+}
+
+/** What is known of a definition that cannot be read. */
+function unreadable(row: JsonObject): Trigger {
+  const textOf = (key: string): string | null => {
+    const value = at(row, key);
+    return typeof value === 'string' ? value : null;
+  };
+  return {
+    id: textOf('objectId') ?? '',
+    name: textOf('Name'),
+    table: textOf('table') ?? '',
+    events: none,
+    criteria: null,
+    changedFields: [],
+    schedule: null,
+    actions: [],
+    isActive: false,
+  };
+}
+
+/** @throws invalidTrigger (107) */
+export function readName(row: JsonObject): string | null {
+  return optionalText(row, 'Name', '', LONGEST_NAME);
+}
+
+function readEvents(value: JsonValue): ReadonlySet<TriggerEvent> {
+  const events = new Set<TriggerEvent>();
+  for (const [index, event] of arrayOf(value, 'events', LONGEST_NAME).entries()) {
+    const known = triggerEvents.find((each) => each === event);
+    events.add(known ?? refuse(`events[${index}] is unknown: ${shown(textOf(event))}`));
+  }
+  return events.size > 0 ? events : refuse('events are empty');
+}
+
+function readCriteria(value: JsonValue): JsonObject | null {
+  if (value === null) return null;
+  if (!isJsonObject(value)) refuse('criteria are not an object');
+  if (JSON.stringify(value).length > LONGEST_CRITERIA)
+    refuse(`criteria are longer than ${LONGEST_CRITERIA.toLocaleString('en')} characters`);
+  return Object.keys(value).length > 0 ? value : null;
+}
+
+/** A place inside a field stands for the whole of it. */
+function readChangedFields(value: JsonValue): readonly string[] {
+  if (value === null) return [];
+  const names = arrayOf(value, 'changedFields', limits.fieldsPerTable).map((name, index) =>
+    typeof name === 'string' && name !== '' ? rootOf(name) : refuse(`changedFields[${index}] is not a name`),
+  );
+  return [...new Set(names)];
+}
+
+const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -1,0 +1,79 @@
+import { authorize, master } from '../../access/index.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Filter } from '../../query/filter.ts';
+import { always, parseWhere } from '../../query/where/index.ts';
+import type { Schema, TableSchema } from '../../schema/model.ts';
+import { checkFieldName, rootOf } from '../../schema/naming.ts';
+import { isHidden, secretFieldsOf } from '../../schema/system-tables.ts';
+import type { Action, Trigger } from '../model.ts';
+import { refuse, shown } from './form.ts';
+
+/**
+ * Insists that a definition fits the tables as they are (docs/decisions.md "Triggers").
+ * @throws invalidTrigger (107); of its criteria, the errors of `where`
+ */
+export function checkFit(trigger: Trigger, schema: Schema): void {
+  const table = tableNamed(trigger.table, 'table', schema);
+  for (const [index, name] of trigger.changedFields.entries())
+    if (!isField(name, table)) refuse(`changedFields[${index}] is no field of ${table.className}: ${shown(name)}`);
+  for (const [index, action] of trigger.actions.entries()) checkAction(action, `actions[${index}].actionData`, table, schema);
+  criteriaOf(trigger, table, schema);
+}
+
+/** What criteria were parsed to, as of a schema: sub-queries depend on other tables too. */
+const parsed = new WeakMap<Trigger, { readonly schema: Schema; readonly filter: Filter }>();
+
+/**
+ * The criteria of a trigger as a filter, read as the master. Remembered, but for those that count from the present time.
+ * @param table the trigger's
+ * @throws the errors of `where` (docs/decisions.md "Queries"), where the criteria do not fit the table
+ */
+export function criteriaOf(trigger: Trigger, table: TableSchema, schema: Schema): Filter {
+  const { criteria } = trigger;
+  if (criteria === null) return always;
+  const known = parsed.get(trigger);
+  if (known?.schema === schema) return known.filter;
+  const filter = parseWhere(criteria, authorize(master, 'find', table), { schema, principal: master });
+  if (!tellsOfNow(criteria)) parsed.set(trigger, { schema, filter });
+  return filter;
+}
+
+const tellsOfNow = (criteria: JsonObject): boolean => JSON.stringify(criteria).includes('$relativeTime');
+
+function tableNamed(name: string, place: string, schema: Schema): TableSchema {
+  const table = schema.tables.get(name);
+  return table && !isHidden(name) ? table : refuse(`${place} is not there: ${shown(name)}`);
+}
+
+const isField = (name: string, { className, fields }: TableSchema): boolean =>
+  fields.has(name) && !secretFieldsOf(className).has(name);
+
+function checkAction(action: Action, place: string, table: TableSchema, schema: Schema): void {
+  if (action.type === 'create-object')
+    checkNames(action.data.fields, place, tableNamed(action.data.table, `${place}.table`, schema));
+  else if (action.type === 'update-object') {
+    const { target, fields } = action.data;
+    checkNames(fields, place, target === 'self' ? table : targetOf(target, place, table, schema));
+  }
+}
+
+/** The table that a Pointer field leads to; `undefined` where it is not there yet. */
+function targetOf(name: string, place: string, table: TableSchema, schema: Schema): TableSchema | undefined {
+  const field = isField(name, table) ? table.fields.get(name) : undefined;
+  if (field?.type !== 'Pointer')
+    refuse(`${place}.target is neither self nor a Pointer field of ${table.className}: ${shown(name)}`);
+  return schema.tables.get(field.targetClass ?? '');
+}
+
+/** Names that a table has not are those of fields to be. */
+function checkNames(fields: Readonly<Record<string, unknown>>, place: string, table: TableSchema | undefined): void {
+  for (const name of Object.keys(fields)) {
+    const root = rootOf(name);
+    if (table?.fields.has(root)) continue;
+    try {
+      checkFieldName(root);
+    } catch {
+      refuse(`${place}.fields has an invalid name: ${shown(name)}`);
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import { authorize } from '../../access/index.ts';
+import { fail } from '../../errors/fail.ts';
+import { newObjectId } from '../../kernel/ids.ts';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import { guardedFilter } from '../../query/index.ts';
+import { type RuledFields, type RuledWrite, readRows, type TableRules } from '../../records/index.ts';
+import { fieldOf, type TableSchema, tableOf } from '../../schema/model.ts';
+import { checkFieldName, rootOf } from '../../schema/naming.ts';
+import type { OwnValues } from '../../storage/columns.ts';
+import { isOperator } from '../../values/index.ts';
+import type { Trigger } from '../model.ts';
+import { parseTrigger, parts, readDefinition, readName } from './definition.ts';
+import { checkFit } from './fit.ts';
+import { at, refuse, shown } from './form.ts';
+import { checkRuns, nextRun } from './schedule.ts';
+
+const isPart: ReadonlySet<string> = new Set(parts);
+/** docs/decisions.md "Triggers": the service alone writes them. */
+const ours: ReadonlySet<string> = new Set(['nextRun', 'lastRun']);
+/** What may change in a definition that is or becomes switched off, whether or not it fits the tables any more. */
+const harmless: ReadonlySet<string> = new Set(['Active', 'Name']);
+
+/**
+ * What `_Trigger` asks of its rows: that each is a definition which fits the tables (CONTRACT "Triggers"; docs/decisions.md "Triggers").
+ * Throws invalidTrigger (107), invalidFieldName (105), and the errors of `where` for criteria.
+ */
+export const triggerRules: TableRules = {
+  create({ context, objectId, fields: sent }: RuledWrite): RuledFields {
+    const schema = context.store.schema();
+    const fields = taken(sent, schema.tables.get('_Trigger'));
+    const trigger = readDefinition({ ...definitionOf(fields), objectId });
+    checkFit(trigger, schema);
+    const timing = { nextRun: dueNext(trigger) };
+    if (at(fields, 'Active') !== null) return { fields, set: timing };
+    return { fields: without(fields, 'Active'), set: { ...timing, Active: true } };
+  },
+
+  async update({ context, objectId, fields: sent }: RuledWrite): Promise<RuledFields> {
+    const { store, principal } = context;
+    const [row] = await readRows<JsonObject>(store, {
+      className: '_Trigger',
+      fields: parts,
+      // A row that the caller cannot write is none.
+      filter: (table) =>
+        guardedFilter(authorize(principal, 'update', table), {
+          kind: 'compare',
+          field: fieldOf(table, 'objectId'),
+          op: 'eq',
+          value: objectId,
+        }),
+      limit: 1,
+    });
+    if (!row) return fail('objectNotFound');
+    const schema = store.schema();
+    const fields = taken(sent, tableOf(schema, '_Trigger'));
+    const before = parseTrigger({ ...row, objectId });
+    const after = { ...definitionOf({ ...row, ...fields }), objectId };
+    const written = Object.keys(fields).filter((name) => isPart.has(name));
+    if (written.length === 0) return { fields };
+    if (at(after, 'Active') === false && written.every((name) => harmless.has(name))) {
+      readName(after);
+      return { fields, set: { nextRun: null } };
+    }
+    const trigger = readDefinition(after);
+    checkFit(trigger, schema);
+    const set = { ...timingOf(before, trigger), ...(beginsAnew(row, after) ? { _cursor: null } : {}) };
+    if (!Object.hasOwn(fields, 'Active') || at(after, 'Active') !== null) return { fields, set };
+    return { fields: without(fields, 'Active'), set: { ...set, Active: true } };
+  },
+};
+
+/**
+ * The fields of a body: what the service keeps is left out, actions have their ids.
+ * @throws invalidTrigger (107) for what no definition has, and for parts that are not written whole; invalidFieldName (105)
+ */
+function taken(sent: JsonObject, table: TableSchema | undefined): JsonObject {
+  const fields: [string, JsonValue][] = [];
+  for (const [name, value] of Object.entries(sent)) {
+    const root = rootOf(name);
+    if (ours.has(root)) continue;
+    if (isPart.has(root)) fields.push([name, partOf(name, value, root)]);
+    else {
+      if (!table?.fields.has(root)) {
+        checkFieldName(root);
+        refuse(`${shown(name)} is unknown`);
+      }
+      fields.push([name, value]);
+    }
+  }
+  return Object.fromEntries(fields);
+}
+
+/** @returns `null` for a part that is taken away */
+function partOf(name: string, value: JsonValue, root: string): JsonValue {
+  if (name !== root) refuse(`${shown(name)} is a part of ${root}, which is written whole`);
+  if (isOperator(value)) return own(value, '__op') === 'Delete' ? null : refuse(`${name} is written whole, without operators`);
+  if (name === 'actions' && Array.isArray(value)) return value.map(withId);
+  return name === 'Name' && typeof value === 'number' ? String(value) : value;
+}
+
+/** SPEC "Limits": Trigger and action ids. */
+const withId = (action: JsonValue): JsonValue =>
+  isJsonObject(action) && at(action, '_id') === null ? { ...action, _id: newObjectId() } : action;
+
+function definitionOf(row: JsonObject): JsonObject {
+  return Object.fromEntries(parts.map((name) => [name, at(row, name)]));
+}
+
+function without(fields: JsonObject, name: string): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name));
+}
+
+const scheduleOf = ({ schedule, isActive }: Trigger) => (isActive ? schedule : null);
+
+/** @returns milliseconds since 1970; `null` where the clock does not run it. @throws invalidTrigger (107) where its schedule comes to no run */
+function dueNext(trigger: Trigger): number | null {
+  const now = Date.now();
+  if (trigger.schedule) checkRuns(trigger.schedule, now);
+  const schedule = scheduleOf(trigger);
+  return schedule && nextRun(schedule, now);
+}
+
+/** Who changes something else does not put a run off that is due. */
+function timingOf(before: Trigger, after: Trigger): OwnValues {
+  const [earlier, later] = [scheduleOf(before), scheduleOf(after)];
+  const isSame = earlier?.cron === later?.cron && earlier?.timezone === later?.timezone;
+  return isSame && later !== null ? {} : { nextRun: dueNext(after) };
+}
+
+/** Whether a schedule's way through the records begins anew. */
+function beginsAnew(before: JsonObject, after: JsonObject): boolean {
+  return ['table', 'events', 'schedule'].some((name) => canonicalJson(at(before, name)) !== canonicalJson(at(after, name)));
+}

@@ -1,0 +1,67 @@
+import { Cron } from 'croner';
+import type { JsonValue } from '../../kernel/json.ts';
+import type { Schedule } from '../model.ts';
+import { filledText, objectOf, optionalText, refuse, shown } from './form.ts';
+
+/** 29 February comes every four years, and may have eight between. */
+const LONGEST_WAIT = 9 * 366 * 86_400_000;
+const LONGEST_CRON = 500;
+const LONGEST_ZONE = 100;
+
+/** The time zones that were met, so that their data are looked up once. */
+const zones = new Set<string>();
+
+/**
+ * Reads when a trigger runs by the clock (CONTRACT "Triggers": cron of 5 fields, 6 with seconds).
+ * @throws invalidTrigger (107)
+ */
+export function readSchedule(value: JsonValue): Schedule {
+  const sent = objectOf(value, 'schedule', ['cron', 'timezone']);
+  const cron = filledText(sent, 'cron', 'schedule.', LONGEST_CRON).trim().split(/\s+/).join(' ');
+  const timezone = optionalText(sent, 'timezone', 'schedule.', LONGEST_ZONE) ?? 'UTC';
+  if (!isZone(timezone)) refuse(`schedule.timezone is no IANA time zone: ${shown(timezone)}`);
+  const fields = cron.split(' ').length;
+  if (fields !== 5 && fields !== 6) refuse('schedule.cron has not 5 or 6 fields');
+  const schedule = { cron, timezone };
+  return parse(schedule) ? schedule : refuse(`schedule.cron cannot be read: ${shown(cron)}`);
+}
+
+/** Insists that a schedule comes to a run. @throws invalidTrigger (107) */
+export function checkRuns(schedule: Schedule, now: number): void {
+  const next = nextRun(schedule, now);
+  if (next === null || next - now > LONGEST_WAIT) refuse('schedule.cron has no run within the next eight years');
+}
+
+/**
+ * When a schedule is due next. A time of day that the clock passes over, when summer time begins, is due as it jumps; a single
+ * time of day that comes twice, when it ends, is due once.
+ * @param after milliseconds since 1970
+ * @returns milliseconds since 1970, a whole second; `null`: never again
+ */
+export function nextRun(schedule: Schedule, after: number): number | null {
+  return parse(schedule)?.nextRun(new Date(after))?.getTime() ?? null;
+}
+
+/** `null` for what is none. A question mark would mean the second in which it is read. */
+function parse({ cron, timezone }: Schedule): Cron | null {
+  if (/[^0-9A-Za-z*,/#+ -]/.test(cron)) return null;
+  try {
+    return new Cron(cron, { timezone, mode: '5-or-6-parts' });
+  } catch {
+    return null;
+  }
+}
+
+/** Offsets such as `+02:00` are none: they have no summer time. */
+function isZone(name: string): boolean {
+  if (zones.has(name)) return true;
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+  } catch {
+    return false;
+  }
+  // There are some 600, each in as many spellings as its letters have.
+  if (zones.size < 1_000) zones.add(name);
+  return true;
+}

@@ -1,0 +1,3 @@
+export { Automation } from './automation.ts';
+export { triggerRules } from './definition/index.ts';
+export { triggerObserver, type WriteListener } from './observer.ts';

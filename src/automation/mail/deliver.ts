@@ -1,0 +1,159 @@
+import { ServiceError } from '../../errors/fail.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { isoText } from '../../kernel/time.ts';
+import type { MailAttempt, RefusedRecipient } from '../../mail/index.ts';
+import { readRow, updateRecord } from '../../records/index.ts';
+import type { Schema } from '../../schema/model.ts';
+import type { Mutation } from '../../storage/port.ts';
+import type { ActionParts, AutomationSystem } from '../actions/action.ts';
+import { logError } from '../log.ts';
+import { queueJob } from '../queue/index.ts';
+import type { Attempt, LaterJob, LaterWork } from '../queue/later.ts';
+import { isPassing } from '../run/outcome.ts';
+import { mailOf, mailTable, type QueuedMail, stateOf } from './queued-mail.ts';
+
+type Steps = (schema: Schema) => readonly Mutation[];
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+/** Milliseconds before each attempt but the first: a day in all (docs/decisions.md "Triggers": `e-mail`). */
+const pauses = [SECOND, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, ...Array<number>(23).fill(HOUR)];
+
+/** Characters of `ErrorMessage`. */
+const LONGEST_ERROR = 2_000;
+
+/**
+ * Tries once to send a message that was queued, and tells its row in `Emails` what came of it (CONTRACT "Triggers": `e-mail`). Where it is
+ * not to be sent, the action's row in `_syslogTriggers` has the reason too.
+ */
+export const deliverMail: LaterWork = async (system, job, parts) => {
+  const mail = mailOf(job.state);
+  const outcome = await tryOnce(system, job, mail, parts);
+  if (outcome.kind === 'kept') return settle(system, job, mail, { SendStatus: 'kept', ErrorMessage: null });
+  if (outcome.kind === 'sent') return settleSent(system, job, mail, outcome.refused);
+  const { why } = outcome;
+  const pause = pauses[job.attempts];
+  if (outcome.permanent || pause === undefined) {
+    if (!mail.rest) return settle(system, job, mail, { SendStatus: 'failed', ErrorMessage: why }, notSent(mail, why));
+    const told = bounded([...mail.rest.refused, ...(mail.message.only ?? []).map((address) => `${address}: ${why}`)]);
+    return settle(system, job, mail, { ErrorMessage: told }, notSent(mail, told));
+  }
+  await tellWhy(system, job, mail, why);
+  return { kind: 'again', pause };
+};
+
+/** The server took it for all, or for some. Those whom it refused for now have a job of their own. */
+function settleSent(
+  system: AutomationSystem,
+  job: LaterJob,
+  mail: QueuedMail,
+  refused: readonly RefusedRecipient[],
+): Promise<Attempt> {
+  const text = ({ address, why }: RefusedRecipient) => `${address}: ${why}`;
+  const left = refused.filter(({ permanent }) => !permanent);
+  const forGood = [...(mail.rest?.refused ?? []), ...refused.filter(({ permanent }) => permanent).map(text)];
+  const all = [...forGood, ...left.map(text)];
+  const told = all.length > 0 ? bounded(all) : null;
+  const sent: JsonObject = mail.rest ? {} : { SendStatus: 'sent', SendAt: { __type: 'Date', iso: isoText(Date.now()) } };
+  const more: Steps = (schema) => [
+    ...(forGood.length > 0 ? notSent(mail, bounded(forGood))(schema) : []),
+    ...(left.length > 0 ? queueRest(system, job, mail, { left, forGood }, schema) : []),
+  ];
+  return settle(system, job, mail, { ...sent, ErrorMessage: told }, more);
+}
+
+function queueRest(
+  { store }: AutomationSystem,
+  { cause }: LaterJob,
+  mail: QueuedMail,
+  { left, forGood }: { left: readonly RefusedRecipient[]; forGood: readonly string[] },
+  schema: Schema,
+): readonly Mutation[] {
+  const message = { ...mail.message, only: left.map(({ address }) => address) };
+  const state = stateOf({ ...mail, message, rest: { refused: forGood } });
+  const { id: triggerId, event, className, objectId } = mail.trigger;
+  const owner = store.processId;
+  return queueJob(schema, { kind: 'mail', state, triggerId, event, className, objectId, cause, owner, at: Date.now() });
+}
+
+const notSent =
+  ({ logId }: QueuedMail, why: string): Steps =>
+  (schema) =>
+    logError(schema, logId, why);
+
+/** Ends the job in the commit that changes the row in `Emails`, or without where that is gone or does not take the values. */
+async function settle(
+  system: AutomationSystem,
+  job: LaterJob,
+  { emailId }: QueuedMail,
+  fields: JsonObject,
+  more: Steps = () => [],
+): Promise<Attempt> {
+  const context = { ...job.reading, alongside: (schema: Schema) => [...more(schema), ...job.done(schema)] };
+  const attempt: Attempt = await updateRecord(context, mailTable, emailId, knownFields(system, fields)).then(
+    () => ({ kind: 'done', committed: true }),
+    (error: unknown) => {
+      if (!(error instanceof ServiceError) || isPassing(error)) throw error;
+      return { kind: 'done', steps: more };
+    },
+  );
+  settled.delete(keyOf(system, job));
+  return attempt;
+}
+
+const reasonAlone = ['ErrorMessage'] as const;
+
+/** Leaves the reason of the last attempt in the row, as far as that can be. */
+async function tellWhy(system: AutomationSystem, { reading }: LaterJob, { emailId }: QueuedMail, why: string): Promise<void> {
+  try {
+    const row = await readRow<{ ErrorMessage?: string }>(system.store, mailTable, reasonAlone, emailId);
+    const fields = knownFields(system, { ErrorMessage: why });
+    if (row && row.ErrorMessage !== why && Object.keys(fields).length > 0)
+      await updateRecord(reading, mailTable, emailId, fields);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+  }
+}
+
+/** An update would make fields that are missing. */
+function knownFields({ store }: AutomationSystem, fields: JsonObject): JsonObject {
+  const known = store.schema().tables.get(mailTable)?.fields;
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => known?.has(name)));
+}
+
+/**
+ * What became of messages that were handed over, until it is noted: should the database be away just then, they are not sent again. By system
+ * and job.
+ */
+const settled = new Map<string, MailAttempt>();
+const MOST_SETTLED = 1_000;
+const keyOf = ({ appId }: AutomationSystem, { id }: LaterJob): string => `${appId} ${id}`;
+
+async function tryOnce(
+  system: AutomationSystem,
+  job: LaterJob,
+  { message, emailId }: QueuedMail,
+  { mailer, log }: ActionParts,
+): Promise<MailAttempt> {
+  const key = keyOf(system, job);
+  const before = settled.get(key);
+  if (before) return before;
+  try {
+    const outcome = await mailer.attempt(message);
+    if (outcome.kind !== 'failed') settled.set(key, outcome);
+    // Some may be of jobs that another process has taken over.
+    if (settled.size > MOST_SETTLED) settled.delete(settled.keys().next().value as string);
+    return outcome;
+  } catch (error) {
+    // Its text may hold addresses.
+    const { name, code } = error as NodeJS.ErrnoException;
+    log.error({ app: system.appId, email: emailId, error: name, code }, 'a message could be neither sent nor kept');
+    return { kind: 'failed', permanent: false, why: 'The message could not be sent.' };
+  }
+}
+
+function bounded(reasons: readonly string[]): string {
+  const text = reasons.join('; ');
+  return text.length > LONGEST_ERROR ? `${text.slice(0, LONGEST_ERROR).toWellFormed()}…` : text;
+}

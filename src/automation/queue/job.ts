@@ -1,0 +1,113 @@
+import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
+import { type TriggerEvent, triggerEvents } from '../model.ts';
+import type { JobKind, QueueField } from './table.ts';
+
+/** A picture of a record as a row of the queue has it. */
+export interface StoredPicture {
+  /** JSON array: the names of its fields. */
+  readonly fields: string;
+  /** JSON array of their values (`pictured` in storage/columns.ts). */
+  readonly record: string;
+}
+
+/** Of `write` silencing flags, those that leave out actions of a type. */
+export type SilencedActions = 'createActions' | 'updateActions';
+
+/** What `flags` says of a later job while an attempt is under way. */
+export const startedFlag = 'started';
+
+/** A row of the queue. */
+export interface Job {
+  /** objectId of the row. */
+  readonly id: string;
+  readonly kind: JobKind;
+  /** Ids, in the order in which they run. */
+  readonly triggers: readonly string[];
+  readonly event: TriggerEvent;
+  readonly className: string;
+  /** Empty for a schedule. */
+  readonly objectId: string;
+  /** `null` where the row has none. */
+  readonly picture: StoredPicture | null;
+  /** The objectId of the row that has the picture before the write. */
+  readonly beforeId: string | null;
+  readonly level: number;
+  /** The trigger of level 1; `null` on level 1. */
+  readonly source: string | null;
+  readonly silenced: ReadonlySet<SilencedActions>;
+  /** Names of Relations that the write changed. */
+  readonly relations: readonly string[];
+  /** JSON: how far the job is; `stateOf` reads it. */
+  readonly state: string | null;
+  readonly attempts: number;
+  /** Of `code`: whether an attempt was under way when the row was read. */
+  readonly isStarted: boolean;
+  /** Not before, in milliseconds since 1970; `null`: at once. */
+  readonly dueAt: number | null;
+  /** When it was queued, in milliseconds since 1970. */
+  readonly queuedAt: number;
+  /** `Store.processId` of the process that runs it. */
+  readonly owner: string;
+}
+
+/** A row of the queue in wire form. */
+export interface QueueRow extends Readonly<Partial<Record<Exclude<QueueField, 'level' | 'attempts' | 'dueAt'>, string>>> {
+  readonly objectId: string;
+  readonly createdAt: string;
+  readonly level?: number;
+  readonly attempts?: number;
+  readonly dueAt?: { readonly iso: string };
+}
+
+/** A row as a job. What cannot be read is empty: whoever writes the table by other means than the service's own harms nobody else. */
+export function jobOf(row: QueueRow): Job {
+  const event = triggerEvents.find((one) => one === row.event) ?? 'update';
+  return {
+    id: row.objectId,
+    kind: (row.kind ?? 'write') as JobKind,
+    triggers: listed(row.triggers),
+    event,
+    className: row.objectClass ?? '',
+    objectId: row.objectIdValue ?? '',
+    picture: pictureOf(row),
+    beforeId: row.before ?? null,
+    level: row.level ?? 1,
+    source: row.source ?? null,
+    silenced: new Set(listed(row.flags) as SilencedActions[]),
+    relations: listed(row.relations),
+    state: row.state ?? null,
+    attempts: row.attempts ?? 0,
+    isStarted: row.flags === startedFlag,
+    dueAt: row.dueAt ? Date.parse(row.dueAt.iso) : null,
+    queuedAt: Date.parse(row.createdAt),
+    owner: row.owner ?? '',
+  };
+}
+
+/** The picture that a row has. */
+export function pictureOf({ fields, record }: QueueRow): StoredPicture | null {
+  return fields === undefined || record === undefined ? null : { fields, record };
+}
+
+/** What names the record of a job, by which jobs take turns; a schedule takes turns with itself. */
+export function recordKey({ kind, className, objectId, triggers }: Job): string {
+  return kind === 'schedule' ? `schedule ${triggers.join()}` : `${className}\n${objectId}`;
+}
+
+/** Whether a job is tried again by itself, on its own, instead of in the order of its record. */
+export function isLater({ kind }: Job): boolean {
+  return kind === 'mail' || kind === 'code';
+}
+
+const listed = (text: string | undefined): string[] => (text ? text.split(',') : []);
+
+/** How far a job is; empty where that cannot be read. */
+export function stateOf({ state: text }: Pick<Job, 'state'>): JsonObject {
+  if (text === null) return {};
+  try {
+    const state: unknown = JSON.parse(text);
+    return isJsonObject(state) ? state : {};
+  } catch {
+    return {};
+  }
+}

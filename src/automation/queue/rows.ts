@@ -1,0 +1,85 @@
+import { newRowId } from '../../audit/index.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Cause } from '../../records/index.ts';
+import { type Field, fieldOf, type Schema } from '../../schema/model.ts';
+import { columnsOf, type OwnValues } from '../../storage/columns.ts';
+import type { Mutation, Picture } from '../../storage/port.ts';
+import type { StoredValue } from '../../values/index.ts';
+import type { TriggerEvent } from '../model.ts';
+import { type QueueField, queueTable } from './table.ts';
+
+/** What a row of the queue holds; the id and the time are made where they are not given. */
+export type RowValues = Readonly<Partial<Record<QueueField | 'objectId' | 'createdAt', StoredValue>>>;
+
+/** By the list of fields of a picture: their names as JSON. */
+const namesOf = new WeakMap<readonly Field[], string>();
+
+/**
+ * Adds a row to the queue. Whoever adds many gives the same keys each time, so that they are one statement.
+ * @param picture of a record, to be taken in the commit: it becomes `fields` and `record`. Nothing is added where the record is not there
+ * @returns the step; none where the system has no queue
+ */
+export function jobRow(schema: Schema, given: RowValues, picture?: Omit<Picture, 'to'>): readonly Mutation[] {
+  const table = schema.tables.get(queueTable);
+  if (!table) return [];
+  const { objectId, createdAt, ...rest } = given;
+  const at = typeof createdAt === 'number' ? createdAt : Date.now();
+  const row: OwnValues = {
+    objectId: objectId ?? newRowId(at),
+    createdAt: at,
+    updatedAt: at,
+    ...(rest as OwnValues),
+    ...(picture ? { fields: fieldNames(picture.fields) } : {}),
+  };
+  const values = columnsOf(table, Object.fromEntries(Object.entries(row).filter(([name]) => table.fields.has(name))));
+  const note = { kind: 'insert', table, values, isNote: true } as const;
+  if (!picture) return [note];
+  const { from, objectId: of, fields } = picture;
+  return [{ ...note, picture: { from, objectId: of, fields, to: fieldOf(table, 'record') } }];
+}
+
+function fieldNames(fields: readonly Field[]): string {
+  let names = namesOf.get(fields);
+  if (names === undefined) {
+    names = JSON.stringify(fields.map(({ name }) => name));
+    namesOf.set(fields, names);
+  }
+  return names;
+}
+
+/** Work that is to be tried until it succeeds. */
+export interface LaterRow {
+  readonly kind: 'mail' | 'code';
+  /** The kind's own. */
+  readonly state: JsonObject;
+  readonly triggerId: string;
+  readonly event: TriggerEvent;
+  /** Of the record that fired the trigger. */
+  readonly className: string;
+  readonly objectId: string;
+  /** Of whatever it writes. */
+  readonly cause: Cause;
+  /** `Store.processId` */
+  readonly owner: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Not before, in milliseconds since 1970; left out: at once. */
+  readonly dueAt?: number | null;
+}
+
+/** Queues such work. */
+export function queueJob(schema: Schema, row: LaterRow): readonly Mutation[] {
+  return jobRow(schema, {
+    createdAt: row.at,
+    kind: row.kind,
+    triggers: row.triggerId,
+    event: row.event,
+    objectClass: row.className,
+    objectIdValue: row.objectId,
+    level: row.cause.level,
+    source: row.cause.source,
+    state: JSON.stringify(row.state),
+    dueAt: row.dueAt ?? null,
+    owner: row.owner,
+  });
+}

@@ -1,0 +1,72 @@
+import { master } from '../../access/index.ts';
+import { newRowId } from '../../audit/index.ts';
+import { ServiceError } from '../../errors/fail.ts';
+import type { Cause, RecordContext } from '../../records/index.ts';
+import type { ActionRun } from '../actions/action.ts';
+import { ActionFailed } from '../actions/action-failed.ts';
+import type { Action, Trigger } from '../model.ts';
+import { commit, isPassing, JobLost, JobPaused, messageOf, type Steps } from './outcome.ts';
+import type { Progress } from './progress.ts';
+import type { WriteRun } from './write-job.ts';
+
+const endedMessage = 'The process ended while this action ran; it is run again.';
+const givenUpMessage = 'The process ended each time while this action ran; it is not run again.';
+/** Starts of an action that ended with their process. It may be the action that ends it. */
+const MOST_STARTS = 5;
+
+/**
+ * Does an action: what it writes, its row in the log and the note that it is done are one commit; so are its error's row and the note.
+ * @param after where the job is then; `null` at its end
+ * @throws JobLost, JobPaused
+ */
+export async function doAction(job: WriteRun, trigger: Trigger, action: Action, after: Progress | null): Promise<void> {
+  const { parts, system } = job.place;
+  const at = Date.now();
+  const isNoted = action.type === 'server-side-code' && !action.data.useQueue;
+  const before = isNoted ? job.progress.started : null;
+  const runId = before?.runId ?? newRowId(at);
+  const attempt = (before?.attempts ?? 0) + 1;
+  const row = (error: string | null): Steps => job.logSteps({ id: runId, at, triggerId: trigger.id, actionId: action.id, error });
+  const end = (error: string | null): Steps => job.stepsTo(after, row(error));
+
+  if (attempt > MOST_STARTS) return commit(system.store, end(givenUpMessage));
+  if (isNoted) {
+    // After a pause in this process the failure was another.
+    const ended = { id: newRowId(at), at, triggerId: trigger.id, actionId: action.id, error: endedMessage };
+    await job.noteStart({ runId, attempts: attempt }, attempt > 1 && job.failures === 0 ? job.logSteps(ended) : () => []);
+  }
+  let isCommitted = false;
+  const noting =
+    (steps: Steps): Steps =>
+    (schema) => {
+      isCommitted = true;
+      return steps(schema);
+    };
+  const done = noting(end(null));
+  const run = actionRun(job, trigger, action, { runId, attempt, done, failed: (error) => noting(end(error)) });
+  try {
+    await parts.perform(run, parts);
+    // One that found nothing to write.
+    if (!isCommitted) await commit(system.store, done);
+  } catch (error) {
+    if (error instanceof JobLost || error instanceof JobPaused) throw error;
+    if (isPassing(error) && !job.isOutOfPatience(error)) throw new JobPaused('an action could not be done', { cause: error });
+    const isTold = error instanceof ActionFailed || error instanceof ServiceError;
+    if (!isTold) job.logFault(error, trigger.id);
+    await commit(system.store, end(error instanceof ActionFailed ? error.message : messageOf(error)));
+  }
+}
+
+function actionRun(
+  { place, job, record }: WriteRun,
+  trigger: Trigger,
+  action: Action,
+  own: Pick<ActionRun, 'runId' | 'attempt' | 'done' | 'failed'>,
+): ActionRun {
+  const { system, parts } = place;
+  const cause: Cause = { triggerId: trigger.id, level: job.level, source: job.source ?? trigger.id };
+  const { appId, store } = system;
+  const reading: RecordContext = { appId, store, principal: master, hooks: parts.hooks, referer: null, cause };
+  const context: RecordContext = { ...reading, alongside: own.done };
+  return { system, trigger, action, event: job.event, record: record.copy(), cause, context, reading, ...own };
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { newObjectId } from '../../kernel/ids.ts';
+import { rowContext } from '../../storage/sql/testing/addresses.ts';
+import { ReaderPool } from '../../storage/sqlite/reads/pool.ts';
+import { SqliteStore } from '../../storage/sqlite/store.ts';
+import { logRow } from '../log.ts';
+import { queueJob } from '../queue/index.ts';
+import type { LaterJob, LaterWork } from '../queue/later.ts';
+import { makeTables } from '../schedule/testing/tables.ts';
+import { left, logged, queueRows, trigger, worldOf } from './testing/world.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'rds-later-'));
+let pool: ReaderPool;
+let store: SqliteStore;
+before(() => {
+  pool = new ReaderPool(10_000, assert.fail);
+});
+beforeEach(async () => {
+  await store?.close();
+  store = new SqliteStore(join(directory, `${newObjectId()}.sqlite`), { pool, report: assert.fail, ...rowContext });
+  await makeTables(store);
+});
+after(async () => {
+  await store.close();
+  await pool.close();
+  rmSync(directory, { recursive: true });
+});
+
+async function queue(kind: 'mail' | 'code', count = 1, more: { dueAt?: number } = {}): Promise<void> {
+  const about = {
+    triggerId: 't',
+    event: 'update',
+    className: 'Things',
+    objectId: 'x',
+    owner: store.processId,
+    at: Date.now(),
+  } as const;
+  const cause = { triggerId: 't', level: 2, source: 's' };
+  const state = (n: number) => ({ n, trigger: { actionId: 'call' } });
+  await store.write({
+    plan: (schema) => ({
+      changes: [],
+      mutations: Array.from({ length: count }, (_, n) =>
+        queueJob(schema, { kind, state: state(n), cause, ...about, ...more }),
+      ).flat(),
+    }),
+  });
+}
+
+test('a job is tried until it succeeds, with the pauses it asks for; then its row is gone', async () => {
+  await queue('mail');
+  const seen: unknown[] = [];
+  const mail: LaterWork = async (_, { attempts, cause, state, id }) => {
+    seen.push([attempts, cause, state.n]);
+    const row = {
+      id: `${id.slice(0, 9)}${attempts}`,
+      at: 1,
+      triggerId: 't',
+      actionId: 'm',
+      event: 'update',
+      objectId: 'x',
+    } as const;
+    const steps = (schema: Parameters<LaterJob['done']>[0]) => logRow(schema, { ...row, data: null, error: String(attempts) });
+    return attempts < 2 ? { kind: 'again', pause: 30, steps } : { kind: 'done', steps };
+  };
+  const world = worldOf(store, { later: { mail } });
+  let due = await world.work();
+  const began = Date.now();
+  while (due !== null) {
+    assert.ok(due > Date.now() - 10 && due <= Date.now() + 30);
+    assert.equal(world.held(), 0);
+    await wait(Math.max(0, due - Date.now()) + 1);
+    due = await world.work();
+  }
+  assert.ok(Date.now() - began >= 30);
+  const cause = { triggerId: 't', level: 2, source: 's' };
+  assert.deepEqual(seen, [
+    [0, cause, 0],
+    [1, cause, 0],
+    [2, cause, 0],
+  ]);
+  assert.deepEqual(await logged(store), ['t m x 0', 't m x 1', 't m x 2']);
+  assert.deepEqual(await left(store), []);
+});
+
+test('eight at a time, none in the way of writes; those that end in a commit of their own need no other', async () => {
+  await queue('mail', 30);
+  await queue('mail', 150, { dueAt: Date.now() + 3_600_000 });
+  await queueRows(store, [{ triggers: 't', objectIdValue: 'x' }]);
+  let [atOnce, most, done] = [0, 0, 0];
+  const mail: LaterWork = async ({ store: of }, job) => {
+    most = Math.max(most, ++atOnce);
+    await wait(5);
+    atOnce--;
+    done++;
+    await of.write({ plan: (schema) => ({ changes: [], mutations: job.done(schema) }) });
+    return { kind: 'done', committed: true };
+  };
+  const due = await worldOf(store, { later: { mail }, triggers: [trigger('t', [])] }).work();
+  assert.equal(done, 30);
+  assert.equal(most, 8);
+  assert.ok(due !== null && due > Date.now() + 3_000_000);
+  assert.equal((await left(store)).length, 150);
+  assert.deepEqual(await logged(store), ['t - x ok']);
+});
+
+test('a call that was under way when its process ended counts as tried, and a row says so; not for ever', async () => {
+  await queue('code');
+  const attempts: number[] = [];
+  const dying: LaterWork = async (_, job) => {
+    attempts.push(job.attempts);
+    return new Promise(() => {});
+  };
+  for (let n = 1; n <= 6; n++) {
+    worldOf(store, { later: { code: dying } }).runner.wake();
+    while (attempts.length < n) await wait(2);
+  }
+  assert.deepEqual(attempts, [0, 1, 2, 3, 4, 5]);
+  await worldOf(store, { later: { code: dying } }).work();
+  const again = 't call x The process ended while this action ran; it is run again.';
+  const end = 't call x The process ended each time while this action ran; it is not run again.';
+  assert.deepEqual(await logged(store), [...Array.from({ length: 5 }, () => again), end]);
+  assert.deepEqual(await left(store), []);
+});
+
+test('a fault is tried again after a minute; one that asks to give up is gone', async () => {
+  await queue('code');
+  await queue('mail');
+  const code: LaterWork = async () => {
+    throw new Error('no');
+  };
+  const due = await worldOf(store, { later: { code, mail: async () => ({ kind: 'failed' }) } }).work();
+  assert.ok(due !== null && due > Date.now() + 50_000 && due <= Date.now() + 60_000);
+  const [row, ...others] = await left(store);
+  assert.deepEqual(others, []);
+  assert.deepEqual([row?.kind, row?.attempts, row?.flags], ['code', 1, undefined]);
+});

@@ -1,0 +1,125 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { master } from '../../access/index.ts';
+import { newRowId } from '../../audit/index.ts';
+import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
+import type { Cause, RecordContext } from '../../records/index.ts';
+import { logRow } from '../log.ts';
+import { type Job, noteJob, removeJob, startedFlag, stateOf } from '../queue/index.ts';
+import type { Attempt, LaterJob } from '../queue/later.ts';
+import { backoff, commit, isPassing, JobLost, type Steps } from './outcome.ts';
+import type { Place } from './parts.ts';
+
+/** Such jobs that are tried at the same time. */
+const SIDE_BY_SIDE = 8;
+const MINUTE = 60_000;
+/** For how long faults are tried again. */
+const DAY = 86_400_000;
+/** Attempts of a call that ended with their process. It may be the call that ends it. */
+const MOST_ENDED = 6;
+const endedMessage = 'The process ended while this action ran; it is run again.';
+const givenUpMessage = 'The process ended each time while this action ran; it is not run again.';
+
+/** Jobs that are tried until they succeed: messages, queued calls of functions (docs/adr/0012). */
+export class LaterJobs {
+  readonly #place: Place;
+  readonly #finished: (id: string) => void;
+  #running = 0;
+
+  /** @param finished told when a job is not at work any more; it may be in the queue again */
+  constructor(place: Place, finished: (id: string) => void) {
+    this.#place = place;
+    this.#finished = finished;
+  }
+
+  /** How many may be begun. */
+  get room(): number {
+    return SIDE_BY_SIDE - this.#running;
+  }
+
+  get isQuiet(): boolean {
+    return this.#running === 0;
+  }
+
+  begin(job: Job): void {
+    this.#running++;
+    void this.#run(job)
+      .catch((error) => {
+        const { parts, system, isEnough } = this.#place;
+        if (!(error instanceof JobLost) && !isEnough())
+          parts.log.error({ err: error, app: system.appId }, 'a queued job met a fault');
+      })
+      .finally(() => {
+        this.#running--;
+        this.#finished(job.id);
+      });
+  }
+
+  async #run(job: Job): Promise<void> {
+    const work = this.#place.parts.later.get(job.kind);
+    if (!work) return this.#note((schema) => removeJob(schema, job));
+    if (job.kind === 'code' && !(await this.#begin(job))) return;
+    const attempt = await this.#attempt(job, work);
+    if (attempt.kind === 'done' && attempt.committed) return;
+    const steps: Steps = attempt.steps ?? (() => []);
+    if (attempt.kind !== 'again') return this.#note((schema) => [...removeJob(schema, job), ...steps(schema)]);
+    const noted = { attempts: job.attempts + 1, dueAt: Date.now() + attempt.pause, flags: null };
+    return this.#note((schema) => [noteJob(schema, job, noted), ...steps(schema)]);
+  }
+
+  /** Notes that a call begins, so that it counts if the process ends meanwhile. @returns false where it ended so too often */
+  async #begin(job: Job): Promise<boolean> {
+    const isGivenUp = job.isStarted && job.attempts >= MOST_ENDED;
+    const told = job.isStarted ? logSteps(job, isGivenUp ? givenUpMessage : endedMessage) : () => [];
+    const noted = { attempts: job.attempts + 1, flags: startedFlag };
+    await this.#note((schema) => [...(isGivenUp ? removeJob(schema, job) : [noteJob(schema, job, noted)]), ...told(schema)]);
+    return !isGivenUp;
+  }
+
+  async #attempt(job: Job, work: (...of: Parameters<WorkOf>) => Promise<Attempt>): Promise<Attempt> {
+    const { system, parts } = this.#place;
+    try {
+      return await work(system, this.#asTold(job), parts);
+    } catch (error) {
+      if (isPassing(error)) return { kind: 'again', pause: backoff(job.attempts) };
+      parts.log.error({ err: error, app: system.appId, kind: job.kind }, 'a queued job met a fault');
+      if (Date.now() - job.queuedAt < DAY) return { kind: 'again', pause: MINUTE };
+      return { kind: 'failed', steps: logSteps(job, 'server error') };
+    }
+  }
+
+  #asTold(job: Job): LaterJob {
+    const { system, parts } = this.#place;
+    const { appId, store } = system;
+    const [triggerId = ''] = job.triggers;
+    const cause: Cause = { triggerId, level: job.level, source: job.source ?? triggerId };
+    const done: Steps = (schema) => removeJob(schema, job);
+    const reading: RecordContext = { appId, store, principal: master, hooks: parts.hooks, referer: null, cause };
+    const { id, attempts, queuedAt } = job;
+    return { id, state: stateOf(job), attempts, queuedAt, cause, done, context: { ...reading, alongside: done }, reading };
+  }
+
+  /** Commits what came of an attempt, however long that takes: it may be more than the next attempt could know. @throws JobLost */
+  async #note(steps: Steps): Promise<void> {
+    for (let failures = 0; ; failures++)
+      try {
+        return await commit(this.#place.system.store, steps);
+      } catch (error) {
+        if (error instanceof JobLost || this.#place.isEnough()) throw error;
+        await wait(backoff(failures), undefined, { ref: false });
+      }
+  }
+}
+
+type WorkOf = Place['parts']['later'] extends ReadonlyMap<unknown, infer Work> ? Work : never;
+
+/** A row of the log about a job, of the action that queued it. */
+function logSteps(job: Job, error: string): Steps {
+  const at = Date.now();
+  const { trigger } = stateOf(job);
+  const named: JsonObject = isJsonObject(trigger) ? trigger : {};
+  const actionId = typeof named.actionId === 'string' ? named.actionId : null;
+  const { event, objectId } = job;
+  const [triggerId = ''] = job.triggers;
+  const row = { id: newRowId(at), at, triggerId, actionId, event, objectId, data: null, error };
+  return (schema) => logRow(schema, row);
+}

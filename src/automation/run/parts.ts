@@ -1,0 +1,29 @@
+import type { WriteHooks } from '../../records/index.ts';
+import type { ActionParts, ActionRun, AutomationSystem } from '../actions/action.ts';
+import type { ActiveTriggers } from '../active.ts';
+import type { fires } from '../conditions.ts';
+import type { JobKind } from '../queue/index.ts';
+import type { LaterWork } from '../queue/later.ts';
+import type { expand, runDue } from '../schedule/index.ts';
+
+/** What jobs are done with. */
+export interface RunParts extends ActionParts {
+  /** Of what actions write. */
+  readonly hooks: WriteHooks;
+  readonly triggers: ActiveTriggers;
+  readonly fires: typeof fires;
+  /** Does an action; throws as a `Perform` does. */
+  readonly perform: (run: ActionRun, parts: ActionParts) => Promise<void>;
+  /** By the kind of the job. */
+  readonly later: ReadonlyMap<JobKind, LaterWork>;
+  readonly expand: typeof expand;
+  readonly runDue: typeof runDue;
+}
+
+/** Where a job is done. */
+export interface Place {
+  readonly system: AutomationSystem;
+  readonly parts: RunParts;
+  /** Whether the service ends: asked between two steps. */
+  readonly isEnough: () => boolean;
+}

@@ -1,0 +1,77 @@
+import { backoff } from './outcome.ts';
+
+/** Milliseconds until a record is looked at again for which another process has work. */
+const FOREIGN = 100;
+/** Records that wait at the most; then nothing more is begun until some have had their turn. */
+const MOST = 256;
+
+interface Pause {
+  readonly objectId: string;
+  /** Milliseconds since 1970; `null`: it is over. */
+  readonly until: number | null;
+  /** In a row, of its jobs. */
+  readonly failures: number;
+}
+
+/** Records whose jobs are in the queue and have to wait for a while. */
+export class Pauses {
+  readonly #pauses = new Map<string, Pause>();
+
+  /** Whether so many wait that the cause is likely to be everybody's. */
+  get areMany(): boolean {
+    return (
+      this.#pauses.size >= MOST &&
+      this.#pauses
+        .values()
+        .filter(({ until }) => until !== null)
+        .toArray().length >= MOST
+    );
+  }
+
+  has(key: string): boolean {
+    return (this.#pauses.get(key)?.until ?? null) !== null;
+  }
+
+  /** The objectIds of those that wait. */
+  *waiting(): IterableIterator<string> {
+    for (const { objectId, until } of this.#pauses.values()) if (until !== null) yield objectId;
+  }
+
+  /** How often a record's jobs failed in a row. */
+  failures(key: string): number {
+    return this.#pauses.get(key)?.failures ?? 0;
+  }
+
+  /** Another process has an earlier job of the record. */
+  awaitOther(key: string, objectId: string, now: number): void {
+    this.#pauses.set(key, { objectId, until: now + FOREIGN, failures: this.failures(key) });
+  }
+
+  /** A job failed for a reason that will pass. */
+  fail(key: string, objectId: string, now: number): void {
+    const failures = this.failures(key);
+    this.#pauses.set(key, { objectId, until: now + backoff(failures), failures: failures + 1 });
+  }
+
+  /** A job went well. */
+  forget(key: string): void {
+    this.#pauses.delete(key);
+  }
+
+  /** Ends the pauses that are over. @returns whether there were any, and when the next one is over */
+  end(now: number): { readonly isAny: boolean; readonly next: number | null } {
+    let next: number | null = null;
+    let isAny = false;
+    const mayForget = this.#pauses.size > 4 * MOST;
+    for (const [key, pause] of this.#pauses) {
+      if (pause.until !== null && pause.until > now) next = Math.min(next ?? pause.until, pause.until);
+      else {
+        isAny ||= pause.until !== null;
+        // The failures count until a job went well, which another process may have done.
+        if (pause.failures === 0 || mayForget) this.#pauses.delete(key);
+        else this.#pauses.set(key, { ...pause, until: null });
+      }
+    }
+    return { isAny, next };
+  }
+}

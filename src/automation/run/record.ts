@@ -1,0 +1,136 @@
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Field, TableSchema } from '../../schema/model.ts';
+import { secretFieldsOf } from '../../schema/system-tables.ts';
+import { pictured } from '../../storage/columns.ts';
+import type { Reader, Store } from '../../storage/port.ts';
+import { type StoredValue, storageOf } from '../../values/index.ts';
+import type { PicturedRecord } from '../conditions.ts';
+import type { TriggeringRecord } from '../model.ts';
+import type { Job, StoredPicture } from '../queue/index.ts';
+
+/** How the values of a picture lie. */
+interface Layout {
+  readonly names: readonly string[];
+  /** Of all values; a stand-in where the table has no such field any more. */
+  readonly fields: readonly Field[];
+  /** Those that the table still has and that are no secrets, `objectId` first: one list for the same fields. */
+  readonly shown: readonly Field[];
+}
+
+/** By the names as JSON, for each table. */
+const layouts = new WeakMap<TableSchema, Map<string, Layout>>();
+/** Forms of one table that are remembered: creates have one for each set of fields. */
+const MOST_LAYOUTS = 200;
+
+function layoutOf(table: TableSchema, names: string): Layout {
+  const known = layouts.get(table) ?? new Map<string, Layout>();
+  layouts.set(table, known);
+  let layout = known.get(names);
+  if (!layout) {
+    if (known.size >= MOST_LAYOUTS) known.clear();
+    layout = layOut(table, JSON.parse(names) as string[]);
+    known.set(names, layout);
+  }
+  return layout;
+}
+
+function layOut(table: TableSchema, names: readonly string[]): Layout {
+  const secret = secretFieldsOf(table.className);
+  const present = names.map((name) => table.fields.get(name)).map((field) => (field?.type === 'Relation' ? undefined : field));
+  const shown = present.filter((field) => field !== undefined).filter(({ name }) => !secret.has(name) && name !== 'objectId');
+  const id = table.fields.get('objectId');
+  return {
+    names,
+    fields: present.map((field, at) => field ?? { name: names[at] ?? '', type: 'String', column: '' }),
+    shown: id ? [id, ...shown] : shown,
+  };
+}
+
+/** A record as a row of the queue has it, under the schema as it is now: fields that are gone, or have another type since, are absent. */
+export class RecordPicture implements PicturedRecord {
+  readonly className: string;
+  readonly objectId: string;
+  readonly #values: ReadonlyMap<string, StoredValue>;
+  readonly #text: string;
+
+  /** @param picture `null`: nothing is known but the id */
+  constructor(store: Store, { className, objectId }: Pick<Job, 'className' | 'objectId'>, picture: StoredPicture | null) {
+    this.className = className;
+    this.objectId = objectId;
+    const table = store.schema().tables.get(className);
+    const read = table && picture ? readPicture(table, picture) : null;
+    this.#values = read?.values ?? new Map();
+    this.#text = table && read ? textOf(store.reader, table, read.layout, objectId, read.values) : JSON.stringify({ objectId });
+  }
+
+  valueOf({ name }: Field): StoredValue {
+    return this.#values.get(name) ?? null;
+  }
+
+  /** The record for one reader, with a copy of its fields of its own. */
+  copy(): TriggeringRecord {
+    return new Copy(this.className, this.objectId, this.#text);
+  }
+}
+
+function readPicture(table: TableSchema, { fields, record }: StoredPicture) {
+  const layout = layoutOf(table, fields);
+  const values = new Map<string, StoredValue>();
+  pictured(record, layout.fields).forEach((value, at) => {
+    const field = layout.fields[at];
+    if (field && isFit(field, value)) values.set(field.name, value);
+  });
+  return { layout, values };
+}
+
+/** Whether a value is what a field of its type holds: the field may have been made anew with another type. */
+function isFit(field: Field, value: StoredValue): boolean {
+  if (field.column === '' || value === null) return false;
+  const storage = storageOf(field);
+  if (storage === 'number' || storage === 'date') return Number.isFinite(value);
+  if (storage === 'boolean') return typeof value === 'boolean';
+  return typeof value === 'string' && (storage !== 'json' || isJson(value));
+}
+
+function isJson(text: string): boolean {
+  if (!text.startsWith('[') && !text.startsWith('{')) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function textOf(
+  reader: Reader,
+  table: TableSchema,
+  { shown }: Layout,
+  objectId: string,
+  values: ReadonlyMap<string, StoredValue>,
+): string {
+  return reader.textOf(
+    table,
+    shown,
+    shown.map(({ name }) => (name === 'objectId' ? objectId : (values.get(name) ?? null))),
+  );
+}
+
+/** Its fields are read from the text when they are first asked for. */
+class Copy implements TriggeringRecord {
+  readonly className: string;
+  readonly objectId: string;
+  readonly #text: string;
+  #fields: TriggeringRecord['fields'] | undefined;
+
+  constructor(className: string, objectId: string, text: string) {
+    this.className = className;
+    this.objectId = objectId;
+    this.#text = text;
+  }
+
+  get fields(): TriggeringRecord['fields'] {
+    this.#fields ??= JSON.parse(this.#text) as JsonObject & { objectId: string };
+    return this.#fields;
+  }
+}

@@ -1,0 +1,69 @@
+import type { Store } from '../../storage/port.ts';
+import { type Job, removeJobs } from '../queue/index.ts';
+import { backoff } from './outcome.ts';
+
+/** Jobs that one commit takes out of the queue. */
+const MOST = 500;
+
+/** Takes jobs out of the queue that have nothing to do, many in one commit: mostly criteria do not hold. */
+export class Removals {
+  readonly #store: Store;
+  readonly #removed: (ids: readonly string[]) => void;
+  readonly #waiting = new Map<string, Job>();
+  #isRunning = false;
+  #failures = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param removed told of the jobs that are out of the queue */
+  constructor(store: Store, removed: (ids: readonly string[]) => void) {
+    this.#store = store;
+    this.#removed = removed;
+  }
+
+  has(id: string): boolean {
+    return this.#waiting.has(id);
+  }
+
+  get isQuiet(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  add(job: Job): void {
+    this.#waiting.set(job.id, job);
+    if (this.#isRunning || this.#timer) return;
+    this.#isRunning = true;
+    // All that end in this turn.
+    setImmediate(() => void this.#run());
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#waiting.size > 0) await this.#remove([...this.#waiting.values().take(MOST)]);
+      this.#failures = 0;
+    } catch {
+      this.#timer = setTimeout(
+        () => {
+          this.#timer = undefined;
+          this.#isRunning = true;
+          void this.#run();
+        },
+        backoff(this.#failures++),
+      ).unref();
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  async #remove(jobs: readonly Job[]): Promise<void> {
+    const owner = this.#store.processId;
+    await this.#store.write({ plan: (schema) => ({ changes: [], mutations: removeJobs(schema, jobs, owner) }) });
+    for (const { id } of jobs) this.#waiting.delete(id);
+    this.#removed(jobs.map(({ id }) => id));
+  }
+
+  /** Leaves what is still waiting in the queue. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#waiting.clear();
+  }
+}

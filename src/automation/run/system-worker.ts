@@ -1,0 +1,163 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { readRows } from '../../records/index.ts';
+import type { System } from '../../systems/index.ts';
+import { queueTable } from '../queue/index.ts';
+import type { Peers } from '../queue/peers.ts';
+import { ownersBeside, takeOver } from '../queue/take-over.ts';
+import { backoff } from './outcome.ts';
+import type { RunParts } from './parts.ts';
+import { Runner } from './runner.ts';
+
+/** Milliseconds after which a process that is missing is looked for again. */
+const SECOND_LOOK = 1_050;
+
+/** What the worker of a system tells of it. */
+export interface WorkerEvents {
+  /** Jobs are at work, or none any more. */
+  atWork(worker: SystemWorker, isAtWork: boolean): void;
+  /** When a job that waits for its time is due; `null`: there is none. Milliseconds since 1970, as below. */
+  jobsDue(appId: string, at: number | null): void;
+  /** When a schedule is due. */
+  schedulesDue(appId: string, at: number | null): void;
+}
+
+/** All that is to be done for the triggers of one open system: its jobs, those of processes that are gone, its schedules. */
+export class SystemWorker {
+  readonly system: System;
+  readonly runner: Runner;
+  readonly #parts: RunParts;
+  readonly #peers: Peers;
+  readonly #events: WorkerEvents;
+  /** What was known of the tables when they were last looked at. */
+  #queueVersion = Number.NaN;
+  #losses = Number.NaN;
+  #triggerVersion = Number.NaN;
+  #adopting: Promise<void> | undefined;
+  #asking: Promise<void> | undefined;
+  #isAskedAgain = false;
+  #failures = 0;
+  #isClosed = false;
+
+  constructor(system: System, parts: RunParts, peers: Peers, events: WorkerEvents) {
+    this.system = system;
+    this.#parts = parts;
+    this.#peers = peers;
+    this.#events = events;
+    this.runner = new Runner({
+      system,
+      parts,
+      peers,
+      hold: () => {
+        system.hold();
+        events.atWork(this, true);
+        return () => system.release();
+      },
+      idle: (nextDue) => {
+        events.atWork(this, false);
+        events.jobsDue(system.appId, nextDue);
+      },
+    });
+  }
+
+  /** Begins with what is there: jobs of this process and of those that are gone, schedules that are due. */
+  async attach(): Promise<void> {
+    await Promise.all([this.adopt(), this.askSchedules()]);
+    const rows = await readRows(this.system.store, {
+      className: queueTable,
+      fields: ['objectId'],
+      filter: () => ({ kind: 'always' }),
+      limit: 1,
+    });
+    if (rows.length > 0) this.runner.wake();
+  }
+
+  /** Whether anything that this process did not hear of may be there to do. Cheap. */
+  get mayHaveNews(): { readonly jobs: boolean; readonly schedules: boolean } {
+    const { store } = this.system;
+    return {
+      jobs: this.#queueVersion !== store.tableVersion(queueTable) || this.#losses !== this.#peers.losses,
+      schedules: this.#triggerVersion !== store.tableVersion('_Trigger'),
+    };
+  }
+
+  /** Takes over the jobs of processes that are gone. */
+  adopt(): Promise<void> {
+    this.#adopting ??= this.#adopt()
+      .catch((error) => this.#log(error, 'jobs of processes that are gone could not be taken over'))
+      .finally(() => {
+        this.#adopting = undefined;
+      });
+    return this.#adopting;
+  }
+
+  async #adopt(): Promise<void> {
+    const { store } = this.system;
+    // Before reading: what is written meanwhile is looked at the next time.
+    const [version, losses] = [store.tableVersion(queueTable), this.#peers.losses];
+    let isSecondLook = false;
+    while (!this.#isClosed) {
+      const owners = await ownersBeside(store, await this.#peers.alive(store));
+      this.runner.hasOrphans = owners.size > 0;
+      if (owners.size === 0) break;
+      const gone = await this.#peers.gone(store, owners);
+      if (gone.length > 0) await this.#take(gone);
+      // Those that are missing only now are looked for another time.
+      else if (isSecondLook) return;
+      else await this.#pause(SECOND_LOOK);
+      isSecondLook = true;
+    }
+    [this.#queueVersion, this.#losses] = [version, losses];
+  }
+
+  async #take(gone: readonly string[]): Promise<void> {
+    const taken = await takeOver(this.system.store, gone, () => this.#isClosed);
+    if (taken === 0) return;
+    this.#parts.log.info({ app: this.system.appId, jobs: taken }, 'jobs of a process that is gone were taken over');
+    this.runner.wake();
+  }
+
+  /** Queues the runs of schedules that are due, and finds out when the next one is. */
+  askSchedules(): Promise<void> {
+    this.#isAskedAgain = true;
+    this.#asking ??= this.#askSchedules().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  async #askSchedules(): Promise<void> {
+    const { system } = this;
+    while (this.#isAskedAgain && !this.#isClosed) {
+      this.#isAskedAgain = false;
+      try {
+        const version = system.store.tableVersion('_Trigger');
+        const queued = system.store.tableVersion(queueTable);
+        const next = await this.#parts.runDue(system, Date.now());
+        this.#triggerVersion = version;
+        this.#failures = 0;
+        this.#events.schedulesDue(system.appId, next);
+        if (queued !== system.store.tableVersion(queueTable)) this.runner.wake();
+      } catch (error) {
+        if (this.#isClosed) return;
+        this.#log(error, 'the schedules could not be looked at');
+        this.#events.schedulesDue(system.appId, Date.now() + backoff(this.#failures++));
+      }
+    }
+  }
+
+  #log(error: unknown, message: string): void {
+    if (!this.#isClosed) this.#parts.log.warn({ err: error, app: this.system.appId }, message);
+  }
+
+  async #pause(pause: number): Promise<void> {
+    const until = performance.now() + pause;
+    while (!this.#isClosed && performance.now() < until) await wait(Math.min(50, pause));
+  }
+
+  /** Ends as `Runner.close`. @param atMost milliseconds */
+  async close(atMost: number): Promise<void> {
+    this.#isClosed = true;
+    await this.runner.close(atMost);
+    await Promise.race([Promise.all([this.#adopting, this.#asking]), wait(1_000, undefined, { ref: false })]);
+  }
+}

@@ -1,0 +1,130 @@
+/** A system whose triggers do what a test says, for unit tests on either engine. */
+import type { JsonObject } from '../../../kernel/json.ts';
+import { createLog } from '../../../observe/index.ts';
+import { noFiles } from '../../../records/testing/context.ts';
+import type { Store } from '../../../storage/port.ts';
+import type { ActionRun, AutomationSystem } from '../../actions/action.ts';
+import type { Action, Trigger } from '../../model.ts';
+import { type Job, type JobKind, jobRow, type RowValues } from '../../queue/index.ts';
+import type { LaterWork } from '../../queue/later.ts';
+import { Peers } from '../../queue/peers.ts';
+import { queued, rowsOf } from '../../schedule/testing/tables.ts';
+import type { RunParts } from '../parts.ts';
+import { Runner } from '../runner.ts';
+
+/** What a test says of the parts; nothing fires nothing, and does nothing, unless it does. */
+export interface WorldOptions {
+  readonly triggers?: readonly Trigger[];
+  readonly fires?: RunParts['fires'];
+  readonly perform?: (run: ActionRun) => Promise<void>;
+  readonly later?: Partial<Record<JobKind, LaterWork>>;
+  readonly expand?: (system: AutomationSystem, job: Job) => Promise<void>;
+  readonly runDue?: RunParts['runDue'];
+}
+
+/** A trigger on `Things`. */
+export function trigger(id: string, actions: readonly Action[], more: Partial<Trigger> = {}): Trigger {
+  return {
+    ...{ id, name: id, table: 'Things', events: new Set(['create', 'update', 'delete'] as const) },
+    ...{ criteria: null, changedFields: [], schedule: null, actions, isActive: true },
+    ...more,
+  };
+}
+
+/** An action that makes a record. */
+export const makes = (id: string, isActive = true): Action => ({
+  ...{ id, type: 'create-object', isActive, data: { table: 'Done', fields: {} } },
+});
+
+/** An action that calls a function in its turn. */
+export const calls = (id: string): Action => ({
+  ...{ id, type: 'server-side-code', isActive: true, data: { functionName: 'f', useQueue: false } },
+});
+
+/** Commits the end of an action, and nothing else. */
+export async function finish({ system, done }: ActionRun): Promise<void> {
+  await system.store.write({ plan: (schema) => ({ changes: [], mutations: done(schema) }) });
+}
+
+/** The parts of a system. */
+export function partsOf({ triggers = [], later = {}, ...options }: WorldOptions): RunParts {
+  const byId = new Map(triggers.map((one) => [one.id, one]));
+  const unused = new Proxy({}, { get: (_, name) => assertUnused(String(name)) });
+  return {
+    functions: unused as RunParts['functions'],
+    mailer: unused as RunParts['mailer'],
+    log: createLog('silent'),
+    hooks: { observers: [], rules: new Map(), files: noFiles },
+    triggers: { ready: () => undefined, of: () => [], byId: (_, id) => byId.get(id) },
+    fires: options.fires ?? (async () => true),
+    perform: options.perform ?? finish,
+    later: new Map(Object.entries(later) as [JobKind, LaterWork][]),
+    expand: options.expand ?? (async () => {}),
+    runDue: options.runDue ?? (async () => null),
+  };
+}
+
+function assertUnused(name: string): never {
+  throw new Error(`${name} is asked for`);
+}
+
+/** A runner of a system, and what it tells. */
+export interface World {
+  readonly runner: Runner;
+  /** Wakes it, and waits until it has nothing to do. @returns when the next job is due */
+  work(): Promise<number | null>;
+  /** How many hold the system. */
+  held(): number;
+}
+
+/** A runner, as in a process of its own. */
+export function worldOf(store: Store, options: WorldOptions, peers = new Peers()): World {
+  let held = 0;
+  let idle = (_: number | null): void => {};
+  const runner = new Runner({
+    system: { appId: 'app', name: 'System', store },
+    parts: partsOf(options),
+    peers,
+    hold: () => {
+      held++;
+      return () => held--;
+    },
+    idle: (nextDue) => idle(nextDue),
+  });
+  const work = () =>
+    new Promise<number | null>((resolve) => {
+      idle = resolve;
+      runner.wake();
+    });
+  return { runner, work, held: () => held };
+}
+
+/** Queues rows of the kind `write` for records of `Things`, as the store's own unless they say otherwise. */
+export async function queueRows(store: Store, rows: readonly RowValues[]): Promise<void> {
+  await store.write({
+    plan: (schema) => ({
+      changes: [],
+      mutations: rows.flatMap((row) =>
+        jobRow(schema, {
+          ...{ kind: 'write', event: 'update', objectClass: 'Things', level: 1, owner: store.processId },
+          ...{ fields: '["objectId","name"]', record: JSON.stringify([row.objectIdValue ?? 'thing', 'a name']) },
+          ...row,
+        }),
+      ),
+    }),
+  });
+}
+
+/** Rows of the queue, whatever they are. */
+export async function left(store: Store): Promise<JsonObject[]> {
+  const kinds = ['write', 'before', 'schedule', 'mail', 'code'];
+  return (await Promise.all(kinds.map((kind) => queued(store, kind)))).flat();
+}
+
+/** `_syslogTriggers` as `trigger action record error`, in the order of creation. */
+export async function logged(store: Store): Promise<string[]> {
+  const rows = await rowsOf(store, '_syslogTriggers', ['triggerId', 'actionId', 'objectIdValue', 'error']);
+  return rows.map(({ triggerId, actionId, objectIdValue, error }) =>
+    [triggerId, actionId ?? '-', objectIdValue, error === undefined ? 'ok' : JSON.parse(error as string)].join(' '),
+  );
+}

@@ -1,0 +1,205 @@
+import { newRowId } from '../../audit/index.ts';
+import { ServiceError } from '../../errors/fail.ts';
+import { dataOf, logRow } from '../log.ts';
+import type { Action, Trigger } from '../model.ts';
+import { type Job, noteJob, removeJob, type StoredPicture } from '../queue/index.ts';
+import { doAction } from './do-action.ts';
+import { commit, isPassing, JobPaused, messageOf, type Steps } from './outcome.ts';
+import type { Place } from './parts.ts';
+import { beforeTrigger, type Progress, progressOf, progressState } from './progress.ts';
+import { RecordPicture } from './record.ts';
+
+/** SPEC "Limits": the level down to which a chain goes. */
+const DEEPEST = 3;
+/** SPEC "`_syslogTriggers` fields": the spelling is the server's. */
+const tooDeep = (source: string) => `blocked! trigger step is to deep -3. source trigger: ${source}`;
+const gone = 'The trigger was deleted before it could run.';
+const off = 'The trigger was switched off before it could run.';
+
+/** Times that a condition, or what an action reads, may take too long. */
+const MOST_TIMEOUTS = 5;
+
+/**
+ * What became of a job: its row is gone; or nothing is left to do, and its row is to be taken out of the queue; or it goes on another time.
+ */
+export type WriteOutcome = 'done' | 'idle' | 'stopped';
+
+/**
+ * Works a job of a write off (docs/adr/0012): its triggers in their order, the actions of each in theirs, one commit for each action.
+ * @param before the record before the write; `null` where nobody asked
+ * @param failures how often the job was paused in a row
+ * @throws JobLost where it is not this process's any more; JobPaused where it has to be begun again from its row
+ */
+export async function runWriteJob(place: Place, job: Job, before: StoredPicture | null, failures: number): Promise<WriteOutcome> {
+  const { triggers } = place.parts;
+  try {
+    await triggers.ready(place.system.store);
+  } catch (error) {
+    throw new JobPaused('the triggers could not be read', { cause: error });
+  }
+  return new WriteRun(place, job, before, failures).run();
+}
+
+/** A job of a write at work. */
+export class WriteRun {
+  readonly place: Place;
+  readonly job: Job;
+  readonly record: RecordPicture;
+  readonly #before: RecordPicture | null;
+  /** How often the job was paused in a row. */
+  readonly failures: number;
+  #progress: Progress;
+  #isRemoved = false;
+  /** The row that says that the present trigger fired: before those of its actions. */
+  #fired: Steps = noSteps;
+  #data: string | undefined;
+
+  constructor(place: Place, job: Job, before: StoredPicture | null, failures: number) {
+    const { store } = place.system;
+    this.place = place;
+    this.job = job;
+    this.record = new RecordPicture(store, job, job.picture);
+    this.#before = before && new RecordPicture(store, job, before);
+    this.failures = failures;
+    this.#progress = progressOf(job);
+  }
+
+  /** How far the job is, as of the last commit or the last trigger that did not fire. */
+  get progress(): Progress {
+    return this.#progress;
+  }
+
+  async run(): Promise<WriteOutcome> {
+    const { job, place } = this;
+    for (;;) {
+      const id = job.triggers[this.#progress.trigger];
+      if (id === undefined) return this.#isRemoved ? 'done' : 'idle';
+      if (place.isEnough()) return 'stopped';
+      const trigger = place.parts.triggers.byId(place.system.store, id);
+      if (!trigger?.isActive) await this.#report(id, trigger ? off : gone);
+      else if ((await this.#isToRun(trigger)) && !(await this.#act(trigger))) return 'stopped';
+      if (this.#isRemoved) return 'done';
+    }
+  }
+
+  /** @returns false where it does not fire, or cannot: the next trigger is next by then */
+  async #isToRun(trigger: Trigger): Promise<boolean> {
+    const { place, job } = this;
+    if (this.#progress.isFired) return true;
+    try {
+      const { fires } = place.parts;
+      if (await fires(place.system, trigger, job.event, this.record, this.#before, job.relations)) return true;
+      this.#progress = beforeTrigger(this.#progress.trigger + 1);
+    } catch (error) {
+      if (isPassing(error) && !this.isOutOfPatience(error))
+        throw new JobPaused('a condition could not be looked at', { cause: error });
+      if (!(error instanceof ServiceError)) this.logFault(error, trigger.id);
+      await this.#report(trigger.id, messageOf(error));
+    }
+    return false;
+  }
+
+  /** Does what is left of a trigger's actions. @returns false where the service ends before the last */
+  async #act(trigger: Trigger): Promise<boolean> {
+    const { job, place } = this;
+    if (job.level > DEEPEST) {
+      await this.#report(trigger.id, tooDeep(job.source ?? trigger.id));
+      return true;
+    }
+    this.#fired = this.#rowOf(trigger.id, null);
+    let at = this.#nextAction(trigger, this.#progress.action);
+    if (at === null) await this.#report(trigger.id, null);
+    while (at !== null) {
+      if (place.isEnough()) return false;
+      const next = this.#nextAction(trigger, at + 1);
+      if (at !== this.#progress.action) this.#progress = { ...this.#progress, action: at, started: null };
+      const after = next === null ? this.#afterTrigger() : { ...this.#progress, isFired: true, action: next, started: null };
+      await doAction(this, trigger, trigger.actions[at] as Action, after);
+      this.#moveTo(after);
+      at = next;
+    }
+    return true;
+  }
+
+  /** The place of the first action from `from` on that is to be done; `null` where none is. */
+  #nextAction({ actions }: Trigger, from: number): number | null {
+    const { silenced } = this.job;
+    for (let at = from; at < actions.length; at++) {
+      const { isActive, type } = actions[at] as Action;
+      const isSilenced =
+        (type === 'create-object' && silenced.has('createActions')) ||
+        (type === 'update-object' && silenced.has('updateActions'));
+      if (isActive && !isSilenced) return at;
+    }
+    return null;
+  }
+
+  /** Where the job is when the present trigger has run; `null` at its end. */
+  #afterTrigger(): Progress | null {
+    const next = this.#progress.trigger + 1;
+    return next < this.job.triggers.length ? beforeTrigger(next) : null;
+  }
+
+  #moveTo(progress: Progress | null): void {
+    if (progress) this.#progress = progress;
+    else {
+      this.#isRemoved = true;
+      this.#progress = beforeTrigger(this.job.triggers.length);
+    }
+  }
+
+  /** One row that says that a trigger fired, or why it does not run; then the next trigger. */
+  async #report(triggerId: string, error: string | null): Promise<void> {
+    const after = this.#afterTrigger();
+    // One that fired before a crash, and has nothing left to do.
+    const row = error === null && this.#progress.isFired ? noSteps : this.#rowOf(triggerId, error);
+    await commit(this.place.system.store, this.#stepsTo(after, row));
+    this.#moveTo(after);
+  }
+
+  /** Notes the start of an action. @throws as `commit` */
+  async noteStart(started: Progress['started'], rows: Steps): Promise<void> {
+    const progress = { ...this.#progress, isFired: true, started };
+    await commit(this.place.system.store, this.stepsTo(progress, rows));
+    this.#progress = progress;
+  }
+
+  /** The steps that bring the job to `progress`, with the row that says that the trigger fired where it is not there yet. */
+  stepsTo(progress: Progress | null, rows: Steps): Steps {
+    const fired = this.#progress.isFired ? noSteps : this.#fired;
+    return this.#stepsTo(progress, (schema) => [...fired(schema), ...rows(schema)]);
+  }
+
+  #stepsTo(progress: Progress | null, rows: Steps): Steps {
+    const { job } = this;
+    return (schema) => [
+      ...(progress ? [noteJob(schema, job, { state: progressState(progress) })] : removeJob(schema, job)),
+      ...rows(schema),
+    ];
+  }
+
+  #rowOf(triggerId: string, error: string | null): Steps {
+    const at = Date.now();
+    return this.logSteps({ id: newRowId(at), at, triggerId, actionId: null, error });
+  }
+
+  /** A row of the log about this job. */
+  logSteps(row: Pick<Parameters<typeof logRow>[1], 'id' | 'at' | 'triggerId' | 'actionId' | 'error'>): Steps {
+    const { event, objectId } = this.job;
+    this.#data ??= dataOf(this.record.copy());
+    const whole = { ...row, event, objectId, data: this.#data };
+    return (schema) => logRow(schema, whole);
+  }
+
+  /** Whether something has taken too long so often that it counts as failed: what is slow each time would hold the record up for ever. */
+  isOutOfPatience(error: unknown): boolean {
+    return error instanceof ServiceError && error.key === 'timeout' && this.failures >= MOST_TIMEOUTS;
+  }
+
+  logFault(error: unknown, triggerId: string): void {
+    const { system, parts } = this.place;
+    parts.log.error({ err: error, app: system.appId, trigger: triggerId }, 'a trigger met a fault');
+  }
+}
+
+const noSteps: Steps = () => [];

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { newObjectId } from '../../kernel/ids.ts';
+import { rowContext } from '../../storage/sql/testing/addresses.ts';
+import { ReaderPool } from '../../storage/sqlite/reads/pool.ts';
+import { SqliteStore } from '../../storage/sqlite/store.ts';
+import { expand, runDue } from './index.ts';
+import { define, logOf, makeTables, onlyRun, queued, runsOf, timesOf } from './testing/tables.ts';
+
+const MINUTE = 60_000;
+/** On the minute. */
+const noon = Date.UTC(2026, 5, 1, 12);
+
+const directory = mkdtempSync(join(tmpdir(), 'rds-schedule-'));
+let pool: ReaderPool;
+let store: SqliteStore;
+const system = () => ({ appId: 'app', name: 'System', store });
+before(() => {
+  pool = new ReaderPool(10_000, assert.fail);
+});
+beforeEach(async () => {
+  await store?.close();
+  store = new SqliteStore(join(directory, `${newObjectId()}.sqlite`), { pool, report: assert.fail, ...rowContext });
+  await makeTables(store);
+});
+after(async () => {
+  await store.close();
+  await pool.close();
+  rmSync(directory, { recursive: true });
+});
+
+const jobs = () => runsOf(store);
+const theJob = () => onlyRun(store);
+const log = () => logOf(store);
+
+describe('what is due', () => {
+  test('a run that is due is queued once, and the next is the first one after now: missed ones are made up together', async () => {
+    await define(store, 'trigger001', { nextRun: noon - 60 * MINUTE });
+    assert.equal(await runDue(system(), noon + 1), noon + MINUTE);
+    const times = await timesOf(store, 'trigger001');
+    assert.deepEqual(times, { nextRun: noon + MINUTE, lastRun: noon + 1, cursor: null, updatedAt: 0 });
+    const [row, ...others] = await queued(store, 'schedule');
+    assert.deepEqual(others, []);
+    const { triggers, objectClass, event, owner } = row ?? {};
+    assert.deepEqual([triggers, objectClass, event, owner], ['trigger001', 'Things', 'schedule', store.processId]);
+    assert.equal(await runDue(system(), noon + 2), noon + MINUTE);
+    assert.equal((await jobs()).length, 1);
+  });
+
+  test('the earliest of all is told; null where nothing is scheduled', async () => {
+    assert.equal(await runDue(system(), noon), null);
+    await define(store, 'trigger001', { nextRun: noon + 9 });
+    await define(store, 'trigger002', { nextRun: noon + 5 });
+    await define(store, 'trigger003', { nextRun: noon + 7 });
+    await define(store, 'other00001', { events: '["create"]', schedule: null });
+    assert.equal(await runDue(system(), noon), noon + 5);
+    assert.deepEqual(await jobs(), []);
+  });
+
+  test('at the very moment it is due', async () => {
+    await define(store, 'trigger001', { nextRun: noon });
+    assert.equal(await runDue(system(), noon), noon + MINUTE);
+    assert.equal((await jobs()).length, 1);
+  });
+
+  test('a definition that does not know its next run is given one, and does not run yet', async () => {
+    await define(store, 'trigger001');
+    assert.equal(await runDue(system(), noon + 1), noon + MINUTE);
+    assert.equal((await timesOf(store, 'trigger001')).nextRun, noon + MINUTE);
+    assert.deepEqual(await jobs(), []);
+  });
+
+  test('the time zone decides', async () => {
+    await define(store, 'trigger001', { schedule: '{"cron":"0 8 * * *","timezone":"Asia/Jerusalem"}' });
+    assert.equal(await runDue(system(), noon), Date.UTC(2026, 5, 2, 5));
+  });
+
+  test('what is switched off does not run', async () => {
+    await define(store, 'trigger001', { nextRun: noon - 1, Active: false });
+    assert.equal(await runDue(system(), noon), null);
+    assert.deepEqual(await jobs(), []);
+  });
+
+  test('a run that has not ended takes those that come meanwhile', async () => {
+    await define(store, 'trigger001', { nextRun: noon });
+    await runDue(system(), noon);
+    assert.equal(await runDue(system(), noon + MINUTE), noon + 2 * MINUTE);
+    assert.equal((await jobs()).length, 1);
+    assert.equal((await timesOf(store, 'trigger001')).lastRun, noon);
+    await expand(system(), await theJob());
+    await runDue(system(), noon + 2 * MINUTE);
+    assert.equal((await jobs()).length, 1);
+  });
+
+  for (const [what, values] of [
+    ['schedule', { schedule: '{"cron":"whenever","timezone":"UTC"}' }],
+    ['time zone', { schedule: '{"cron":"* * * * *","timezone":"Mars/Olympus"}' }],
+    ['actions', { actions: '[{"type":"unheard-of"}]' }],
+  ] as const)
+    test(`a definition that cannot be read any longer has one row in the log: ${what}`, async () => {
+      await define(store, 'trigger001', { nextRun: noon - 1, ...values });
+      await define(store, 'trigger002', { nextRun: noon });
+      assert.equal(await runDue(system(), noon), noon + MINUTE);
+      await runDue(system(), noon + 1);
+      assert.deepEqual(
+        (await log()).map(({ triggerId, event, error }) => [triggerId, event, JSON.parse(error as string)]),
+        [['trigger001', 'schedule', 'The definition of the trigger cannot be read: it no longer runs.']],
+      );
+      assert.equal((await timesOf(store, 'trigger001')).nextRun, null);
+      assert.equal((await theJob()).triggers[0], 'trigger002');
+    });
+});

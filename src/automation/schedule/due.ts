@@ -1,0 +1,131 @@
+import { newRowId } from '../../audit/index.ts';
+import { ServiceError } from '../../errors/fail.ts';
+import { readRows } from '../../records/index.ts';
+import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
+import { assignmentsOf, type OwnValues } from '../../storage/columns.ts';
+import type { Mutation, Store } from '../../storage/port.ts';
+import type { AutomationSystem } from '../actions/action.ts';
+import { nextRun } from '../definition/index.ts';
+import { logRow } from '../log.ts';
+import { jobRow, queueTable } from '../queue/index.ts';
+import { is } from '../queue/steps.ts';
+import { readScheduled, type Scheduled, triggerTable } from './definitions.ts';
+
+/**
+ * Queues the runs of a system that are due (CONTRACT "Triggers"; docs/decisions.md "Triggers": Schedules). Of many processes one queues each
+ * of them; runs that were missed are made up once. Definitions that do not know their next run are given one.
+ * @param now milliseconds since 1970
+ * @returns when the next run of the system is due; `null` where there is none
+ * @throws unavailable, timeout; what was not queued is still due
+ */
+export async function runDue({ store }: AutomationSystem, now: number): Promise<number | null> {
+  await store.whenCurrent();
+  const outcomes = await Promise.allSettled((await readScheduled(store)).map((scheduled) => look(store, scheduled, now)));
+  let earliest: number | null = null;
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    if (outcome.value !== null && (earliest === null || outcome.value < earliest)) earliest = outcome.value;
+  }
+  return earliest;
+}
+
+/** @returns when the trigger runs next */
+async function look(store: Store, scheduled: Scheduled, now: number): Promise<number | null> {
+  const { schedule, isBroken, nextRun: due } = scheduled;
+  if (isBroken) await giveUp(store, scheduled, now);
+  if (schedule === null) return null;
+  if (due !== null && due > now) return due;
+  const next = nextRun(schedule, now);
+  if (due !== null) await claim(store, scheduled, { now, next });
+  else if (next !== null) await change(store, scheduled, { nextRun: next }, () => []);
+  return next;
+}
+
+/** A definition that was read once and no longer is. Only the row's own time tells that it was, so that it is noted once. */
+async function giveUp(store: Store, scheduled: Scheduled, now: number): Promise<void> {
+  if (scheduled.nextRun === null) return;
+  const error = 'The definition of the trigger cannot be read: it no longer runs.';
+  const id = newRowId(now);
+  const row = {
+    id,
+    at: now,
+    triggerId: scheduled.trigger.id,
+    actionId: null,
+    event: 'schedule',
+    objectId: '',
+    data: null,
+    error,
+  } as const;
+  await change(store, scheduled, { nextRun: null }, (schema) => logRow(schema, row));
+}
+
+async function claim(
+  store: Store,
+  scheduled: Scheduled,
+  { now, next }: { readonly now: number; readonly next: number | null },
+): Promise<void> {
+  const { id, table } = scheduled.trigger;
+  // A run that has not ended yet takes the records that this one would. Whoever moved `nextRun` to `due` had queued it by then.
+  if (await isQueued(store, id)) return change(store, scheduled, { nextRun: next }, () => []);
+  const row = {
+    ...{ objectId: newRowId(now), createdAt: now, kind: 'schedule', event: 'schedule', level: 1 },
+    ...{ triggers: id, objectClass: table, objectIdValue: id, owner: store.processId },
+  };
+  await change(store, scheduled, { nextRun: next, lastRun: now }, (schema) => jobRow(schema, row));
+  return undefined;
+}
+
+/** Whether a run of a trigger is in the queue: its row names the trigger where others name a record, for which there is an index. */
+async function isQueued(store: Store, triggerId: string): Promise<boolean> {
+  const found = await readRows(store, {
+    className: queueTable,
+    fields: ['objectId'],
+    filter: (table) => ({ kind: 'and', items: [is(table, 'objectIdValue', triggerId), is(table, 'kind', 'schedule')] }),
+    limit: 1,
+  });
+  return found.length > 0;
+}
+
+/**
+ * Changes what a definition notes of its runs, in one commit with further steps. Nothing where it has changed since it was read: then
+ * another process was first, or somebody has written another schedule.
+ */
+async function change(
+  store: Store,
+  scheduled: Scheduled,
+  values: OwnValues,
+  steps: (schema: Schema) => readonly Mutation[],
+): Promise<void> {
+  try {
+    await store.write({
+      plan: (schema) => ({
+        changes: [],
+        mutations: [noteOf(tableOf(schema, triggerTable), scheduled, values), ...steps(schema)],
+      }),
+    });
+  } catch (error) {
+    if (!(error instanceof ServiceError && error.key === 'objectNotFound')) throw error;
+  }
+}
+
+/** `updatedAt` stays: nobody has changed the definition. */
+function noteOf(table: TableSchema, { trigger, nextRun: due }: Scheduled, values: OwnValues): Mutation {
+  const at = fieldOf(table, 'nextRun');
+  return {
+    kind: 'update',
+    table,
+    objectId: trigger.id,
+    guard: null,
+    condition: {
+      kind: 'and',
+      items: [
+        due === null
+          ? { kind: 'not', item: { kind: 'exists', ref: { field: at, path: [] } } }
+          : { kind: 'compare', field: at, op: 'eq', value: due },
+        { kind: 'not', item: { kind: 'compare', field: fieldOf(table, 'Active'), op: 'eq', value: false } },
+      ],
+    },
+    assignments: assignmentsOf(table, values),
+    returning: [],
+  };
+}

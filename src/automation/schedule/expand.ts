@@ -1,0 +1,153 @@
+import { newRowId } from '../../audit/index.ts';
+import { ServiceError } from '../../errors/fail.ts';
+import { readRow } from '../../records/index.ts';
+import { type Schema, tableOf } from '../../schema/model.ts';
+import { assignmentsOf } from '../../storage/columns.ts';
+import type { Mutation, Store } from '../../storage/port.ts';
+import type { AutomationSystem } from '../actions/action.ts';
+import { logRow } from '../log.ts';
+import { type Job, noteJob, queueTable, removeJob } from '../queue/index.ts';
+import { is } from '../queue/steps.ts';
+import { readDefinition, type Scheduled, triggerTable } from './definitions.ts';
+import { chosenAfter, writeRows } from './records.ts';
+
+/** CONTRACT "Triggers": records of a run. */
+const MOST = 1_000;
+/** Records of one read and one commit: as many as the event loop reads at once. */
+const PAGE = 200;
+
+/** How far a run is: `state` of its row. */
+interface Progress {
+  /** The objectId of the last record that was queued; empty: none; left out: the run has not begun. */
+  readonly after?: string;
+  /** How many were. */
+  readonly done?: number;
+}
+
+/** Why a run ends before its last record, or what else is to be known of it. */
+const reasons = {
+  gone: 'The trigger was deleted before it could run.',
+  off: 'The trigger was switched off before it could run.',
+  changed: 'The trigger was changed before it could run.',
+  bounded: 'Only the first 1,000 records were run; the rest follow at the next run.',
+} as const;
+
+/**
+ * Works a run off: queues a job for each record of the trigger's table that matches its criteria, in the order of their objectIds, at most
+ * 1,000 (CONTRACT "Triggers"). Each page is one commit with the note how far the run is, so that a crash neither loses nor doubles a
+ * record. When it resolves the row of the run is gone, or is another process's.
+ * @throws unavailable; then the run goes on from there when it is called again
+ */
+export async function expand({ store }: AutomationSystem, job: Job): Promise<void> {
+  try {
+    // A table that another process has just made has its records.
+    await store.whenCurrent();
+    const progress = await readProgress(store, job);
+    if (progress) await workOff(store, job, progress);
+  } catch (error) {
+    if (!isTakenOver(error)) throw error;
+  }
+}
+
+const ownFields = ['state', 'owner'];
+
+/**
+ * Read anew each time: a commit whose answer was lost has been carried out or not.
+ * @returns `null` where the run has ended, or is another process's
+ */
+async function readProgress(store: Store, { id, owner }: Job): Promise<Progress | null> {
+  const row = await readRow<{ state?: string; owner?: string }>(store, queueTable, ownFields, id);
+  if (row?.owner !== owner) return null;
+  return row.state === undefined ? {} : (JSON.parse(row.state) as Progress);
+}
+
+async function workOff(store: Store, job: Job, before: Progress): Promise<void> {
+  const scheduled = await readDefinition(store, triggerOf(job));
+  const refusal = refusalOf(scheduled, job);
+  if (!scheduled || refusal !== null) return end(store, job, { error: refusal });
+  const { trigger, cursor } = scheduled;
+  let { after = cursor ?? '', done = 0 } = before;
+  for (;;) {
+    const wanted = Math.min(PAGE, MOST - done);
+    const ids = await orReason(chosenAfter(store, trigger, after, wanted));
+    if (typeof ids === 'string') return end(store, job, { error: ids, cursor: { was: cursor, is: after || null } });
+    after = ids.at(-1) ?? after;
+    done += ids.length;
+    const page = writeRows(trigger, ids, job.owner);
+    if (ids.length < wanted) return end(store, job, { page, cursor: { was: cursor, is: null } });
+    if (done >= MOST) return endBounded(store, job, scheduled, after, page);
+    const state = { after, done };
+    await store.write({ plan: (schema) => ({ changes: [], mutations: [noteJob(schema, job, { state }), ...page(schema)] }) });
+  }
+}
+
+/** The end of a run that has had as many records as it may. */
+async function endBounded(store: Store, job: Job, { trigger, cursor }: Scheduled, after: string, page: Steps) {
+  const rest = await orReason(chosenAfter(store, trigger, after, 1));
+  const isMore = typeof rest === 'string' || rest.length > 0;
+  return end(store, job, { page, cursor: { was: cursor, is: isMore ? after : null }, error: isMore ? reasons.bounded : null });
+}
+
+function refusalOf(scheduled: Scheduled | null, { className }: Job): string | null {
+  if (!scheduled) return reasons.gone;
+  if (scheduled.schedule === null) return reasons.off;
+  return scheduled.trigger.table === className ? null : reasons.changed;
+}
+
+/** What a read found, or why there will never be an answer. @throws unavailable, and faults */
+async function orReason<T>(read: Promise<readonly T[]>): Promise<readonly T[] | string> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof ServiceError && error.key !== 'unavailable') return error.message;
+    throw error;
+  }
+}
+
+type Steps = (schema: Schema) => readonly Mutation[];
+
+/** How a run ends. */
+interface Ending {
+  /** The rows of its last records. */
+  readonly page?: Steps;
+  /** For the log; `null` where there is nothing to tell. */
+  readonly error?: string | null;
+  /** Where this run began, and where the next one does. */
+  readonly cursor?: { readonly was: string | null; readonly is: string | null };
+}
+
+async function end(store: Store, job: Job, { page, error = null, cursor }: Ending): Promise<void> {
+  const at = Date.now();
+  const row = {
+    id: newRowId(at),
+    at,
+    triggerId: triggerOf(job),
+    actionId: null,
+    event: 'schedule',
+    objectId: '',
+    data: null,
+  } as const;
+  const steps: Steps = (schema) => [
+    ...removeJob(schema, job),
+    ...(page?.(schema) ?? []),
+    ...(cursor && cursor.was !== cursor.is ? [cursorAt(schema, job, cursor.is)] : []),
+    ...(error === null ? [] : logRow(schema, { ...row, error })),
+  ];
+  await store.write({ plan: (schema) => ({ changes: [], mutations: steps(schema) }) });
+}
+
+/** Sets where the next run begins, unless the trigger is about another table by now. */
+function cursorAt(schema: Schema, job: Job, cursor: string | null): Mutation {
+  const table = tableOf(schema, triggerTable);
+  return {
+    kind: 'updateAll',
+    table,
+    filter: { kind: 'and', items: [is(table, 'objectId', triggerOf(job)), is(table, 'table', job.className)] },
+    assignments: assignmentsOf(table, { _cursor: cursor }),
+  };
+}
+
+const triggerOf = ({ triggers: [id = ''] }: Job): string => id;
+
+/** Only the steps of the run's own row fail where it is not there: records that are gone are passed over. */
+const isTakenOver = (error: unknown): boolean => error instanceof ServiceError && error.key === 'objectNotFound';

@@ -1,0 +1,2 @@
+export { runDue } from './due.ts';
+export { expand } from './expand.ts';

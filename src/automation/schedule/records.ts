@@ -1,0 +1,65 @@
+import { newRowId } from '../../audit/index.ts';
+import type { Filter } from '../../query/filter.ts';
+import { readRows } from '../../records/index.ts';
+import { type Field, fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
+import { secretFieldsOf } from '../../schema/system-tables.ts';
+import { columnFields } from '../../storage/columns.ts';
+import type { Mutation, Store } from '../../storage/port.ts';
+import { criteriaOf } from '../definition/index.ts';
+import type { Trigger } from '../model.ts';
+import { jobRow } from '../queue/index.ts';
+
+/**
+ * The next records that a trigger runs for, by their objectIds in ascending order. A table that is gone has none.
+ * @param after the objectId that they follow; empty: from the first
+ * @throws the errors of the criteria, where the schema no longer fits them; timeout, unavailable
+ */
+export async function chosenAfter(store: Store, trigger: Trigger, after: string, atMost: number): Promise<string[]> {
+  const rows = await readRows<{ objectId: string }>(store, {
+    className: trigger.table,
+    fields: ['objectId'],
+    filter: (table) => filterOf(trigger, table, store.schema(), after),
+    orderBy: 'objectId',
+    limit: atMost,
+  });
+  return rows.map(({ objectId }) => objectId);
+}
+
+function filterOf(trigger: Trigger, table: TableSchema, schema: Schema, after: string): Filter {
+  const criteria = criteriaOf(trigger, table, schema);
+  if (after === '') return criteria;
+  const following: Filter = { kind: 'compare', field: fieldOf(table, 'objectId'), op: 'gt', value: after };
+  if (criteria.kind === 'always') return following;
+  return { kind: 'and', items: [following, ...(criteria.kind === 'and' ? criteria.items : [criteria])] };
+}
+
+/** The steps that queue the trigger for records; for none of them where it is gone by then. */
+export function writeRows(trigger: Trigger, ids: readonly string[], owner: string): (schema: Schema) => readonly Mutation[] {
+  const at = Date.now();
+  const rows = ids.map((id) => [id, newRowId(at)] as const);
+  return (schema) => {
+    const table = schema.tables.get(trigger.table);
+    if (!table) return [];
+    const fields = picturedIn(table);
+    return rows.flatMap(([id, rowId]) => {
+      const row = {
+        ...{ objectId: rowId, createdAt: at, kind: 'write', triggers: trigger.id, event: 'schedule', level: 1 },
+        ...{ objectClass: table.className, objectIdValue: id, owner },
+      };
+      return jobRow(schema, row, { from: table, objectId: id, fields });
+    });
+  };
+}
+
+const known = new WeakMap<TableSchema, readonly Field[]>();
+
+/** A table's fields that are in a picture, one list for as long as the table stays. */
+function picturedIn(table: TableSchema): readonly Field[] {
+  let fields = known.get(table);
+  if (!fields) {
+    const secret = secretFieldsOf(table.className);
+    fields = columnFields(table).filter(({ name }) => !secret.has(name));
+    known.set(table, fields);
+  }
+  return fields;
+}

@@ -1,0 +1,110 @@
+import { fail } from '../errors/fail.ts';
+import { escapeHtml } from '../kernel/html.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts';
+import { limits } from '../kernel/limits.ts';
+import { isOperator } from '../values/index.ts';
+import type { ActionRun } from './actions/action.ts';
+import { ActionFailed } from './actions/action-failed.ts';
+import type { Template } from './model.ts';
+import { piecesOf, wholePlace } from './templates/parse.ts';
+import { type FoundValue, RecordValues } from './templates/record-values.ts';
+import { valueText } from './templates/value-text.ts';
+
+/**
+ * Fills templates with values of the triggering record (docs/decisions.md "Triggers": templates). What stands in a record is data: it is never
+ * read as a template, nor as an operator. Every method throws badOperator (107), notAType (111) for data that would be more, ActionFailed
+ * where it becomes too long, and errors of reading (unavailable, timeout).
+ */
+export interface Filler {
+  /**
+   * A value whose texts are templates. One that is a template alone takes over the value in wire form.
+   * @returns `undefined` for a template alone whose value is absent; inside Arrays and Objects such a one is left out
+   */
+  value(template: Template): Promise<JsonValue | undefined>;
+  /** A text with values in it, absent ones as nothing. */
+  text(template: string): Promise<string>;
+  /** HTML with values in it, escaped but for those of `{{{Field}}}`. */
+  html(template: string): Promise<string>;
+}
+
+/** Characters that templates of one run may come to: one that names a long field many times would else fill the memory. */
+const LONGEST = limits.bodyBytes;
+
+/** What says of an object what it is: never a template, so that the data of a record do not say it. */
+const literalKeys: ReadonlySet<string> = new Set(['__op', '__type']);
+
+/** The filler of a run. Records that Pointers name are read once. */
+export function fillerFor({ record, reading }: Pick<ActionRun, 'record' | 'reading'>): Filler {
+  return new RecordFiller(new RecordValues(record, reading));
+}
+
+class RecordFiller implements Filler {
+  readonly #values: RecordValues;
+  #length = 0;
+
+  constructor(values: RecordValues) {
+    this.#values = values;
+  }
+
+  async value(template: Template): Promise<JsonValue | undefined> {
+    if (typeof template === 'string') {
+      const place = wholePlace(template);
+      return place ? this.#data(await this.#values.at(place.path)) : this.text(template);
+    }
+    if (Array.isArray(template)) {
+      const elements: JsonValue[] = [];
+      for (const element of template) {
+        const value = await this.value(element);
+        if (value !== undefined) elements.push(value);
+      }
+      return elements;
+    }
+    return isJsonObject(template) ? this.#object(template) : template;
+  }
+
+  text(template: string): Promise<string> {
+    return this.#joined(template, (value) => value);
+  }
+
+  html(template: string): Promise<string> {
+    return this.#joined(template, (value, isRaw) => (isRaw ? value : escapeHtml(value)));
+  }
+
+  async #object(template: JsonObject): Promise<JsonObject> {
+    const members: [string, JsonValue][] = [];
+    for (const [key, inner] of Object.entries(template)) {
+      const value = literalKeys.has(key) ? inner : await this.value(inner);
+      if (value !== undefined) members.push([key, value]);
+    }
+    return Object.fromEntries(members);
+  }
+
+  async #joined(template: string, shown: (value: string, isRaw: boolean) => string): Promise<string> {
+    let joined = '';
+    for (const piece of piecesOf(template))
+      joined += this.#counted(
+        typeof piece === 'string' ? piece : shown(valueText((await this.#values.at(piece.path)).value), piece.isRaw),
+      );
+    return joined;
+  }
+
+  /**
+   * A value of the record as the value of a field.
+   * @throws badOperator where a write would take it for an operator; notAType for a File object that no field holds: a write with full rights
+   *   would attach it, and inside Objects and Arrays it is plain JSON of a client's (docs/decisions.md "Files")
+   */
+  #data({ value, type }: FoundValue): JsonValue | undefined {
+    if (value === undefined || value === null) return undefined;
+    if (isJsonObject(value) && value.__type === 'File' && type !== 'File' && type !== 'PrivateFile') fail('notAType', 'File');
+    if (isOperator(value) || (Array.isArray(value) && value.some(isOperator)))
+      fail('badOperator', 'a value of the record looks like an operator');
+    this.#counted(typeof value === 'string' ? value : JSON.stringify(value));
+    return value;
+  }
+
+  #counted(text: string): string {
+    this.#length += text.length;
+    if (this.#length > LONGEST) throw new ActionFailed(`The templates come to more than ${LONGEST} characters.`);
+    return text;
+  }
+}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Functions } from '../../functions/index.ts';
+import { newObjectId } from '../../kernel/ids.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Mailer } from '../../mail/index.ts';
+import { createLog } from '../../observe/index.ts';
+import {
+  createRecord,
+  findRecords,
+  getRecord,
+  type RecordContext,
+  type WriteEvent,
+  type WriteHooks,
+} from '../../records/index.ts';
+import { masterContext } from '../../records/testing/context.ts';
+import { type Store, wholeText } from '../../storage/port.ts';
+import { addressesOf } from '../../storage/sql/testing/addresses.ts';
+import { SqliteEngine } from '../../storage/sqlite/index.ts';
+import { provision } from '../../systems/provision.ts';
+import { userTableRules } from '../../users/index.ts';
+import type { ActionParts, ActionRun, AutomationSystem } from '../actions/action.ts';
+import { dataOf, logRow } from '../log.ts';
+import type { Action, ActionData, ActionType, Trigger, TriggeringRecord } from '../model.ts';
+
+/** A system of its own on the embedded engine, with functions, in which actions are done. */
+export interface World {
+  readonly system: AutomationSystem;
+  readonly store: Store;
+  readonly master: RecordContext;
+  readonly parts: ActionParts;
+  /** All writes so far. */
+  readonly writes: WriteEvent[];
+  /** Adds a function of the operator. */
+  addFunction(name: string, source: string): void;
+  /** @returns its objectId */
+  create(className: string, fields: JsonObject): Promise<string>;
+  /** The record as a trigger meets it. */
+  read(className: string, objectId: string): Promise<TriggeringRecord>;
+  all(className: string): Promise<JsonObject[]>;
+  /** An action for a record; `done` adds its row to `_syslogTriggers`. */
+  run<Type extends ActionType>(
+    type: Type,
+    data: ActionData[Type],
+    record: TriggeringRecord,
+    more?: Partial<ActionRun>,
+  ): ActionRun<Type>;
+  close(): Promise<void>;
+}
+
+export const cause = { triggerId: 'trigger001', level: 1, source: 'trigger001' } as const;
+
+export const triggerOf = (more: Partial<Trigger> = {}): Trigger => ({
+  id: cause.triggerId,
+  name: 'One',
+  table: 'Accounts',
+  events: new Set(['create', 'update', 'delete'] as const),
+  criteria: null,
+  changedFields: [],
+  schedule: null,
+  actions: [],
+  isActive: true,
+  ...more,
+});
+
+export async function makeWorld(files: WriteHooks['files'] = masterContext({} as Store).hooks.files): Promise<World> {
+  const directory = mkdtempSync(join(tmpdir(), 'rds-automation-'));
+  const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
+  const store = await engine.open('app');
+  await provision(store);
+  const writes: WriteEvent[] = [];
+  const hooks = { observers: [{ committed: (event: WriteEvent) => writes.push(event) }], rules: userTableRules, files };
+  const log = createLog('silent');
+  const functions = new Functions({ directory, timeLimit: 5_000, hooks, log });
+  const master = { ...masterContext(store), hooks };
+  const read = async (className: string, objectId: string): Promise<TriggeringRecord> => {
+    const fields = JSON.parse(await getRecord(master, className, objectId, new Map()));
+    return { className, objectId, fields };
+  };
+  return {
+    system: { appId: 'app', name: 'App', store },
+    store,
+    master,
+    parts: { functions, mailer: {} as Mailer, log },
+    writes,
+    addFunction: (name, source) => writeFileSync(join(directory, `${name}.mjs`), source),
+    create: async (className, fields) => (await createRecord(master, className, fields)).objectId,
+    read,
+    async all(className) {
+      const { results } = await findRecords(master, className, new Map([['limit', 10_000]]));
+      return JSON.parse(await wholeText(results));
+    },
+    run<Type extends ActionType>(type: Type, data: ActionData[Type], record: TriggeringRecord, more: Partial<ActionRun> = {}) {
+      const action = { id: 'action0001', type, isActive: true, data } as unknown as Action;
+      const trigger = triggerOf({ table: record.className, actions: [action] });
+      const runId = newObjectId();
+      const row = {
+        id: runId,
+        at: Date.now(),
+        triggerId: trigger.id,
+        actionId: action.id,
+        event: 'update',
+        objectId: record.objectId,
+      } as const;
+      const end = (error: string | null): ActionRun['done'] => {
+        return (schema) => logRow(schema, { ...row, data: dataOf(record), error });
+      };
+      const done = end(null);
+      const reading = { ...master, cause };
+      const context = { ...reading, alongside: done };
+      const system = { appId: 'app', name: 'App', store };
+      const base = { system, trigger, action, event: 'update', record, cause, runId, attempt: 1, context, reading, done };
+      const run = { ...base, failed: end, ...more };
+      return run as unknown as ActionRun<Type>;
+    },
+    async close() {
+      await store.close();
+      await engine.close();
+      rmSync(directory, { recursive: true });
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import type { StoredValue } from '../../values/index.ts';
+import type { Comparison } from '../filter.ts';
+
+const sets = new WeakMap<readonly StoredValue[], ReadonlySet<StoredValue>>();
+
+/** Whether a stored value stands so to another of its type; false where one is absent. */
+export function standsTo(value: StoredValue, op: Comparison, other: StoredValue): boolean {
+  if (op === 'eq') return value !== null && value === other;
+  if (typeof value === 'string') return typeof other === 'string' && isOrder(op, compareTexts(value, other));
+  if (value === null || other === null || typeof other === 'string') return false;
+  return isOrder(op, Number(value) - Number(other));
+}
+
+/** Whether a stored value is one of a list; false where it is absent. Lists belong to filters, so what was made of one is kept. */
+export function isOneOf(value: StoredValue, values: readonly StoredValue[]): boolean {
+  if (value === null) return false;
+  let set = sets.get(values);
+  if (!set) {
+    set = new Set(values);
+    sets.set(values, set);
+  }
+  return set.has(value);
+}
+
+/** Less than 0, 0 or more than 0 as the UTF-8 bytes of one text come before, with or after those of another. */
+export function compareTexts(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at++) {
+    const one = a.charCodeAt(at);
+    const other = b.charCodeAt(at);
+    if (one !== other) return rank(one) - rank(other);
+  }
+  return a.length - b.length;
+}
+
+/** Surrogates make the characters above all that have one unit. */
+const rank = (unit: number) => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);
+
+function isOrder(op: Comparison, order: number): boolean {
+  switch (op) {
+    case 'lt':
+      return order < 0;
+    case 'lte':
+      return order <= 0;
+    case 'gt':
+      return order > 0;
+    case 'gte':
+      return order >= 0;
+    case 'eq':
+      return order === 0;
+  }
+}

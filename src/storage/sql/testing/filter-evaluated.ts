@@ -1,0 +1,48 @@
+import { evaluate } from '../../../query/evaluate/index.ts';
+import type { Filter } from '../../../query/filter.ts';
+import { columnFields, pictured } from '../../columns.ts';
+import { SqlWriter } from '../writer.ts';
+import type { EngineTables } from './tables.ts';
+
+/** What the evaluator finds, as `EngineTables.ids` tells it, and the parts of the filter that it asked the engine for. */
+export interface Evaluated {
+  readonly found: string;
+  readonly asked: ReadonlySet<Filter>;
+}
+
+/** Finds the records of a table that a filter matches, by the evaluator over their stored values as they are now. */
+export async function evaluatorOf(tables: EngineTables, className: string): Promise<(filter: Filter) => Promise<Evaluated>> {
+  const objectId = tables.field(className, 'objectId');
+  const records = await storedRecords(tables, className);
+
+  return async (filter) => {
+    const found: string[] = [];
+    const asked = new Set<Filter>();
+    for (const record of records) {
+      const id = record.get(objectId) as string;
+      const ask = async (part: Filter) => {
+        asked.add(part);
+        const alone: Filter = { kind: 'compare', field: objectId, op: 'eq', value: id };
+        return (await tables.ids(className, { kind: 'and', items: [alone, part] })) !== '';
+      };
+      if (await evaluate(filter, (field) => record.get(field) ?? null, ask)) found.push(id);
+    }
+    return { found: found.join(' '), asked };
+  };
+}
+
+/** Stored values by field, in the order of creation. */
+async function storedRecords(tables: EngineTables, className: string) {
+  const table = tables.table(className);
+  const fields = columnFields(table);
+  const out = new SqlWriter(tables.dialect).add('SELECT ');
+  fields.forEach(({ column }, at) => {
+    (at > 0 ? out.add(', ') : out).column('t', column);
+  });
+  out.add(' FROM ').table(table.sqlName).add(' AS t ORDER BY ').column('t', '_seq');
+  const rows = await tables.run(out.statement());
+  return rows.map((row) => {
+    const values = pictured(JSON.stringify(row), fields);
+    return new Map(fields.map((field, at) => [field, values[at] ?? null]));
+  });
+}

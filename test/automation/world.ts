@@ -1,0 +1,199 @@
+/**
+ * Shared vocabulary of the suites about triggers: a service with functions and a mail server, tables whose timeline is on, and a count of
+ * every side effect, so that a test says what happened and that nothing else did.
+ */
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, describe } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { tracked } from '../audit/rows.ts';
+import { callsOf, type Operator } from '../functions/operator.ts';
+import type { FieldType, Json } from '../support/records.ts';
+import { path } from '../support/records.ts';
+import { type EngineName, engines, type Service, startService } from '../support/service.ts';
+import { type Smtp, startSmtp } from '../support/smtp.ts';
+import { type Counts, difference, plus } from './effects.ts';
+import { functionFiles } from './functions.ts';
+import { openQueue, type Queue } from './queue.ts';
+
+export interface World extends Omit<Operator, 'deploy' | 'directory'> {
+  smtp(): Smtp;
+  /** A new table whose timeline is on, which every user may write. Values are type names, `Pointer:Target` and `Relation:Target` too. */
+  place(fields?: Record<string, string>): Promise<string>;
+  /** Defines a trigger, which is deleted after the test; answers its id. Its `Name` is one of its own where it is left out. */
+  trigger(definition: Json): Promise<string>;
+  /** Waits until all that was queued is done. */
+  settle(): Promise<void>;
+  queued(): Promise<Json[]>;
+  /** Does something, waits until all that follows is done, and insists on what has come to be, and that it is all. Answers what `act` did. */
+  effects<T>(act: () => Promise<T>, ...expected: readonly Counts[]): Promise<T>;
+  /** Rows in the order of creation. */
+  find(table: string, where?: object): Promise<Json[]>;
+  /** Rows of `_syslogTriggers`. */
+  log(where?: object): Promise<Json[]>;
+  /** What functions were called with, in order. */
+  calls(): Json[];
+  /** Functions named `hold` wait until `release`. */
+  hold(): void;
+  release(): void;
+  /** A field or more for a table that is there. */
+  addFields(table: string, fields: Record<string, string>): Promise<void>;
+}
+
+/** Tables that are there, whose records are counted always. */
+const watched = [
+  'Accounts',
+  'Contacts',
+  'Sales',
+  'Cases',
+  'Tasks',
+  'Emails',
+  '_Notification',
+  '_User',
+  '_Role',
+  '_Session',
+  '_Trigger',
+];
+
+export interface WorldOptions {
+  env?: Record<string, string>;
+}
+
+/** Starts a world for the surrounding `describe`. */
+export function useWorld(engine: EngineName, { env = {} }: WorldOptions = {}): World {
+  const directory = mkdtempSync(join(tmpdir(), 'rds-test-automation-'));
+  const [called, held] = [join(directory, '_called.ndjson'), join(directory, '_held')];
+  for (const [name, text] of functionFiles(called, held)) writeFileSync(join(directory, name), text);
+  writeFileSync(called, '');
+  let running: Service | undefined;
+  let smtp: Smtp | undefined;
+  let queue: Queue | undefined;
+  before(async () => {
+    smtp = await startSmtp();
+    const settings = { FUNCTIONS_DIR: directory, SMTP_URL: smtp.url, MAIL_FROM: 'crm@example.com', ...env };
+    running = await startService({ engine, env: settings });
+    queue = await openQueue(running);
+  });
+  after(async () => {
+    rmSync(held, { force: true });
+    await queue?.close();
+    await running?.stop();
+    await smtp?.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const operator = callsOf(() => running as Service);
+  const { call } = operator;
+  const places = new Set<string>();
+  const triggers = new Set<string>();
+  afterEach(async () => {
+    rmSync(held, { force: true });
+    const requests = [...triggers].map((id) => ({ method: 'DELETE', path: path('_Trigger', id) }));
+    await call('POST', '/platform/batch', { body: { requests } });
+    triggers.clear();
+    places.clear();
+    // What a test leaves behind is none of the next one's.
+    await settle();
+  });
+  const find: World['find'] = async (table, where = {}) => {
+    const answer = await call('GET', path(table), { query: { where, limit: 100_000 } });
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body.results;
+  };
+  const queued = () => (queue as Queue).rows();
+  const settle: World['settle'] = async () => {
+    const deadline = Date.now() + 10_000;
+    for (let empty = 0; empty < 2; await wait(15)) {
+      const rows = await queued();
+      empty = rows.length === 0 ? empty + 1 : 0;
+      if (Date.now() > deadline)
+        assert.fail(`after 10 seconds there is still to be done: ${JSON.stringify(rows).slice(0, 2_000)}`);
+    }
+  };
+  const calls = (): Json[] =>
+    existsSync(called)
+      ? readFileSync(called, 'utf8')
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => JSON.parse(line))
+      : [];
+  const count = async (table: string, where: object = {}): Promise<number> => {
+    const answer = await call('GET', path(table), { query: { where, limit: 0, count: 1 } });
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body.count;
+  };
+  const counts = async (): Promise<Counts> => {
+    const pipeline = [{ $group: { _id: { of: '$objectClass', event: '$event' }, n: { $sum: 1 } } }];
+    const tables = [...watched, ...places];
+    const [rows, fired, ran, failed, ...numbers] = await Promise.all([
+      call('GET', '/platform/classes-aggregate/_Timeline', { query: { pipeline } }),
+      count('_syslogTriggers', { actionId: { $exists: false }, error: { $exists: false } }),
+      count('_syslogTriggers', { actionId: { $exists: true }, error: { $exists: false } }),
+      count('_syslogTriggers', { error: { $exists: true } }),
+      ...tables.map((table) => count(table)),
+    ]);
+    assert.equal(rows.status, 200, rows.text);
+    return {
+      fired,
+      ran,
+      failed,
+      mails: smtp?.received.length ?? 0,
+      calls: calls().length,
+      ...Object.fromEntries(tables.map((table, at) => [`records ${table}`, numbers[at] ?? 0])),
+      ...Object.fromEntries(rows.body.results.map(({ objectId, n }: Json) => [`${objectId.event} ${objectId.of}`, n])),
+    };
+  };
+  return {
+    ...operator,
+    find,
+    queued,
+    settle,
+    calls,
+    smtp: () => smtp as Smtp,
+    async place(fields = {}) {
+      const name = await tracked(operator, typed({ Name: 'String', ...fields }));
+      places.add(name);
+      return name;
+    },
+    async trigger(definition) {
+      const id = await operator.create('_Trigger', { Name: 'of a test', ...definition });
+      triggers.add(id);
+      return id;
+    },
+    async effects(act, ...expected) {
+      const before = await counts();
+      const done = await act();
+      await settle();
+      const now = await counts();
+      assert.deepEqual(difference(now, before), plus(...expected), await why());
+      return done;
+    },
+    log: (where = {}) => find('_syslogTriggers', where),
+    hold: () => writeFileSync(held, ''),
+    release: () => rmSync(held, { force: true }),
+    async addFields(table, fields) {
+      const answer = await call('PUT', `/platform/schemas/${table}`, { body: { fields: typed(fields) } });
+      assert.equal(answer.status, 200, answer.text);
+    },
+  };
+
+  /** The last errors, for the message of a failed test. */
+  async function why(): Promise<string> {
+    const failed = await find('_syslogTriggers', { error: { $exists: true } });
+    return `effects; the last errors: ${failed.map(({ error }) => error).slice(-5)}`;
+  }
+}
+
+const typed = (fields: Record<string, string>): Record<string, FieldType> =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, text]) => {
+      const [type = '', targetClass] = text.split(':');
+      return [name, { type, ...(targetClass !== undefined && { targetClass }) }];
+    }),
+  );
+
+/** Describes a suite on each engine, each with a world of its own. */
+export function onEachEngine(suite: (world: World, engine: EngineName) => void, options: WorldOptions = {}): void {
+  for (const engine of engines) describe(engine, () => suite(useWorld(engine, options), engine));
+}

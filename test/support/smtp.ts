@@ -1,0 +1,106 @@
+/** An SMTP server of the test's own, on 127.0.0.1, that takes mail, refuses it, or goes away. */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { SMTPServer, type SMTPServerSession } from 'smtp-server';
+import { type ReadMail, readMail } from './smtp-message.ts';
+
+export type { ReadMail } from './smtp-message.ts';
+
+/** A mail that was taken. */
+export interface ReceivedMail extends ReadMail {
+  /** Of the envelope. */
+  from: string;
+  to: string[];
+}
+
+/**
+ * How it answers: it takes the mail; refuses each recipient, with 451 or 550; or reads the mail and ends the connection without a word.
+ */
+export type SmtpAnswer = 'accept' | 'refuse-for-now' | 'refuse' | 'drop';
+
+export interface SmtpOptions {
+  /** To listen where another one did. A free one where it is left out. */
+  port?: number;
+  /** Milliseconds from the end of a mail to the answer. */
+  slow?: number;
+  /** At first. */
+  answer?: SmtpAnswer;
+  /** How it answers to a recipient, where that is not as to all. */
+  answerTo?: (address: string) => SmtpAnswer | undefined;
+}
+
+export interface Smtp {
+  /** For SMTP_URL. */
+  url: string;
+  port: number;
+  /** What was taken, in the order of its coming. */
+  received: ReceivedMail[];
+  /** How many attempts there were: taken, refused, dropped or still on their way. */
+  tried(): number;
+  /**
+   * Waits until so many mails have been taken in all.
+   * @param count one more than at the time of the call, where it is left out
+   * @param within milliseconds
+   * @returns all that were taken
+   * @throws after that time
+   */
+  next(count?: number, within?: number): Promise<ReceivedMail[]>;
+  answer(how: SmtpAnswer): void;
+  /** Ends it, and the connections that are open. */
+  close(): Promise<void>;
+}
+
+const refusals: Partial<Record<SmtpAnswer, Error>> = {
+  'refuse-for-now': Object.assign(new Error('Try again later'), { responseCode: 451 }),
+  refuse: Object.assign(new Error('No such user here'), { responseCode: 550 }),
+};
+
+export async function startSmtp({ port = 0, slow = 0, answer = 'accept', answerTo }: SmtpOptions = {}): Promise<Smtp> {
+  const received: ReceivedMail[] = [];
+  let how = answer;
+  let tried = 0;
+  const take = async (stream: AsyncIterable<Buffer>, { envelope }: SMTPServerSession) => {
+    const chunks = await Array.fromAsync(stream);
+    await wait(slow);
+    const mail = await readMail(Buffer.concat(chunks));
+    const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
+    if (how !== 'drop') received.push({ ...mail, from, to: envelope.rcptTo.map(({ address }) => address) });
+  };
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    closeTimeout: 1,
+    onMailFrom: (_address, _session, done) => {
+      tried++;
+      done();
+    },
+    onRcptTo: ({ address }, _session, done) => done(refusals[answerTo?.(address) ?? how]),
+    onData: (stream, session, done) => {
+      take(stream, session).then(() => {
+        if (how !== 'drop') return done();
+        for (const connection of server.connections) if (connection.session === session) connection.close();
+      }, done);
+    },
+  });
+  // A client that goes away in the middle is what some tests are about.
+  server.on('error', () => {});
+  const listening = server.listen(port, '127.0.0.1');
+  await once(listening, 'listening');
+  const { port: bound } = listening.address() as AddressInfo;
+  return {
+    url: `smtp://127.0.0.1:${bound}`,
+    port: bound,
+    received,
+    tried: () => tried,
+    async next(count = received.length + 1, within = 10_000) {
+      for (const deadline = Date.now() + within; received.length < count; await wait(10))
+        if (Date.now() > deadline) throw new Error(`${received.length} of ${count} mails came within ${within} ms`);
+      return received;
+    },
+    answer(now) {
+      how = now;
+    },
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
