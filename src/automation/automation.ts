@@ -176,7 +176,8 @@ export class Automation implements WriteListener {
       const known = this.#workers.get(system);
       const news = known?.mayHaveNews;
       if (news && !news.jobs && !news.schedules) continue;
-      system.hold();
+      // Looking is no use: who looks now and then must not keep the system open.
+      system.hold(false);
       try {
         const { worker, isNew } = this.#workerOf(system);
         if (isNew) continue;

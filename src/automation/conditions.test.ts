@@ -3,6 +3,8 @@ import { after, before, test } from 'node:test';
 import type { JsonObject } from '../kernel/json.ts';
 import { deleteRecord } from '../records/index.ts';
 import { SchemaChanged } from '../storage/port.ts';
+import { addressesOf } from '../storage/sql/testing/addresses.ts';
+import { SqliteEngine } from '../storage/sqlite/index.ts';
 import type { StoredValue } from '../values/index.ts';
 import { fires, type PicturedRecord } from './conditions.ts';
 import type { Trigger, TriggerEvent } from './model.ts';
@@ -14,7 +16,7 @@ let world: World;
 let account: string;
 let id: string;
 before(async () => {
-  world = await makeWorld();
+  world = await makeWorld((directory) => new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf }));
   account = await world.create('Accounts', { Name: 'Account', City: 'Haifa' });
   id = await world.create('Probes', {
     Name: 'one',

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { applyChange } from '../schema/change.ts';
 import type { Mutation } from '../storage/port.ts';
+import { addressesOf } from '../storage/sql/testing/addresses.ts';
+import { SqliteEngine } from '../storage/sqlite/index.ts';
 import { dataOf, type LoggedRun, logError, logRow } from './log.ts';
 import { makeWorld, type World } from './testing/world.ts';
 
 let world: World;
 before(async () => {
-  world = await makeWorld();
+  world = await makeWorld((directory) => new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf }));
 });
 after(() => world.close());
 

@@ -4,6 +4,8 @@ import fc from 'fast-check';
 import { ServiceError } from '../errors/fail.ts';
 import { escapeHtml } from '../kernel/html.ts';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
+import { addressesOf } from '../storage/sql/testing/addresses.ts';
+import { SqliteEngine } from '../storage/sqlite/index.ts';
 import type { Template } from './model.ts';
 import { fillerFor } from './template.ts';
 import { makeWorld, type World } from './testing/world.ts';
@@ -14,7 +16,7 @@ const DATA = 'client’s <data>';
 let world: World;
 let userId: string;
 before(async () => {
-  world = await makeWorld();
+  world = await makeWorld((directory) => new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf }));
   userId = await world.create('_User', { username: SECRET.slice(0, 3), password: 'Right1Pass', name: 'Dana' });
   await world.create('Probes', {
     User: { __type: 'Pointer', className: '_User', objectId: userId },

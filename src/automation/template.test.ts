@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import { updateRecord } from '../records/index.ts';
+import { addressesOf } from '../storage/sql/testing/addresses.ts';
+import { SqliteEngine } from '../storage/sqlite/index.ts';
 import type { Template, TriggeringRecord } from './model.ts';
 import { fillerFor } from './template.ts';
 import { makeWorld, type World } from './testing/world.ts';
@@ -15,7 +17,7 @@ let record: TriggeringRecord;
 const fillOf = (of = record) => fillerFor({ record: of, reading: world.master });
 
 before(async () => {
-  world = await makeWorld();
+  world = await makeWorld((directory) => new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf }));
   const user = await world.create('_User', { username: 'dana', password: 'Right1Pass', name: 'Dana' });
   const account = await world.create('Accounts', { Name: 'דנה & <Co>', OwnerId: pointer('_User', user), CompanyId: '7' });
   const sale = await world.create('Sales', { Name: 'Sale', AccountId: pointer('Accounts', account) });

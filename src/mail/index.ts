@@ -1,5 +1,5 @@
-export { type AddressList, addressesOf, type MailAddress } from './addresses.ts';
+export { type AddressList, addressesOf } from './addresses.ts';
 export { headerText, type MailMessage } from './compose.ts';
 export { createMailer } from './create.ts';
-export type { MailFault, RefusedRecipient } from './fault.ts';
+export type { RefusedRecipient } from './fault.ts';
 export type { MailAttempt, Mailer } from './mailer.ts';

@@ -77,9 +77,10 @@ export class System {
     return this.registration.entry.name;
   }
 
-  hold(): void {
+  /** @param isUse whether the system is to count as used, and stay open for a while after */
+  hold(isUse = true): void {
     this.#holders++;
-    this.#touched = true;
+    this.#touched ||= isUse;
   }
 
   release(): void {

@@ -115,13 +115,19 @@ onEachEngine((world) => {
       assert.ok(Math.abs(Date.parse(at.iso) - Date.parse(row.createdAt)) < 5_000);
     });
 
-  test('notification: nobody there is an error row', async () => {
-    const table = await world.place({ OwnerId: 'Pointer:_User' });
-    const actions = [notifies('OwnerId'), notifies('nobody0000'), notifies('{{Name}}'), notifies('{{OwnerId}}')];
-    await world.trigger({ table, events: ['create'], actions });
-    await world.effects(() => world.create(table, {}), made(table), runs(1, 0, 4));
-    const dangling = { OwnerId: pointer('_User', 'nobody0000'), Name: 'nobody0000' };
-    await world.effects(() => world.create(table, dangling), made(table), runs(1, 0, 4));
+  test('notification: nobody named is an error row; an id that nobody has is written as it is', async () => {
+    const table = await world.place({ OwnerId: 'Pointer:_User', TagId: 'Pointer:Tags' });
+    const actions = ['OwnerId', '{{Name}}', '{{OwnerId}}', '{{OwnerId.objectId}}', 'TagId', '{{TagId}}'].map((user) =>
+      notifies(user),
+    );
+    const trigger = await world.trigger({ table, events: ['create'], actions: [...actions, notifies('nobody0000')] });
+    await world.effects(() => world.create(table, {}), made(table), notified(), runs(1, 1, 6));
+    const errors = await world.log({ triggerId: trigger, error: { $exists: true } });
+    assert.deepEqual(new Set(errors.map(said)), new Set(['There is no user to be notified.']));
+    const dangling = pointer('_User', 'nobody0000');
+    const record = { OwnerId: dangling, Name: 'nobody0000', TagId: pointer('Tags', 'tag0000001') };
+    const id = await world.effects(() => world.create(table, record), made(table), notified(5), runs(1, 5, 2));
+    for (const { User } of await world.find('_Notification', { objectIdValue: id })) assert.deepEqual(User, dangling);
   });
 
   test('e-mail: sent, with a row of Emails that says so', async () => {

@@ -59,7 +59,7 @@ onEachEngine((world) => {
       creates(heard, { Name: '1' }),
       updates('P', { Name: 'x' }),
       creates(heard, { Name: '2' }),
-      notifies('P.nobody'),
+      notifies('{{P.nobody}}'),
       notifies(user.id),
       mails('{{Name}}'),
       mails('somebody@example.com'),

@@ -8,34 +8,44 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { makeData, type OwnData } from '../support/data.ts';
 import type { Json } from '../support/records.ts';
 import { engines, type Service, startService } from '../support/service.ts';
-import { type Smtp, type SmtpOptions, startSmtp } from '../support/smtp.ts';
+import { type Smtp, type SmtpAnswer, startSmtp } from '../support/smtp.ts';
 import { boxOf } from '../support/smtp-message.ts';
+import { newName } from '../support/users.ts';
 import { eventually } from '../users/mail.ts';
 import { mails, said } from './effects.ts';
+
+const newTable = () => `T${newName().replace(/\W/g, '')}`;
 
 for (const engine of engines)
   describe(`delivery of e-mail (${engine})`, () => {
     let data: OwnData;
     let service: Service;
-    let smtp: Smtp | undefined;
+    let smtp: Smtp;
+    /** How the server answers to some recipients. */
+    const answers = new Map<string, SmtpAnswer>();
     before(async () => {
       data = await makeData(engine);
+      await listen();
+      await start(smtp.url);
     });
-    afterEach(async () => {
+    afterEach(() => {
+      answers.clear();
+      smtp.answer('accept');
+      smtp.slow(0);
+      smtp.received.length = 0;
+    });
+    after(async () => {
       await service.stop();
-      await smtp?.close();
-      smtp = undefined;
+      await smtp.close();
+      await data.remove();
     });
-    after(() => data.remove());
 
+    const listen = async (port = 0) => {
+      smtp = await startSmtp({ port, answerTo: (address) => answers.get(address) });
+    };
     const start = async (url?: string) => {
       const env = { MAIL_FROM: 'CRM <crm@example.com>', ...(url !== undefined && { SMTP_URL: url }) };
       service = await startService({ ...data, env });
-    };
-    const startWith = async (options: SmtpOptions = {}) => {
-      smtp = await startSmtp(options);
-      await start(smtp.url);
-      return smtp;
     };
     const create = async (table: string, body: object): Promise<string> => {
       const answer = await service.call('POST', `/platform/classes/${table}`, { body });
@@ -46,7 +56,7 @@ for (const engine of engines)
       (await service.call('GET', `/platform/classes/${table}`, { query: { where } })).body.results;
     /** Has a message sent; answers what finds its row and its error. */
     const send = async (to = 'dana@example.com', more: object = {}) => {
-      const table = `T${Math.random().toString(36).slice(2)}`;
+      const table = newTable();
       await create(table, { Name: 'first' });
       const trigger = await create('_Trigger', { table, events: ['create'], actions: [mails(to, { subject: table, ...more })] });
       await create(table, { Name: 'שלום' });
@@ -68,7 +78,101 @@ for (const engine of engines)
     const has = (status: string) => (row: Json) => row.SendStatus === status;
     const idOf = ({ headers }: { headers: Map<string, string> }) => headers.get('message-id');
 
+    test('a server that is away and comes back: the message arrives, and the reason is gone', async () => {
+      await smtp.close();
+      const mail = await send();
+      const waiting = await mail.once(({ ErrorMessage }) => ErrorMessage !== undefined);
+      assert.deepEqual([waiting.SendStatus, waiting.ErrorMessage], ['queued', 'The mail server cannot be reached.']);
+      await listen(smtp.port);
+      const [received] = await smtp.next(1);
+      const row = await mail.once(has('sent'));
+      assert.deepEqual([row.ErrorMessage, row.MessageId], [undefined, received && idOf(received)]);
+      assert.ok(row.SendAt.iso > row.createdAt);
+      assert.equal(await mail.error(), null);
+    });
+
+    test('a server that breaks off is asked again under the same Message-ID', async () => {
+      smtp.answer('drop');
+      const mail = await send();
+      await mail.once(({ ErrorMessage }) => ErrorMessage !== undefined);
+      smtp.answer('accept');
+      const received = await smtp.next(1);
+      const { MessageId } = await mail.once(has('sent'));
+      assert.deepEqual(received.map(idOf), [MessageId]);
+    });
+
+    test('a refusal: the row and the log have the words of the server, once and for all', async () => {
+      const before = smtp.tried();
+      smtp.answer('refuse');
+      const mail = await send();
+      const row = await mail.once(has('failed'));
+      assert.match(row.ErrorMessage, /^550 /);
+      assert.deepEqual([await mail.error(), row.SendAt], [row.ErrorMessage, undefined]);
+      assert.deepEqual([smtp.tried() - before, smtp.received.length], [1, 0]);
+      assert.doesNotMatch(service.output(), /dana@/);
+    });
+
+    test('one of several is refused: the others get it once, the row says who did not', async () => {
+      answers.set('b@example.com', 'refuse');
+      const mail = await send('a@example.com, b@example.com');
+      const row = await mail.once(has('sent'));
+      assert.match(row.ErrorMessage, /^b@example\.com: 550 /);
+      assert.equal(await mail.error(), row.ErrorMessage);
+      assert.deepEqual(
+        smtp.received.map(({ to }) => to),
+        [['a@example.com']],
+      );
+    });
+
+    test('one of several is to be asked again: he alone gets it later', async () => {
+      answers.set('b@example.com', 'refuse-for-now');
+      const mail = await send('a@example.com, b@example.com');
+      const waiting = await mail.once(has('sent'));
+      assert.match(waiting.ErrorMessage, /^b@example\.com: 451 /);
+      answers.clear();
+      await smtp.next(2);
+      assert.equal((await mail.once(({ ErrorMessage }) => ErrorMessage === undefined)).SendStatus, 'sent');
+      assert.deepEqual(
+        smtp.received.map(({ to }) => to),
+        [['a@example.com'], ['b@example.com']],
+      );
+      assert.equal(new Set(smtp.received.map(idOf)).size, 1);
+    });
+
+    test('a slow server keeps nobody waiting: neither writes nor the actions that follow', async () => {
+      smtp.slow(3_000);
+      const table = newTable();
+      await create(table, { Name: 'a' });
+      const copy = { type: 'create-object', actionData: { table: 'Tags', fields: { Name: table } } };
+      await create('_Trigger', { table, events: ['create'], actions: [mails('a@example.com'), copy] });
+      await create(table, { Name: 'b' });
+      await eventually(async () => ((await rows('Tags', { Name: table })).length === 1 ? true : undefined));
+      assert.equal(smtp.received.length, 0);
+      await smtp.next(1);
+    });
+
+    for (const [how, end] of [
+      ['stopped', () => service.stop()],
+      ['killed', () => service.kill()],
+    ] as const)
+      test(`a service that is ${how} in between: the next one sends, whatever has become of the row`, async () => {
+        await smtp.close();
+        const [one, other] = [await send(), await send('b@example.com')];
+        const { MessageId } = await one.once(({ ErrorMessage }) => ErrorMessage !== undefined);
+        const { objectId } = await other.once(({ ErrorMessage }) => ErrorMessage !== undefined);
+        await service.call('DELETE', `/platform/classes/Emails/${objectId}`);
+        await end();
+        await listen(smtp.port);
+        await start(smtp.url);
+        const received = await smtp.next(2);
+        assert.deepEqual(received.flatMap(({ to }) => to).sort(), ['b@example.com', 'dana@example.com']);
+        assert.equal((await one.once(has('sent'))).MessageId, MessageId);
+        assert.ok(received.some((mail) => idOf(mail) === MessageId));
+        assert.equal(await other.row(), undefined);
+      });
+
     test('without SMTP_URL a message is kept, for the service alone, with all its recipients', async () => {
+      await service.stop();
       await start();
       const mail = await send('Dana <dana@example.com>, b@example.com', { bcc: 'noa@example.com', html: '<p>{{Name}}</p>' });
       const row = await mail.once(has('kept'));
@@ -82,104 +186,5 @@ for (const engine of engines)
       assert.deepEqual([row.MailFrom, row.SendAt, row.ErrorMessage], ['CRM <crm@example.com>', undefined, undefined]);
       assert.equal(await mail.error(), null);
       assert.doesNotMatch(service.output(), /dana@|noa@|שלום/);
-    });
-
-    test('a server that is away and comes back: the message arrives, and the reason is gone', async () => {
-      const { port } = await startWith();
-      await smtp?.close();
-      const mail = await send();
-      const waiting = await mail.once(({ ErrorMessage }) => ErrorMessage !== undefined);
-      assert.deepEqual([waiting.SendStatus, waiting.ErrorMessage], ['queued', 'The mail server cannot be reached.']);
-      smtp = await startSmtp({ port });
-      const [received] = await smtp.next(1);
-      const row = await mail.once(has('sent'));
-      assert.deepEqual([row.ErrorMessage, row.MessageId], [undefined, received && idOf(received)]);
-      assert.ok(row.SendAt.iso > row.createdAt);
-      assert.equal(await mail.error(), null);
-    });
-
-    test('a server that is busy, or breaks off, is asked again under the same Message-ID', async () => {
-      const server = await startWith({ answer: 'refuse-for-now' });
-      const mail = await send();
-      const waiting = await mail.once(({ ErrorMessage }) => ErrorMessage !== undefined);
-      assert.match(waiting.ErrorMessage, /^451 /);
-      server.answer('drop');
-      await mail.once(({ ErrorMessage }) => !ErrorMessage.startsWith('451'));
-      server.answer('accept');
-      const [received] = await server.next(1);
-      assert.equal((await mail.once(has('sent'))).MessageId, received && idOf(received));
-      assert.equal(server.received.length, 1);
-    });
-
-    test('a refusal: the row and the log have the words of the server, once and for all', async () => {
-      const server = await startWith({ answer: 'refuse' });
-      const mail = await send();
-      const row = await mail.once(has('failed'));
-      assert.match(row.ErrorMessage, /^550 /);
-      assert.deepEqual([await mail.error(), row.SendAt], [row.ErrorMessage, undefined]);
-      assert.deepEqual([server.tried(), server.received.length], [1, 0]);
-      assert.doesNotMatch(service.output(), /dana@/);
-    });
-
-    test('one of several is refused: the others get it once, the row says who did not', async () => {
-      const answers = new Map([['b@example.com', 'refuse' as const]]);
-      const server = await startWith({ answerTo: (address) => answers.get(address) });
-      const mail = await send('a@example.com, b@example.com');
-      const row = await mail.once(has('sent'));
-      assert.match(row.ErrorMessage, /^b@example\.com: 550 /);
-      assert.equal(await mail.error(), row.ErrorMessage);
-      assert.deepEqual(
-        server.received.map(({ to }) => to),
-        [['a@example.com']],
-      );
-    });
-
-    test('one of several is to be asked again: he alone gets it later', async () => {
-      const answers = new Map<string, 'refuse-for-now'>([['b@example.com', 'refuse-for-now']]);
-      const server = await startWith({ answerTo: (address) => answers.get(address) });
-      const mail = await send('a@example.com, b@example.com');
-      await mail.once(({ SendStatus, ErrorMessage }) => SendStatus === 'sent' && ErrorMessage?.startsWith('b@example.com: 451'));
-      answers.clear();
-      await server.next(2);
-      assert.equal((await mail.once(({ ErrorMessage }) => ErrorMessage === undefined)).SendStatus, 'sent');
-      assert.deepEqual(
-        server.received.map(({ to }) => to),
-        [['a@example.com'], ['b@example.com']],
-      );
-      assert.equal(new Set(server.received.map(idOf)).size, 1);
-    });
-
-    for (const [how, end] of [
-      ['stopped', () => service.stop()],
-      ['killed', () => service.kill()],
-    ] as const)
-      test(`a service that is ${how} in between: the next one sends, whatever has become of the row`, async () => {
-        const { port } = await startWith();
-        await smtp?.close();
-        const [one, other] = [await send(), await send('b@example.com')];
-        const { MessageId } = await one.once(({ ErrorMessage }) => ErrorMessage !== undefined);
-        const { objectId } = await other.once(({ ErrorMessage }) => ErrorMessage !== undefined);
-        await service.call('DELETE', `/platform/classes/Emails/${objectId}`);
-        await end();
-        smtp = await startSmtp({ port });
-        await start(smtp.url);
-        const received = await smtp.next(2);
-        assert.deepEqual(received.flatMap(({ to }) => to).sort(), ['b@example.com', 'dana@example.com']);
-        assert.equal((await one.once(has('sent'))).MessageId, MessageId);
-        assert.ok(received.some((mail) => idOf(mail) === MessageId));
-        assert.equal(await other.row(), undefined);
-      });
-
-    test('a slow server keeps nobody waiting: neither writes nor the actions that follow', async () => {
-      await startWith({ slow: 3_000 });
-      const began = performance.now();
-      const table = `T${Math.random().toString(36).slice(2)}`;
-      await create(table, { Name: 'a' });
-      const copy = { type: 'create-object', actionData: { table: 'Tags', fields: { Name: table } } };
-      await create('_Trigger', { table, events: ['create'], actions: [mails('a@example.com'), copy] });
-      await create(table, { Name: 'b' });
-      await eventually(async () => ((await rows('Tags', { Name: table })).length === 1 ? true : undefined));
-      assert.ok(performance.now() - began < 2_500);
-      await smtp?.next(1);
     });
   });

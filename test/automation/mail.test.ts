@@ -90,7 +90,7 @@ describe('e-mail', () => {
       assert.deepEqual([row.AccountId, row.MailTo], [AccountId, 'a@example.com']);
       const told = await world.find('_Timeline', { objectClass: 'Emails', objectIdValue: row.objectId });
       assert.deepEqual(
-        told.map(({ event, data, user }) => [event, typeof data?.updatedByTrigger, user]),
+        told.map(({ event, data, user }) => [event, typeof data?.updatedByTrigger, user.objectId]),
         [
           ['create', 'string', 'master'],
           ['update', 'string', 'master'],

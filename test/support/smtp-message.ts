@@ -1,7 +1,7 @@
 /** Mail as a test reads it: off the wire, or out of the box in the data directory. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import PostalMime from 'postal-mime';
+import PostalMime, { decodeWords } from 'postal-mime';
 
 export interface ReadMail {
   /** As it came, headers and encoded parts. */
@@ -16,7 +16,13 @@ export interface ReadMail {
 
 export async function readMail(raw: Buffer): Promise<ReadMail> {
   const { subject = '', html = '', text = '', headers } = await PostalMime.parse(raw);
-  return { raw: raw.toString(), subject, html, text, headers: new Map(headers.map(({ key, value }) => [key, value])) };
+  return {
+    raw: raw.toString(),
+    subject,
+    html,
+    text,
+    headers: new Map(headers.map(({ key, value }) => [key, decodeWords(value)])),
+  };
 }
 
 /** The mails kept in the box, oldest first. `to` is the header. */

@@ -22,10 +22,10 @@ export type SmtpAnswer = 'accept' | 'refuse-for-now' | 'refuse' | 'drop';
 export interface SmtpOptions {
   /** To listen where another one did. A free one where it is left out. */
   port?: number;
-  /** Milliseconds from the end of a mail to the answer. */
-  slow?: number;
   /** At first. */
   answer?: SmtpAnswer;
+  /** Milliseconds from the end of a mail to the answer, at first. */
+  slow?: number;
   /** How it answers to a recipient, where that is not as to all. */
   answerTo?: (address: string) => SmtpAnswer | undefined;
 }
@@ -47,6 +47,8 @@ export interface Smtp {
    */
   next(count?: number, within?: number): Promise<ReceivedMail[]>;
   answer(how: SmtpAnswer): void;
+  /** @param milliseconds from the end of a mail to the answer */
+  slow(milliseconds: number): void;
   /** Ends it, and the connections that are open. */
   close(): Promise<void>;
 }
@@ -59,10 +61,11 @@ const refusals: Partial<Record<SmtpAnswer, Error>> = {
 export async function startSmtp({ port = 0, slow = 0, answer = 'accept', answerTo }: SmtpOptions = {}): Promise<Smtp> {
   const received: ReceivedMail[] = [];
   let how = answer;
+  let pause = slow;
   let tried = 0;
   const take = async (stream: AsyncIterable<Buffer>, { envelope }: SMTPServerSession) => {
     const chunks = await Array.fromAsync(stream);
-    await wait(slow);
+    await wait(pause);
     const mail = await readMail(Buffer.concat(chunks));
     const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
     if (how !== 'drop') received.push({ ...mail, from, to: envelope.rcptTo.map(({ address }) => address) });
@@ -100,6 +103,9 @@ export async function startSmtp({ port = 0, slow = 0, answer = 'accept', answerT
     },
     answer(now) {
       how = now;
+    },
+    slow(milliseconds) {
+      pause = milliseconds;
     },
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };

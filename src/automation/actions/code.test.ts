@@ -3,6 +3,8 @@ import { after, before, test } from 'node:test';
 import type { JsonObject } from '../../kernel/json.ts';
 import { readRows } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
+import { addressesOf } from '../../storage/sql/testing/addresses.ts';
+import { SqliteEngine } from '../../storage/sqlite/index.ts';
 import type { TriggeringRecord } from '../model.ts';
 import type { LaterJob } from '../queue/later.ts';
 import { cause, makeWorld, type World } from '../testing/world.ts';
@@ -13,7 +15,7 @@ let world: World;
 let record: TriggeringRecord;
 
 before(async () => {
-  world = await makeWorld();
+  world = await makeWorld((directory) => new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf }));
   world.addFunction(
     'note',
     `export default async ({ system, signal, ...given }) => {

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Mailer } from '../../mail/index.ts';
+import { addressesOf } from '../../storage/sql/testing/addresses.ts';
+import { SqliteEngine } from '../../storage/sqlite/index.ts';
 import { queuedMail } from '../mail/testing/queued.ts';
 import type { ActionData, TriggeringRecord } from '../model.ts';
 import { cause, makeWorld, type World } from '../testing/world.ts';
@@ -15,7 +17,7 @@ let accountId: string;
 let record: TriggeringRecord;
 
 before(async () => {
-  world = await makeWorld();
+  world = await makeWorld((directory) => new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf }));
   accountId = await world.create('Accounts', { Name: 'דנה "D" <Cohen>', Email: 'dana@example.com' });
   const id = await world.create('Tickets', {
     Title: 'שלום',

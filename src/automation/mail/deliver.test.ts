@@ -5,6 +5,8 @@ import type { MailAttempt, Mailer, MailMessage } from '../../mail/index.ts';
 import { createLog } from '../../observe/index.ts';
 import { deleteRecord, type RecordContext, updateRecord } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
+import { addressesOf } from '../../storage/sql/testing/addresses.ts';
+import { SqliteEngine } from '../../storage/sqlite/index.ts';
 import { email } from '../actions/e-mail.ts';
 import type { TriggeringRecord } from '../model.ts';
 import { removeJob } from '../queue/index.ts';
@@ -29,7 +31,7 @@ const mailer = {
 } as unknown as Mailer;
 
 before(async () => {
-  world = await makeWorld();
+  world = await makeWorld((directory) => new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf }));
   record = await world.read('Tickets', await world.create('Tickets', { Title: 'a' }));
 });
 after(() => world.close());

@@ -32,16 +32,20 @@ export const deliverMail: LaterWork = async (system, job, parts) => {
   const outcome = await tryOnce(system, job, mail, parts);
   if (outcome.kind === 'kept') return settle(system, job, mail, { SendStatus: 'kept', ErrorMessage: null });
   if (outcome.kind === 'sent') return settleSent(system, job, mail, outcome.refused);
-  const { why } = outcome;
+  const why = whyNotAll(mail, outcome.why);
   const pause = pauses[job.attempts];
   if (outcome.permanent || pause === undefined) {
-    if (!mail.rest) return settle(system, job, mail, { SendStatus: 'failed', ErrorMessage: why }, notSent(mail, why));
-    const told = bounded([...mail.rest.refused, ...(mail.message.only ?? []).map((address) => `${address}: ${why}`)]);
-    return settle(system, job, mail, { ErrorMessage: told }, notSent(mail, told));
+    const fields = mail.rest ? { ErrorMessage: why } : { SendStatus: 'failed', ErrorMessage: why };
+    return settle(system, job, mail, fields, notSent(mail, why));
   }
   await tellWhy(system, job, mail, why);
   return { kind: 'again', pause };
 };
+
+/** Why a message did not go out; where others got it, who did not, and why. */
+function whyNotAll({ message: { only = [] }, rest }: QueuedMail, why: string): string {
+  return rest ? bounded([...rest.refused, ...only.map((address) => `${address}: ${why}`)]) : why;
+}
 
 /** The server took it for all, or for some. Those whom it refused for now have a job of their own. */
 function settleSent(

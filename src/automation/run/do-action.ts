@@ -46,6 +46,7 @@ export async function doAction(job: WriteRun, trigger: Trigger, action: Action, 
   const run = actionRun(job, trigger, action, { runId, attempt, done, failed: (error) => noting(end(error)) });
   try {
     await parts.perform(run, parts);
+    if (action.type === 'e-mail' || action.type === 'server-side-code') job.place.queued();
     // One that found nothing to write.
     if (!isCommitted) await commit(system.store, done);
   } catch (error) {

@@ -26,4 +26,6 @@ export interface Place {
   readonly parts: RunParts;
   /** Whether the service ends: asked between two steps. */
   readonly isEnough: () => boolean;
+  /** Told of a commit that may have queued a job that nobody else tells of. */
+  readonly queued: () => void;
 }

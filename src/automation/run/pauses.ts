@@ -1,7 +1,7 @@
 import { backoff } from './outcome.ts';
 
-/** Milliseconds until a record is looked at again for which another process has work. */
-const FOREIGN = 100;
+/** Milliseconds until a record is looked at again for which another process has work: at first, and at the most. */
+const FOREIGN = { first: 5, most: 20 };
 /** Records that wait at the most; then nothing more is begun until some have had their turn. */
 const MOST = 256;
 
@@ -11,6 +11,8 @@ interface Pause {
   readonly until: number | null;
   /** In a row, of its jobs. */
   readonly failures: number;
+  /** How often in a row another process was at it still. */
+  readonly looks: number;
 }
 
 /** Records whose jobs are in the queue and have to wait for a while. */
@@ -44,13 +46,15 @@ export class Pauses {
 
   /** Another process has an earlier job of the record. */
   awaitOther(key: string, objectId: string, now: number): void {
-    this.#pauses.set(key, { objectId, until: now + FOREIGN, failures: this.failures(key) });
+    const looks = this.#pauses.get(key)?.looks ?? 0;
+    const until = now + Math.min(FOREIGN.most, FOREIGN.first * 2 ** looks);
+    this.#pauses.set(key, { objectId, until, failures: this.failures(key), looks: looks + 1 });
   }
 
   /** A job failed for a reason that will pass. */
   fail(key: string, objectId: string, now: number): void {
     const failures = this.failures(key);
-    this.#pauses.set(key, { objectId, until: now + backoff(failures), failures: failures + 1 });
+    this.#pauses.set(key, { objectId, until: now + backoff(failures), failures: failures + 1, looks: 0 });
   }
 
   /** A job went well. */
@@ -67,8 +71,8 @@ export class Pauses {
       if (pause.until !== null && pause.until > now) next = Math.min(next ?? pause.until, pause.until);
       else {
         isAny ||= pause.until !== null;
-        // The failures count until a job went well, which another process may have done.
-        if (pause.failures === 0 || mayForget) this.#pauses.delete(key);
+        // They count until a job went well, which another process may have done.
+        if ((pause.failures === 0 && pause.looks === 0) || mayForget) this.#pauses.delete(key);
         else this.#pauses.set(key, { ...pause, until: null });
       }
     }

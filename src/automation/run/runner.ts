@@ -15,7 +15,7 @@ import { runWriteJob } from './write-job.ts';
 const BETWEEN_READS = 10;
 
 /** What a runner is told of the world. */
-export interface RunnerSettings extends Omit<Place, 'isEnough'> {
+export interface RunnerSettings extends Pick<Place, 'system' | 'parts'> {
   readonly peers: Peers;
   /** Keeps the system open until the answer is called. */
   hold(): () => void;
@@ -53,7 +53,7 @@ export class Runner {
   constructor(settings: RunnerSettings) {
     const { system, parts } = settings;
     this.#settings = settings;
-    this.#place = { system, parts, isEnough: () => this.#isClosed };
+    this.#place = { system, parts, isEnough: () => this.#isClosed, queued: () => this.#look() };
     this.#backlog = new Backlog(system.store);
     this.#lanes = new Lanes((job) => this.#work(job), {
       left: (ids) => this.#let(ids.filter((id) => !this.#removals.has(id))),

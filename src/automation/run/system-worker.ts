@@ -8,6 +8,8 @@ import { backoff } from './outcome.ts';
 import type { RunParts } from './parts.ts';
 import { Runner } from './runner.ts';
 
+/** Milliseconds until the queue is looked at again whatever is known: a process may come and go without being seen. */
+const LOOK_ANYWAY = 3_000;
 /** Milliseconds after which a process that is missing is looked for again. */
 const SECOND_LOOK = 1_050;
 
@@ -30,6 +32,7 @@ export class SystemWorker {
   readonly #events: WorkerEvents;
   /** What was known of the tables when they were last looked at. */
   #queueVersion = Number.NaN;
+  #lookedAt = Number.NEGATIVE_INFINITY;
   #losses = Number.NaN;
   #triggerVersion = Number.NaN;
   #adopting: Promise<void> | undefined;
@@ -75,7 +78,10 @@ export class SystemWorker {
   get mayHaveNews(): { readonly jobs: boolean; readonly schedules: boolean } {
     const { store } = this.system;
     return {
-      jobs: this.#queueVersion !== store.tableVersion(queueTable) || this.#losses !== this.#peers.losses,
+      jobs:
+        this.#queueVersion !== store.tableVersion(queueTable) ||
+        this.#losses !== this.#peers.losses ||
+        performance.now() - this.#lookedAt > LOOK_ANYWAY,
       schedules: this.#triggerVersion !== store.tableVersion('_Trigger'),
     };
   }
@@ -94,6 +100,7 @@ export class SystemWorker {
     const { store } = this.system;
     // Before reading: what is written meanwhile is looked at the next time.
     const [version, losses] = [store.tableVersion(queueTable), this.#peers.losses];
+    this.#lookedAt = performance.now();
     let isSecondLook = false;
     while (!this.#isClosed) {
       const owners = await ownersBeside(store, await this.#peers.alive(store));

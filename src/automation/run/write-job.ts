@@ -1,5 +1,6 @@
 import { newRowId } from '../../audit/index.ts';
 import { ServiceError } from '../../errors/fail.ts';
+import type { Mutation } from '../../storage/port.ts';
 import { dataOf, logRow } from '../log.ts';
 import type { Action, Trigger } from '../model.ts';
 import { type Job, noteJob, removeJob, type StoredPicture } from '../queue/index.ts';
@@ -31,12 +32,6 @@ export type WriteOutcome = 'done' | 'idle' | 'stopped';
  * @throws JobLost where it is not this process's any more; JobPaused where it has to be begun again from its row
  */
 export async function runWriteJob(place: Place, job: Job, before: StoredPicture | null, failures: number): Promise<WriteOutcome> {
-  const { triggers } = place.parts;
-  try {
-    await triggers.ready(place.system.store);
-  } catch (error) {
-    throw new JobPaused('the triggers could not be read', { cause: error });
-  }
   return new WriteRun(place, job, before, failures).run();
 }
 
@@ -75,11 +70,22 @@ export class WriteRun {
       const id = job.triggers[this.#progress.trigger];
       if (id === undefined) return this.#isRemoved ? 'done' : 'idle';
       if (place.isEnough()) return 'stopped';
-      const trigger = place.parts.triggers.byId(place.system.store, id);
+      const trigger = await this.#trigger(id);
       if (!trigger?.isActive) await this.#report(id, trigger ? off : gone);
       else if ((await this.#isToRun(trigger)) && !(await this.#act(trigger))) return 'stopped';
       if (this.#isRemoved) return 'done';
     }
+  }
+
+  /** A trigger as it is when its turn has come. */
+  async #trigger(id: string): Promise<Trigger | undefined> {
+    const { system, parts } = this.place;
+    try {
+      await parts.triggers.ready(system.store);
+    } catch (error) {
+      throw new JobPaused('the triggers could not be read', { cause: error });
+    }
+    return parts.triggers.byId(system.store, id);
   }
 
   /** @returns false where it does not fire, or cannot: the next trigger is next by then */
@@ -167,7 +173,7 @@ export class WriteRun {
   /** The steps that bring the job to `progress`, with the row that says that the trigger fired where it is not there yet. */
   stepsTo(progress: Progress | null, rows: Steps): Steps {
     const fired = this.#progress.isFired ? noSteps : this.#fired;
-    return this.#stepsTo(progress, (schema) => [...fired(schema), ...rows(schema)]);
+    return this.#stepsTo(progress, (schema) => [...inOrder(fired(schema)), ...rows(schema)]);
   }
 
   #stepsTo(progress: Progress | null, rows: Steps): Steps {
@@ -203,3 +209,12 @@ export class WriteRun {
 }
 
 const noSteps: Steps = () => [];
+
+/** As ordinary steps: notes of one commit may come in any order. */
+function inOrder(steps: readonly Mutation[]): Mutation[] {
+  return steps.map((step) => {
+    if (step.kind !== 'insert') return step;
+    const { isNote: _, ...ordinary } = step;
+    return ordinary;
+  });
+}

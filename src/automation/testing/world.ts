@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,10 +14,8 @@ import {
   type WriteEvent,
   type WriteHooks,
 } from '../../records/index.ts';
-import { masterContext } from '../../records/testing/context.ts';
-import { type Store, wholeText } from '../../storage/port.ts';
-import { addressesOf } from '../../storage/sql/testing/addresses.ts';
-import { SqliteEngine } from '../../storage/sqlite/index.ts';
+import { masterContext, noFiles } from '../../records/testing/context.ts';
+import { type Engine, type Store, wholeText } from '../../storage/port.ts';
 import { provision } from '../../systems/provision.ts';
 import { userTableRules } from '../../users/index.ts';
 import type { ActionParts, ActionRun, AutomationSystem } from '../actions/action.ts';
@@ -65,9 +62,10 @@ export const triggerOf = (more: Partial<Trigger> = {}): Trigger => ({
   ...more,
 });
 
-export async function makeWorld(files: WriteHooks['files'] = masterContext({} as Store).hooks.files): Promise<World> {
+/** @param open a test's own, since a fixture knows no engine */
+export async function makeWorld(open: (directory: string) => Engine, files: WriteHooks['files'] = noFiles): Promise<World> {
   const directory = mkdtempSync(join(tmpdir(), 'rds-automation-'));
-  const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
+  const engine = open(directory);
   const store = await engine.open('app');
   await provision(store);
   const writes: WriteEvent[] = [];

@@ -15,7 +15,7 @@ import { LINK_TIME, newResetToken } from './token.ts';
 
 /** What requests for a new password work with. */
 export interface ResetParts {
-  readonly mailer: Mailer;
+  readonly mailer: Pick<Mailer, 'send'>;
   /** The service's address as clients see it, without a slash at the end. */
   readonly baseUrl: () => string;
   readonly log: Logger;

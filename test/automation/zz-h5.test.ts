@@ -1,0 +1,23 @@
+import { test } from 'node:test';
+import { dataForTest } from '/work/main/test/support/data.ts';
+import { path } from '/work/main/test/support/records.ts';
+import { startService } from '/work/main/test/support/service.ts';
+import { emptied } from '/work/main/test/automation/trail.ts';
+test('x', async () => {
+    const { database } = await dataForTest('postgres');
+    const a = await startService({ database, env: {LOG_LEVEL:'debug'} }); const b = await startService({ database });
+  const { body } = await a.call('POST', path('Steps'), { body: { Step: 0 } });
+  const action = { type: 'create-object', actionData: { table: 'Seen', fields: { Step: '{{Step}}' } } };
+  await a.call('POST', '/platform/schemas/Seen', { body: { className: 'Seen', fields: { Step: { type: 'Number' } } } });
+  await a.call('POST', path('_Trigger'), { body: { table: 'Steps', events: ['update'], actions: [action] } });
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const began = Date.now();
+  for (let step = 1; step <= 100; step++) await (step % 2 === 0 ? a : b).call('PUT', path('Steps', body.objectId), { body: { Step: step } });
+  console.log('written', Date.now() - began);
+  await emptied(a, 60000).catch((e) => console.log(e.message));
+  console.log('done', Date.now() - began);
+  const rows = (await a.call('GET', path('Seen'), {query:{limit:200}})).body.results.map((r: any) => [r.Step, Date.parse(r.createdAt) - began]);
+  console.log(JSON.stringify(rows));
+  await a.stop(); await b.stop();
+  console.log(a.output().slice(-2000), b.output().slice(-1000));
+});
