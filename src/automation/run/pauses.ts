@@ -57,9 +57,11 @@ export class Pauses {
     this.#pauses.set(key, { objectId, until: now + backoff(failures), failures: failures + 1, looks: 0 });
   }
 
-  /** A job went well. */
-  forget(key: string): void {
-    this.#pauses.delete(key);
+  /** A job went well. A later one of the record may still be waiting for another process. */
+  succeed(key: string): void {
+    const pause = this.#pauses.get(key);
+    if (pause && pause.until !== null) this.#pauses.set(key, { ...pause, failures: 0 });
+    else if (pause) this.#pauses.delete(key);
   }
 
   /** Ends the pauses that are over. @returns whether there were any, and when the next one is over */

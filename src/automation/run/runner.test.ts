@@ -13,7 +13,7 @@ import { ReaderPool } from '../../storage/sqlite/reads/pool.ts';
 import { SqliteStore } from '../../storage/sqlite/store.ts';
 import type { ActionRun } from '../actions/action.ts';
 import { ActionFailed } from '../actions/action-failed.ts';
-import { change, makeTables, queued, rowsOf } from '../schedule/testing/tables.ts';
+import { change, makeTables, queued, remove, rowsOf } from '../schedule/testing/tables.ts';
 import { calls, finish, left, logged, makes, queueRows, trigger, worldOf } from './testing/world.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-runner-'));
@@ -332,26 +332,29 @@ describe('a process that ends', () => {
     const ended = world.work();
     await wait(250);
     assert.deepEqual(await made(), ['a y']);
-    await store.write({
-      plan: (schema) => ({
-        changes: [],
-        mutations: [
-          {
-            kind: 'deleteAll',
-            table: schema.tables.get('_TriggerQueue') as never,
-            filter: {
-              kind: 'compare',
-              field: schema.tables.get('_TriggerQueue')?.fields.get('objectId') as never,
-              op: 'eq',
-              value: 'foreign001',
-            },
-          },
-        ],
-      }),
-    });
+    await remove(store, '_TriggerQueue', 'foreign001');
     await ended;
     assert.deepEqual(await made(), ['a y', 'a x']);
   });
+});
+
+test('a job that waits for another process is looked for although an earlier one of its record ends meanwhile', async () => {
+  await rows('t', 'x');
+  await queueRows(store, [{ objectId: 'foreign001', triggers: 't', objectIdValue: 'x', owner: 'other' }]);
+  await rows('t', 'x');
+  const world = worldOf(store, {
+    triggers: [trigger('t', [makes('a')])],
+    perform: async (run) => {
+      await wait(30);
+      await make(run);
+    },
+  });
+  const ended = world.work();
+  await wait(200);
+  assert.deepEqual(await made(), ['a x']);
+  await remove(store, '_TriggerQueue', 'foreign001');
+  await ended;
+  assert.deepEqual(await made(), ['a x', 'a x']);
 });
 
 test('what will pass is tried again, and its record waits while others go on', async () => {

@@ -195,7 +195,7 @@ export class Runner {
     try {
       const isWhole = job.kind === 'schedule' ? await this.#expand(job) : await this.#write(job, key);
       if (!isWhole) return 'held';
-      this.#pauses.forget(key);
+      this.#pauses.succeed(key);
       return 'next';
     } catch (error) {
       if (error instanceof JobLost) return 'held';

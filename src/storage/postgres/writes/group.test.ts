@@ -96,9 +96,17 @@ test('a write and what tells of it are one statement, so that it fails alone', (
   const statementsOf = (mutations: Mutation[]) =>
     compileGroup([{ changes: [], mutations }], schema, context).flatMap(({ statements }) => statements.map(({ text }) => text));
   const copying: Mutation = { ...(note('x') as Insert), copies };
+  const picture = {
+    from: table,
+    objectId: '1',
+    fields: [...table.fields.values()],
+    to: fieldOf(tableOf(schema, '_Log'), 'record'),
+  };
+  const picturing: Mutation = { ...(note('y') as Insert), picture };
   for (const [mutations, returns] of [
-    [[update('A', '1'), unmark, note('x')], ' SELECT * FROM u'],
-    [[update('A', '1'), unmark, copying], ' SELECT * FROM u'],
+    [[update('A', '1'), unmark, note('x')], ' SELECT u0 FROM u'],
+    [[update('A', '1'), unmark, copying], ' SELECT u0 FROM u'],
+    [[update('A', '1'), unmark, picturing], ' SELECT u0 FROM u'],
     [[remove('A', '1'), unmark, note('x')], ' SELECT (SELECT at FROM pointing), (SELECT count(*) FROM gone)'],
   ] as const) {
     const [text, ...others] = statementsOf([...mutations]);
@@ -106,6 +114,8 @@ test('a write and what tells of it are one statement, so that it fails alone', (
   }
   // Of another record, or beside a step that may fail: each by itself.
   assert.equal(statementsOf([update('A', '2'), copying]).length, 2);
+  assert.equal(statementsOf([update('A', '2'), picturing]).length, 2);
+  assert.equal(statementsOf([insert('A', '1'), picturing]).length, 2);
   assert.equal(statementsOf([update('A', '1'), update('A', '2'), note('x')]).length, 3);
 });
 

@@ -124,7 +124,7 @@ function withAlong(mutation: Of<'update'>, along: readonly Along[], dialect: Dia
   const { text, params } = compileUpdate(mutation, dialect);
   const out = new SqlWriter(dialect);
   out.params.push(...params);
-  const own = ['u', ...mutation.returning.map((_, at) => `u${at}`)].join(', ');
+  const own = ['u0', ...mutation.returning.map((_, at) => `u${at + 1}`)].join(', ');
   const taken = takenBy(along, dialect);
   out.add(`WITH u (${own}`);
   for (const name of taken.keys()) out.add(', ').name(name);
