@@ -173,10 +173,12 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
   // Most commands need no files, and should not fail where these cannot be reached.
   let opened: Promise<Files> | undefined;
   const files = () => (opened ??= openFiles(config, stores, log));
-  const contextOf = masterOf(hooksWith(
-    fileKeeper(async (system, file) => (await files()).complete(system, file)),
-    nobody,
-  ));
+  const contextOf = masterOf(
+    hooksWith(
+      fileKeeper(async (system, file) => (await files()).complete(system, file)),
+      nobody,
+    ),
+  );
   const appIds = () => registry.read().systems.map(({ appId }) => appId);
   const withStore = async <T>(appId: string, work: (store: Store) => Promise<T>): Promise<T> => {
     if (!appIds().includes(appId)) throw new OperatorError(`there is no system ${JSON.stringify(appId)}`);

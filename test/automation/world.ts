@@ -104,7 +104,7 @@ export function useWorld(engine: EngineName, { env = {} }: WorldOptions = {}): W
   const queued = () => (queue as Queue).rows();
   const settle: World['settle'] = async () => {
     const deadline = Date.now() + 10_000;
-    for (let empty = 0; empty < 2; await wait(15)) {
+    for (let empty = 0; empty < 2; await wait(5)) {
       const rows = await queued();
       empty = rows.length === 0 ? empty + 1 : 0;
       if (Date.now() > deadline)

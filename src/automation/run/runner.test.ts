@@ -338,6 +338,22 @@ describe('a process that ends', () => {
   });
 });
 
+test('a queue that begins with much of another process keeps only its records waiting', async () => {
+  const foreign = Array.from({ length: 120 }, (_, n) => ({ objectId: `foreign${String(n).padStart(3, '0')}`, owner: 'other' }));
+  await queueRows(
+    store,
+    foreign.map((one) => ({ triggers: 't', objectIdValue: 'x', ...one })),
+  );
+  await rows('t', 'x', 'y', 'x', 'z');
+  const world = worldOf(store, { triggers: [trigger('t', [makes('a')])], perform: make });
+  const ended = world.work();
+  await wait(300);
+  assert.deepEqual((await made()).toSorted(), ['a y', 'a z']);
+  for (const { objectId } of foreign) await remove(store, '_TriggerQueue', objectId);
+  await ended;
+  assert.deepEqual((await made()).slice(2), ['a x', 'a x']);
+});
+
 test('a job that waits for another process is looked for although an earlier one of its record ends meanwhile', async () => {
   await rows('t', 'x');
   await queueRows(store, [{ objectId: 'foreign001', triggers: 't', objectIdValue: 'x', owner: 'other' }]);

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Query } from '../../query/selection.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Migration } from '../../storage/migrations.ts';
-import { type Store, type WritePlan, wholeText } from '../../storage/port.ts';
+import { SchemaChanged, type Store, type WritePlan, wholeText } from '../../storage/port.ts';
 
 /** A step of what every system has: the service's own tables and what stands in them. One commit, carried out once, sets its number. */
 export interface SystemMigration extends Migration {
@@ -28,6 +28,20 @@ export async function readRecords(
   names: readonly string[],
   atMost = Number.POSITIVE_INFINITY,
 ): Promise<JsonObject[]> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await readOnce(store, className, names, atMost);
+    } catch (error) {
+      // Another process is a step ahead.
+      if (!(error instanceof SchemaChanged) || attempt === ATTEMPTS) throw error;
+      await store.whenCurrent();
+    }
+}
+
+/** How often a read is planned anew since the schema has changed meanwhile. More often is no accident. */
+const ATTEMPTS = 20;
+
+async function readOnce(store: Store, className: string, names: readonly string[], limit: number): Promise<JsonObject[]> {
   const table = store.schema().tables.get(className);
   if (!table) return [];
   const query: Query = {
@@ -37,7 +51,7 @@ export async function readRecords(
     includes: [],
     order: [],
     skip: 0,
-    limit: atMost,
+    limit,
     count: false,
     withScore: false,
   };
