@@ -97,6 +97,39 @@ onEachEngine((world) => {
     for (const error of errors) assert.doesNotMatch(error, /undefined|null|\[object|\bat \/|SQLITE|server error/);
   });
 
+  test('what a function does to what it was handed changes nothing for the next action', async () => {
+    const table = await world.place({ n: 'Number' });
+    const heard = await world.place({ n: 'Number', of: 'String' });
+    const actions = [
+      runsCode('mutates'),
+      creates(heard, { Name: '{{Name}}', n: '{{n}}', of: '{{objectId}}' }),
+      updates('self', { n: 2 }),
+    ];
+    const trigger = await world.trigger({ table, events: ['create'], actions });
+    const act = () => world.create(table, { Name: 'a', n: 1 });
+    const id = await world.effects(act, made(table), made(heard), changed(table), called(), runs(1, 3));
+    const [{ Name, n, of }] = (await world.find(heard)) as [Json];
+    assert.deepEqual({ Name, n, of }, { Name: 'a', n: 1, of: id });
+    for (const { triggerId, data } of await world.log({ objectIdValue: id }))
+      assert.deepEqual([triggerId, JSON.parse(data).Name], [trigger, 'a']);
+  });
+
+  test('a record that an action deletes: the next action of it is an error row, its delete fires', async () => {
+    const table = await world.place({ Target: 'String' });
+    const heard = await world.place();
+    await world.trigger({
+      table,
+      events: ['create'],
+      actions: [runsCode('removes'), updates('self', { Name: 'x' }), creates(heard, { Name: 'after' })],
+    });
+    await world.trigger({ table, events: ['delete'], actions: [creates(heard, { Name: 'gone' })] });
+    const once = { [`create ${table}`]: 1, [`delete ${table}`]: 1 };
+    const id = await world.effects(() => world.create(table, { Target: table }), once, made(heard, 2), called(), runs(2, 3, 1));
+    assert.deepEqual((await world.find(heard)).map(({ Name }) => Name).sort(), ['after', 'gone']);
+    const [row] = (await world.log({ objectIdValue: id, error: { $exists: true } })) as [Json];
+    assert.equal(said(row), 'Object not found.');
+  });
+
   test('a trigger that fails does not keep the next trigger, nor the next write, from running', async () => {
     const table = await world.place({ n: 'Number' });
     const heard = await world.place({ n: 'Number' });

@@ -13,6 +13,10 @@ const functions: Record<string, string> = {
   'hold.js': noted(`while (existsSync(HELD)) await new Promise((done) => setTimeout(done, 10));`),
   'fails.js': noted(`throw new Error('The shop is closed: "' + (record.Name ?? '') + '"');`),
   'creates.js': noted(`await system.create(record.Target, { Target: record.Target });`),
+  'mutates.js': noted(
+    `record.Name = 'forged'; delete record.n; record.objectId = 'forged'; Object.assign(trigger, { id: 'forged' });`,
+  ),
+  'removes.js': noted(`await system.delete(record.Target, record.objectId);`),
   'acts.js': noted(`
     const { objectId } = await system.create(record.Target, { Name: 'made' });
     await system.update(record.Target, objectId, { Name: 'changed' });

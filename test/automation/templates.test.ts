@@ -47,6 +47,11 @@ const values = ({ record, table }: Pick<Seat, 'record' | 'table'>): readonly [Js
   ['{{Owner.password}}', 'String', undefined],
   ['{{Owner._username_key}}', 'String', undefined],
   ['{{objectId}}', 'String', record.objectId],
+  // A text for a Pointer field is an objectId.
+  ['{{objectId}}', `Pointer:${table}`, pointer(table, record.objectId)],
+  ['{{P.objectId}}', 'Pointer:Tags', record.P],
+  ['tag0000002', 'Pointer:Tags', tags[1]],
+  ['{{none}}', 'Pointer:Tags', undefined],
   ['{{createdBy}}', 'Pointer:_User', pointer('_User', 'master')],
   ['{{html}}', 'HTML/XML', '<p>{{Name}}</p>'],
   ['{{constructor}}', 'String', undefined],
@@ -118,6 +123,26 @@ onEachEngine((world) => {
     await world.effects(() => world.create(table, { Name: text }), made(table), made(heard), runs());
     const [{ Name, text: inText }] = (await world.find(heard)) as [Json];
     assert.deepEqual([Name, inText], [text, `a ${text}`]);
+  });
+
+  test('what looks like an operator is refused: an error row', async () => {
+    const table = await world.place({ o: 'Object', list: 'Array' });
+    const heard = await world.place({ any: 'Object', n: 'Number', list: 'Array' });
+    for (const [field, template] of Object.entries({ n: '{{o.op}}', any: '{{o.op}}', list: '{{list}}' }))
+      await world.trigger({ table, events: ['update'], actions: [creates(heard, { [field]: template })] });
+    const op = { __op: 'Increment', amount: 1 };
+    const id = await world.create(table, { Name: 'x' });
+    await world.effects(() => world.update(table, id, { o: { op }, list: [op] }), { [`update ${table}`]: 1 }, runs(3, 0, 3));
+    const rows = await world.log({ objectIdValue: id, error: { $exists: true } });
+    for (const row of rows) assert.match(said(row), /operator/);
+  });
+
+  test('update-object whose values are all absent: nothing is written, and it is done', async () => {
+    const table = await world.place({ none: 'String' });
+    const fields = { none: '{{noSuchField}}', Name: '{{none}}' };
+    await world.trigger({ table, events: ['create', 'update'], actions: [updates('self', fields)] });
+    const id = await world.effects(() => world.create(table, { Name: 'a' }), made(table), runs());
+    assert.equal((await world.read(table, id)).Name, 'a');
   });
 
   test('update-object: templates of the values; one whose value is absent leaves the field as it is', async () => {

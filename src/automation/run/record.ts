@@ -51,7 +51,8 @@ export class RecordPicture implements PicturedRecord {
   readonly className: string;
   readonly objectId: string;
   readonly #values: ReadonlyMap<string, StoredValue>;
-  readonly #text: string;
+  readonly #write: () => string;
+  #text: string | undefined;
 
   /** @param picture `null`: nothing is known but the id */
   constructor(store: Store, { className, objectId }: Pick<Job, 'className' | 'objectId'>, picture: StoredPicture | null) {
@@ -60,7 +61,8 @@ export class RecordPicture implements PicturedRecord {
     const table = store.schema().tables.get(className);
     const read = table && picture ? readPicture(table, picture) : null;
     this.#values = read?.values ?? new Map();
-    this.#text = table && read ? textOf(store.reader, table, read.layout, objectId, read.values) : JSON.stringify({ objectId });
+    this.#write = () =>
+      table && read ? textOf(store.reader, table, read.layout, objectId, read.values) : JSON.stringify({ objectId });
   }
 
   valueOf({ name }: Field): StoredValue {
@@ -69,6 +71,7 @@ export class RecordPicture implements PicturedRecord {
 
   /** The record for one reader, with a copy of its fields of its own. */
   copy(): TriggeringRecord {
+    this.#text ??= this.#write();
     return new Copy(this.className, this.objectId, this.#text);
   }
 }

@@ -4,17 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fail, serviceError } from '../../errors/fail.ts';
+import { serviceError } from '../../errors/fail.ts';
 import { newObjectId } from '../../kernel/ids.ts';
 import { createRecord } from '../../records/index.ts';
-import type { Store } from '../../storage/port.ts';
+import { masterContext } from '../../records/testing/context.ts';
 import { rowContext } from '../../storage/sql/testing/addresses.ts';
 import { ReaderPool } from '../../storage/sqlite/reads/pool.ts';
 import { SqliteStore } from '../../storage/sqlite/store.ts';
 import type { ActionRun } from '../actions/action.ts';
-import { ActionFailed } from '../actions/action-failed.ts';
-import { change, makeTables, queued, remove, rowsOf } from '../schedule/testing/tables.ts';
-import { calls, finish, left, logged, makes, queueRows, trigger, worldOf } from './testing/world.ts';
+import { makeTables, rowsOf } from '../schedule/testing/tables.ts';
+import { finish, left, logged, makes, queueRows, trigger, worldOf } from './testing/world.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-runner-'));
 let pool: ReaderPool;
@@ -26,20 +25,13 @@ beforeEach(async () => {
   await store?.close();
   store = new SqliteStore(join(directory, `${newObjectId()}.sqlite`), { pool, report: assert.fail, ...rowContext });
   await makeTables(store);
-  await createRecord(masterOf(store), 'Done', { objectId: 'first', action: 'none', of: 'nothing' });
+  await createRecord(masterContext(store), 'Done', { objectId: 'first', action: 'none', of: 'nothing' });
 });
 after(async () => {
   await store.close();
   await pool.close();
   rmSync(directory, { recursive: true });
 });
-
-const masterOf = (of: Store) => ({ appId: 'app', store: of, principal: { kind: 'master' } as const, hooks, referer: null });
-const hooks = {
-  observers: [],
-  rules: new Map(),
-  files: { attach: () => [], settle: async () => ({ kept: new Set<string>(), granted: new Set<string>() }) },
-};
 
 /** Makes a record that names the action and the record. */
 const make = async ({ context, action, record }: ActionRun): Promise<void> => {
@@ -52,139 +44,6 @@ const rows = (triggers: string, ...records: string[]) =>
     store,
     records.map((objectIdValue) => ({ triggers, objectIdValue })),
   );
-
-describe('a write', () => {
-  test('its triggers and their actions are done in their order, each with its row, and its rows are gone', async () => {
-    await queueRows(store, [
-      { objectId: 'before0001', kind: 'before', objectIdValue: 'a' },
-      { triggers: 't1,t2', objectIdValue: 'a', before: 'before0001' },
-    ]);
-    const triggers = [trigger('t1', [makes('a1'), makes('a2')]), trigger('t2', [makes('a3')])];
-    const world = worldOf(store, { triggers, perform: make });
-    assert.equal(await world.work(), null);
-    assert.deepEqual(await made(), ['a1 a', 'a2 a', 'a3 a']);
-    assert.deepEqual(await logged(store), ['t1 - a ok', 't1 a1 a ok', 't1 a2 a ok', 't2 - a ok', 't2 a3 a ok']);
-    assert.deepEqual(await left(store), []);
-    assert.equal(world.held(), 0);
-  });
-
-  test('one that does not fire, is gone or switched off, or has no action to do', async () => {
-    const triggers = [
-      trigger('no', [makes('a1')]),
-      trigger('off', [makes('a1')], { isActive: false }),
-      trigger('empty', [makes('a1', false)]),
-      trigger('yes', [makes('a1')]),
-    ];
-    await rows('no', 'x', 'y');
-    await rows('no,gone,off,empty,yes,no', 'z');
-    const fires = async (_: unknown, { id }: { id: string }) => id !== 'no';
-    await worldOf(store, { triggers, perform: make, fires }).work();
-    assert.deepEqual(await made(), ['a1 z']);
-    assert.deepEqual(await logged(store), [
-      'gone - z The trigger was deleted before it could run.',
-      'off - z The trigger was switched off before it could run.',
-      'empty - z ok',
-      'yes - z ok',
-      'yes a1 z ok',
-    ]);
-    assert.deepEqual(await left(store), []);
-  });
-
-  test('narrow flags leave out actions of a type without a row', async () => {
-    const changes = { ...makes('upd'), type: 'update-object', data: { target: 'self', fields: {} } } as const;
-    const triggers = [trigger('t', [makes('make'), changes, calls('call')])];
-    const flags = { create: 'createActions', update: 'updateActions', both: 'createActions,updateActions' };
-    for (const [objectIdValue, given] of Object.entries(flags))
-      await queueRows(store, [{ triggers: 't', objectIdValue, flags: given }]);
-    await worldOf(store, { triggers }).work();
-    assert.deepEqual((await logged(store)).toSorted(), [
-      ...['t - both ok', 't - create ok', 't - update ok', 't call both ok', 't call create ok', 't call update ok'],
-      ...['t make update ok', 't upd create ok'],
-    ]);
-  });
-
-  test('the fourth level is told, and nothing done', async () => {
-    await queueRows(store, [
-      { triggers: 't', objectIdValue: 'third', level: 3, source: 's' },
-      { triggers: 't', objectIdValue: 'fourth', level: 4, source: 's' },
-    ]);
-    const causes: unknown[] = [];
-    const perform = async (run: ActionRun) => {
-      causes.push(run.cause);
-      await make(run);
-    };
-    await worldOf(store, { triggers: [trigger('t', [makes('a')])], perform }).work();
-    assert.deepEqual(causes, [{ triggerId: 't', level: 3, source: 's' }]);
-    assert.deepEqual((await logged(store)).toSorted(), [
-      't - fourth blocked! trigger step is to deep -3. source trigger: s',
-      't - third ok',
-      't a third ok',
-    ]);
-  });
-
-  test('an action that fails has its error in its row, and the next is done', async () => {
-    const triggers = [
-      trigger(
-        't',
-        ['refused', 'fault', 'told', 'wrote', 'fine'].map((id) => makes(id)),
-      ),
-    ];
-    await rows('t', 'x');
-    const perform = async (run: ActionRun) => {
-      if (run.action.id === 'refused') fail('objectNotFound');
-      if (run.action.id === 'fault') throw new Error('secret');
-      if (run.action.id === 'told') throw new ActionFailed('nobody to send to');
-      if (run.action.id === 'wrote') await make({ ...run, context: { ...run.reading, alongside: run.failed('in vain') } });
-      else await make(run);
-    };
-    await worldOf(store, { triggers, perform }).work();
-    assert.deepEqual(await logged(store), [
-      't - x ok',
-      't refused x Object not found.',
-      't fault x server error',
-      't told x nobody to send to',
-      't wrote x in vain',
-      't fine x ok',
-    ]);
-    assert.deepEqual(await made(), ['wrote x', 'fine x']);
-  });
-
-  test('a condition that cannot be looked at is told, and the next trigger runs', async () => {
-    await rows('t1,t2', 'x');
-    await rows('t2,t1', 'y');
-    const fires = async (_: unknown, { id }: { id: string }) => (id === 't1' ? fail('classMissing', 'Things') : true);
-    await worldOf(store, { triggers: [trigger('t1', []), trigger('t2', [])], fires }).work();
-    assert.deepEqual((await logged(store)).toSorted(), [
-      ...['t1 - x Class Things does not exist.', 't1 - y Class Things does not exist.', 't2 - x ok', 't2 - y ok'],
-    ]);
-    assert.deepEqual(await left(store), []);
-  });
-
-  test('the record is as its picture has it, without fields that are gone, secrets and values that do not fit', async () => {
-    const seen: unknown[] = [];
-    const perform = async (run: ActionRun) => {
-      seen.push(run.record.fields);
-      await finish(run);
-    };
-    await queueRows(store, [
-      {
-        ...{ triggers: 't', objectIdValue: 'x', fields: '["objectId","createdAt","name","gone","size"]' },
-        record: '["x","1000","n",5,"2.5"]',
-      },
-      { triggers: 't', objectIdValue: 'x', fields: '["objectId","size","name"]', record: '["x","no number",null]' },
-      { triggers: 't', objectIdValue: 'x', objectClass: 'Nothing' },
-    ]);
-    await worldOf(store, { triggers: [trigger('t', [makes('a')])], perform }).work();
-    assert.deepEqual(
-      seen.toSorted((a, b) => JSON.stringify(b).length - JSON.stringify(a).length),
-      [
-        { objectId: 'x', createdAt: '1970-01-01T00:00:01.000Z', name: 'n', size: 2.5, ACL: {} },
-        { objectId: 'x', ACL: {} },
-        { objectId: 'x' },
-      ],
-    );
-  });
-});
 
 describe('order and number', () => {
   test('jobs of a record are done one after the other in their order, those of others side by side', async () => {
@@ -263,114 +122,6 @@ describe('order and number', () => {
     assert.deepEqual(await left(store), []);
     assert.ok(performance.now() - began < 10_000);
   });
-});
-
-describe('a process that ends', () => {
-  test('goes on where it was: what is done is not done again', async () => {
-    await rows('t1,t2', 'x');
-    const triggers = [trigger('t1', [makes('a1'), makes('a2')]), trigger('t2', [makes('a3')])];
-    let dies: string | null = 'a2';
-    const perform = async (run: ActionRun) => {
-      if (run.action.id === dies) await new Promise(() => {});
-      await make(run);
-    };
-    const first = worldOf(store, { triggers, perform });
-    first.runner.wake();
-    while ((await made()).length < 1) await wait(5);
-    await wait(20);
-    dies = 'a3';
-    const second = worldOf(store, { triggers, perform });
-    second.runner.wake();
-    while ((await made()).length < 2) await wait(5);
-    dies = null;
-    await worldOf(store, { triggers, perform }).work();
-    assert.deepEqual(await made(), ['a1 x', 'a2 x', 'a3 x']);
-    assert.deepEqual(await logged(store), ['t1 - x ok', 't1 a1 x ok', 't1 a2 x ok', 't2 - x ok', 't2 a3 x ok']);
-  });
-
-  test('a function that was running is called again with the same id, and a row says so; not for ever', async () => {
-    await rows('t', 'x');
-    const triggers = [trigger('t', [calls('call'), makes('a')])];
-    const attempts: [string, number][] = [];
-    const dying = async ({ runId, attempt }: ActionRun) => {
-      attempts.push([runId, attempt]);
-      await new Promise(() => {});
-    };
-    for (let n = 1; n <= 5; n++) {
-      worldOf(store, { triggers, perform: dying }).runner.wake();
-      while (attempts.length < n) await wait(2);
-    }
-    assert.deepEqual(
-      attempts.map(([, attempt]) => attempt),
-      [1, 2, 3, 4, 5],
-    );
-    assert.equal(new Set(attempts.map(([id]) => id)).size, 1);
-    await worldOf(store, { triggers }).work();
-    const again = 't call x The process ended while this action ran; it is run again.';
-    const end = 't call x The process ended each time while this action ran; it is not run again.';
-    assert.deepEqual(await logged(store), ['t - x ok', again, again, again, again, end, 't a x ok']);
-  });
-
-  test('a job that another process has taken over is let go of without a trace', async () => {
-    await rows('t', 'x', 'x', 'y');
-    const perform = async (run: ActionRun) => {
-      const rowsOfX = (await queued(store, 'write')).filter(({ objectIdValue }) => objectIdValue === 'x');
-      if (run.record.objectId === 'x')
-        for (const { objectId } of rowsOfX) await change(store, '_TriggerQueue', objectId as string, { owner: 'other' });
-      await make(run);
-    };
-    await worldOf(store, { triggers: [trigger('t', [makes('a')])], perform }).work();
-    assert.deepEqual(await made(), ['a y']);
-    assert.deepEqual(await logged(store), ['t - y ok', 't a y ok']);
-    assert.equal((await left(store)).length, 2);
-  });
-
-  test('an earlier job of the record that is another process’s is waited for', async () => {
-    await queueRows(store, [{ objectId: 'foreign001', triggers: 't', objectIdValue: 'x', owner: 'other' }]);
-    await rows('t', 'x', 'y');
-    const world = worldOf(store, { triggers: [trigger('t', [makes('a')])], perform: make });
-    const ended = world.work();
-    await wait(250);
-    assert.deepEqual(await made(), ['a y']);
-    await remove(store, '_TriggerQueue', 'foreign001');
-    await ended;
-    assert.deepEqual(await made(), ['a y', 'a x']);
-  });
-});
-
-test('a queue that begins with much of another process keeps only its records waiting', async () => {
-  const foreign = Array.from({ length: 120 }, (_, n) => ({ objectId: `foreign${String(n).padStart(3, '0')}`, owner: 'other' }));
-  await queueRows(
-    store,
-    foreign.map((one) => ({ triggers: 't', objectIdValue: 'x', ...one })),
-  );
-  await rows('t', 'x', 'y', 'x', 'z');
-  const world = worldOf(store, { triggers: [trigger('t', [makes('a')])], perform: make });
-  const ended = world.work();
-  await wait(300);
-  assert.deepEqual((await made()).toSorted(), ['a y', 'a z']);
-  for (const { objectId } of foreign) await remove(store, '_TriggerQueue', objectId);
-  await ended;
-  assert.deepEqual((await made()).slice(2), ['a x', 'a x']);
-});
-
-test('a job that waits for another process is looked for although an earlier one of its record ends meanwhile', async () => {
-  await rows('t', 'x');
-  await queueRows(store, [{ objectId: 'foreign001', triggers: 't', objectIdValue: 'x', owner: 'other' }]);
-  await rows('t', 'x');
-  const world = worldOf(store, {
-    triggers: [trigger('t', [makes('a')])],
-    perform: async (run) => {
-      await wait(30);
-      await make(run);
-    },
-  });
-  const ended = world.work();
-  await wait(200);
-  assert.deepEqual(await made(), ['a x']);
-  await remove(store, '_TriggerQueue', 'foreign001');
-  await ended;
-  assert.deepEqual(await made(), ['a x', 'a x']);
 });
 
 test('what will pass is tried again, and its record waits while others go on', async () => {

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { fail } from '../../errors/fail.ts';
+import { newObjectId } from '../../kernel/ids.ts';
+import { createRecord } from '../../records/index.ts';
+import { masterContext } from '../../records/testing/context.ts';
+import { rowContext } from '../../storage/sql/testing/addresses.ts';
+import { ReaderPool } from '../../storage/sqlite/reads/pool.ts';
+import { SqliteStore } from '../../storage/sqlite/store.ts';
+import type { ActionRun } from '../actions/action.ts';
+import { ActionFailed } from '../actions/action-failed.ts';
+import { makeTables, rowsOf } from '../schedule/testing/tables.ts';
+import { calls, finish, left, logged, makes, queueRows, trigger, worldOf } from './testing/world.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'rds-write-job-'));
+let pool: ReaderPool;
+let store: SqliteStore;
+before(() => {
+  pool = new ReaderPool(10_000, assert.fail);
+});
+beforeEach(async () => {
+  await store?.close();
+  store = new SqliteStore(join(directory, `${newObjectId()}.sqlite`), { pool, report: assert.fail, ...rowContext });
+  await makeTables(store);
+  await createRecord(masterContext(store), 'Done', { objectId: 'first', action: 'none', of: 'nothing' });
+});
+after(async () => {
+  await store.close();
+  await pool.close();
+  rmSync(directory, { recursive: true });
+});
+
+/** Makes a record that names the action and the record. */
+const make = async ({ context, action, record }: ActionRun): Promise<void> => {
+  await createRecord(context, 'Done', { action: action.id, of: record.objectId });
+};
+const made = async (): Promise<string[]> =>
+  (await rowsOf(store, 'Done', ['action', 'of'])).slice(1).map(({ action, of }) => `${action} ${of}`);
+const rows = (triggers: string, ...records: string[]) =>
+  queueRows(
+    store,
+    records.map((objectIdValue) => ({ triggers, objectIdValue })),
+  );
+
+describe('a write', () => {
+  test('its triggers and their actions are done in their order, each with its row, and its rows are gone', async () => {
+    await queueRows(store, [
+      { objectId: 'before0001', kind: 'before', objectIdValue: 'a' },
+      { triggers: 't1,t2', objectIdValue: 'a', before: 'before0001' },
+    ]);
+    const triggers = [trigger('t1', [makes('a1'), makes('a2')]), trigger('t2', [makes('a3')])];
+    const world = worldOf(store, { triggers, perform: make });
+    assert.equal(await world.work(), null);
+    assert.deepEqual(await made(), ['a1 a', 'a2 a', 'a3 a']);
+    assert.deepEqual(await logged(store), ['t1 - a ok', 't1 a1 a ok', 't1 a2 a ok', 't2 - a ok', 't2 a3 a ok']);
+    assert.deepEqual(await left(store), []);
+    assert.equal(world.held(), 0);
+  });
+
+  test('one that does not fire, is gone or switched off, or has no action to do', async () => {
+    const triggers = [
+      trigger('no', [makes('a1')]),
+      trigger('off', [makes('a1')], { isActive: false }),
+      trigger('empty', [makes('a1', false)]),
+      trigger('yes', [makes('a1')]),
+    ];
+    await rows('no', 'x', 'y');
+    await rows('no,gone,off,empty,yes,no', 'z');
+    const fires = async (_: unknown, { id }: { id: string }) => id !== 'no';
+    await worldOf(store, { triggers, perform: make, fires }).work();
+    assert.deepEqual(await made(), ['a1 z']);
+    assert.deepEqual(await logged(store), [
+      'gone - z The trigger was deleted before it could run.',
+      'off - z The trigger was switched off before it could run.',
+      'empty - z ok',
+      'yes - z ok',
+      'yes a1 z ok',
+    ]);
+    assert.deepEqual(await left(store), []);
+  });
+
+  test('narrow flags leave out actions of a type without a row', async () => {
+    const changes = { ...makes('upd'), type: 'update-object', data: { target: 'self', fields: {} } } as const;
+    const triggers = [trigger('t', [makes('make'), changes, calls('call')])];
+    const flags = { create: 'createActions', update: 'updateActions', both: 'createActions,updateActions' };
+    for (const [objectIdValue, given] of Object.entries(flags))
+      await queueRows(store, [{ triggers: 't', objectIdValue, flags: given }]);
+    await worldOf(store, { triggers }).work();
+    assert.deepEqual((await logged(store)).toSorted(), [
+      ...['t - both ok', 't - create ok', 't - update ok', 't call both ok', 't call create ok', 't call update ok'],
+      ...['t make update ok', 't upd create ok'],
+    ]);
+  });
+
+  test('the fourth level is told, and nothing done', async () => {
+    await queueRows(store, [
+      { triggers: 't', objectIdValue: 'third', level: 3, source: 's' },
+      { triggers: 't', objectIdValue: 'fourth', level: 4, source: 's' },
+    ]);
+    const causes: unknown[] = [];
+    const perform = async (run: ActionRun) => {
+      causes.push(run.cause);
+      await make(run);
+    };
+    await worldOf(store, { triggers: [trigger('t', [makes('a')])], perform }).work();
+    assert.deepEqual(causes, [{ triggerId: 't', level: 3, source: 's' }]);
+    assert.deepEqual((await logged(store)).toSorted(), [
+      't - fourth blocked! trigger step is to deep -3. source trigger: s',
+      't - third ok',
+      't a third ok',
+    ]);
+  });
+
+  test('an action that fails has its error in its row, and the next is done', async () => {
+    const triggers = [
+      trigger(
+        't',
+        ['refused', 'fault', 'told', 'wrote', 'fine'].map((id) => makes(id)),
+      ),
+    ];
+    await rows('t', 'x');
+    const perform = async (run: ActionRun) => {
+      if (run.action.id === 'refused') fail('objectNotFound');
+      if (run.action.id === 'fault') throw new Error('secret');
+      if (run.action.id === 'told') throw new ActionFailed('nobody to send to');
+      if (run.action.id === 'wrote') await make({ ...run, context: { ...run.reading, alongside: run.failed('in vain') } });
+      else await make(run);
+    };
+    await worldOf(store, { triggers, perform }).work();
+    assert.deepEqual(await logged(store), [
+      't - x ok',
+      't refused x Object not found.',
+      't fault x server error',
+      't told x nobody to send to',
+      't wrote x in vain',
+      't fine x ok',
+    ]);
+    assert.deepEqual(await made(), ['wrote x', 'fine x']);
+  });
+
+  test('a condition that cannot be looked at is told, and the next trigger runs', async () => {
+    await rows('t1,t2', 'x');
+    await rows('t2,t1', 'y');
+    const fires = async (_: unknown, { id }: { id: string }) => (id === 't1' ? fail('classMissing', 'Things') : true);
+    await worldOf(store, { triggers: [trigger('t1', []), trigger('t2', [])], fires }).work();
+    assert.deepEqual((await logged(store)).toSorted(), [
+      ...['t1 - x Class Things does not exist.', 't1 - y Class Things does not exist.', 't2 - x ok', 't2 - y ok'],
+    ]);
+    assert.deepEqual(await left(store), []);
+  });
+
+  test('the record is as its picture has it, without fields that are gone, secrets and values that do not fit', async () => {
+    const seen: unknown[] = [];
+    const perform = async (run: ActionRun) => {
+      seen.push(run.record.fields);
+      await finish(run);
+    };
+    await queueRows(store, [
+      {
+        ...{ triggers: 't', objectIdValue: 'x', fields: '["objectId","createdAt","name","gone","size"]' },
+        record: '["x","1000","n",5,"2.5"]',
+      },
+      { triggers: 't', objectIdValue: 'x', fields: '["objectId","size","name"]', record: '["x","no number",null]' },
+      { triggers: 't', objectIdValue: 'x', objectClass: 'Nothing' },
+    ]);
+    await worldOf(store, { triggers: [trigger('t', [makes('a')])], perform }).work();
+    assert.deepEqual(
+      seen.toSorted((a, b) => JSON.stringify(b).length - JSON.stringify(a).length),
+      [
+        { objectId: 'x', createdAt: '1970-01-01T00:00:01.000Z', name: 'n', size: 2.5, ACL: {} },
+        { objectId: 'x', ACL: {} },
+        { objectId: 'x' },
+      ],
+    );
+  });
+});
