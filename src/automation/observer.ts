@@ -1,13 +1,11 @@
-import { actorId } from '../access/index.ts';
 import { newRowId } from '../audit/index.ts';
 import type { RecordContext, WriteEvent, WriteObserver } from '../records/index.ts';
-import type { Field, Schema, TableSchema } from '../schema/model.ts';
-import { isHidden, secretFieldsOf } from '../schema/system-tables.ts';
-import { columnFields } from '../storage/columns.ts';
-import type { Mutation } from '../storage/port.ts';
-import type { StoredValue } from '../values/index.ts';
+import type { Schema } from '../schema/model.ts';
+import type { Mutation, Picture } from '../storage/port.ts';
 import { activeTriggers } from './active.ts';
+import { candidates, foundCandidates, isRelation } from './candidates.ts';
 import type { Trigger } from './model.ts';
+import { createdValues, picturedFields } from './picture.ts';
 import { jobRow } from './queue/index.ts';
 
 /** What the runner is told of writes. */
@@ -32,7 +30,7 @@ export function triggerObserver(listener: WriteListener): WriteObserver {
     ready: ({ store }) => activeTriggers.ready(store),
     before(event, schema, context) {
       if (event.event === 'create') return none;
-      const triggers = candidates(event, context);
+      const triggers = candidates(event, schema, context);
       if (triggers.length === 0) return none;
       if (event.event === 'delete') return writeRow(event, triggers, schema, context, { isPictured: true });
       if (triggers.every(({ changedFields }) => changedFields.length === 0)) return none;
@@ -46,7 +44,7 @@ export function triggerObserver(listener: WriteListener): WriteObserver {
     },
     mutations(event, schema, context) {
       if (event.event === 'delete') return none;
-      const triggers = candidates(event, context);
+      const triggers = candidates(event, schema, context);
       if (triggers.length === 0) return none;
       // Rules of a table set values that its event does not tell of.
       const isPictured = event.event === 'update' || context.hooks.rules.has(event.table.className);
@@ -54,26 +52,10 @@ export function triggerObserver(listener: WriteListener): WriteObserver {
     },
     committed(event, context) {
       if (event.table.className === '_Trigger') listener.triggersChanged(context);
-      if (candidates(event, context).length > 0) listener.queued(context);
+      if (foundCandidates(event).length > 0) listener.queued(context);
     },
   };
 }
-
-/** The triggers that a write may fire: whether they do is for the runner to find out. */
-function candidates(event: WriteEvent, { store }: RecordContext): readonly Trigger[] {
-  const { className } = event.table;
-  const triggers = activeTriggers.of(store, className);
-  if (triggers.length === 0 || event.flags.triggers || isHidden(className)) return [];
-  return triggers.filter((trigger) => trigger.events.has(event.event) && (event.event !== 'update' || touches(event, trigger)));
-}
-
-/** Whether an update writes to one of the fields whose change fires a trigger. */
-function touches({ assignments, sent, table }: WriteEvent, { changedFields }: Trigger): boolean {
-  if (changedFields.length === 0) return true;
-  return changedFields.some((name) => assignments.has(name) || (isRelation(table, name) && Object.hasOwn(sent, name)));
-}
-
-const isRelation = (table: TableSchema, name: string): boolean => table.fields.get(name)?.type === 'Relation';
 
 const aboutRecord = ({ event, table, objectId }: WriteEvent) => ({
   event,
@@ -112,36 +94,12 @@ function writeRow(
   return isPictured ? jobRow(schema, row, pictureOf(event)) : jobRow(schema, { ...row, ...valuesOf(event) });
 }
 
-/** A table's fields that are in a picture, and their names as JSON. */
-interface Pictured {
-  readonly fields: readonly Field[];
-  readonly names: string;
-}
-
-const known = new WeakMap<TableSchema, Pictured>();
-
-function pictureOf({ table, objectId }: WriteEvent) {
-  let pictured = known.get(table);
-  if (!pictured) {
-    const secret = secretFieldsOf(table.className);
-    const fields = columnFields(table).filter(({ name }) => !secret.has(name));
-    pictured = { fields, names: JSON.stringify(fields.map(({ name }) => name)) };
-    known.set(table, pictured);
-  }
-  return { from: table, objectId, ...pictured };
+function pictureOf({ table, objectId }: WriteEvent): Omit<Picture, 'to'> {
+  return { from: table, objectId, fields: picturedFields(table) };
 }
 
 /** The record of a create, of which the event tells all. */
-function valuesOf({ table, objectId, at, principal, assignments }: WriteEvent): { fields: string; record: string } {
-  const secret = secretFieldsOf(table.className);
-  const actor = actorId(principal);
-  const names = ['objectId', 'createdAt', 'updatedAt', 'createdBy', 'updatedBy'];
-  const values: StoredValue[] = [objectId, at, at, actor, actor];
-  for (const assignment of assignments.values()) {
-    const { field, kind } = assignment;
-    if (kind !== 'set' || assignment.value === null || secret.has(field.name)) continue;
-    names.push(field.name);
-    values.push(assignment.value);
-  }
-  return { fields: JSON.stringify(names), record: JSON.stringify(values) };
+function valuesOf(event: WriteEvent): { fields: string; record: string } {
+  const values = createdValues(event);
+  return { fields: JSON.stringify([...values.keys()]), record: JSON.stringify([...values.values()]) };
 }

@@ -1,12 +1,11 @@
 import { newRowId } from '../../audit/index.ts';
 import type { Filter } from '../../query/filter.ts';
 import { readRows } from '../../records/index.ts';
-import { type Field, fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
-import { secretFieldsOf } from '../../schema/system-tables.ts';
-import { columnFields } from '../../storage/columns.ts';
+import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 import { criteriaOf } from '../definition/index.ts';
 import type { Trigger } from '../model.ts';
+import { picturedFields } from '../picture.ts';
 import { jobRow } from '../queue/index.ts';
 
 /**
@@ -40,7 +39,7 @@ export function writeRows(trigger: Trigger, ids: readonly string[], owner: strin
   return (schema) => {
     const table = schema.tables.get(trigger.table);
     if (!table) return [];
-    const fields = picturedIn(table);
+    const fields = picturedFields(table);
     return rows.flatMap(([id, rowId]) => {
       const row = {
         ...{ objectId: rowId, createdAt: at, kind: 'write', triggers: trigger.id, event: 'schedule', level: 1 },
@@ -49,17 +48,4 @@ export function writeRows(trigger: Trigger, ids: readonly string[], owner: strin
       return jobRow(schema, row, { from: table, objectId: id, fields });
     });
   };
-}
-
-const known = new WeakMap<TableSchema, readonly Field[]>();
-
-/** A table's fields that are in a picture, one list for as long as the table stays. */
-function picturedIn(table: TableSchema): readonly Field[] {
-  let fields = known.get(table);
-  if (!fields) {
-    const secret = secretFieldsOf(table.className);
-    fields = columnFields(table).filter(({ name }) => !secret.has(name));
-    known.set(table, fields);
-  }
-  return fields;
 }

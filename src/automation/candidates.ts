@@ -1,0 +1,59 @@
+import { evaluate } from '../query/evaluate/index.ts';
+import type { RecordContext, WriteEvent } from '../records/index.ts';
+import type { Schema, TableSchema } from '../schema/model.ts';
+import { isHidden } from '../schema/system-tables.ts';
+import { activeTriggers } from './active.ts';
+import { criteriaOf } from './definition/index.ts';
+import type { Trigger } from './model.ts';
+import { createdValues } from './picture.ts';
+
+const none: readonly Trigger[] = [];
+const found = new WeakMap<WriteEvent, readonly Trigger[]>();
+
+/**
+ * The triggers that a write may fire: whether they do is for the runner to find out. Those whose criteria a record that is made does not meet,
+ * which is known already, are left out, so that they cost nothing.
+ */
+export function candidates(event: WriteEvent, schema: Schema, context: RecordContext): readonly Trigger[] {
+  const active = activeTriggers.of(context.store, event.table.className);
+  if (active.length === 0 || event.flags.triggers || isHidden(event.table.className)) return none;
+  let triggers = found.get(event);
+  if (!triggers) {
+    triggers = active.filter((trigger) => trigger.events.has(event.event) && mayFire(event, trigger, schema, context));
+    found.set(event, triggers);
+  }
+  return triggers;
+}
+
+/** Those that `candidates` found last. */
+export const foundCandidates = (event: WriteEvent): readonly Trigger[] => found.get(event) ?? none;
+
+function mayFire(event: WriteEvent, trigger: Trigger, schema: Schema, context: RecordContext): boolean {
+  if (event.event === 'update') return touches(event, trigger);
+  return event.event === 'delete' || trigger.criteria === null || mayMatch(event, trigger, schema, context);
+}
+
+/** Whether an update writes to one of the fields whose change fires a trigger. */
+function touches({ assignments, sent, table }: WriteEvent, { changedFields }: Trigger): boolean {
+  if (changedFields.length === 0) return true;
+  return changedFields.some((name) => assignments.has(name) || (isRelation(table, name) && Object.hasOwn(sent, name)));
+}
+
+export const isRelation = (table: TableSchema, name: string): boolean => table.fields.get(name)?.type === 'Relation';
+
+/** False where a record that is made does not meet the criteria for certain. What cannot be told here, errors too, is the runner's. */
+function mayMatch(event: WriteEvent, trigger: Trigger, schema: Schema, { hooks }: RecordContext): boolean {
+  const { table } = event;
+  if (hooks.rules.has(table.className) || schema.tables.get(table.className) !== table) return true;
+  try {
+    const values = createdValues(event);
+    const matches = evaluate(
+      criteriaOf(trigger, table, schema),
+      ({ name }) => values.get(name) ?? null,
+      async () => true,
+    );
+    return matches !== false;
+  } catch {
+    return true;
+  }
+}
