@@ -13,6 +13,7 @@ const functions: Record<string, string> = {
   'hold.js': noted(`while (existsSync(HELD)) await new Promise((done) => setTimeout(done, 10));`),
   'fails.js': noted(`throw new Error('The shop is closed: "' + (record.Name ?? '') + '"');`),
   'creates.js': noted(`await system.create(record.Target, { Target: record.Target });`),
+  'waits.js': noted(`await new Promise((done) => setTimeout(done, 30 - 10 * (record.n % 4)));`),
   'mutates.js': noted(
     `record.Name = 'forged'; delete record.n; record.objectId = 'forged'; Object.assign(trigger, { id: 'forged' });`,
   ),

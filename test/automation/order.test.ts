@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { path } from '../support/records.ts';
-import { changed, creates, made, plus, runs, updates } from './effects.ts';
+import { called, changed, creates, made, plus, runs, runsCode, updates } from './effects.ts';
 import { onEachEngine } from './world.ts';
 
 onEachEngine((world) => {
@@ -28,6 +28,22 @@ onEachEngine((world) => {
       (await world.find(heard)).map(({ n }) => n),
       Array.from({ length: 200 }, (_, n) => n + 1),
     );
+  });
+
+  test('a run of a record waits for the one before, however long that takes', async () => {
+    const [table, heard] = [await place(), await place()];
+    await world.trigger({ table, events: ['update'], actions: [runsCode('waits'), tell(heard)] });
+    const ids = [await world.create(table, { n: 0 }), await world.create(table, { n: 0 })];
+    const numbers = Array.from({ length: 30 }, (_, n) => n + 1);
+    const requests = numbers.flatMap((n) => ids.map((id) => put(table, id, n)));
+    const act = () => world.call('POST', '/platform/batch', { body: { requests } });
+    await world.effects(act, changed(table, 60), made(heard, 60), called(60), runs(60, 120));
+    const found = await world.find(heard);
+    for (const id of ids)
+      assert.deepEqual(
+        found.filter(({ of }) => of === id).map(({ n }) => n),
+        numbers,
+      );
   });
 
   test('200 updates of one record side by side: each once, in the order of the timeline', async () => {
