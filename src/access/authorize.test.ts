@@ -63,6 +63,16 @@ for (const [sentence, permissions, action, given] of cases)
     }
   });
 
+test('SPEC "Users and sessions": what a new system opens by user fields it opens to nobody without a role', () => {
+  const notifications = tableWith({ readUserFields: ['owner'], delete: { pointerFields: ['owner'] } }, '_Notification');
+  for (const action of ['find', 'get', 'count', 'delete'] as const) {
+    const denial = { code: 119, message: denied(action === 'count' ? 'find' : action, '_Notification') };
+    assert.throws(() => authorize(caller('u1'), action, notifications), denial);
+    assert.doesNotThrow(() => authorize(caller('u1 in Sales'), action, notifications));
+  }
+  assert.doesNotThrow(() => authorize(caller('u1'), 'find', tableWith({ find: { u1: true } }, '_Notification')));
+});
+
 test('a wrong credential is refused everything, however open the table (SPEC "Authentication" 1)', () => {
   const open = tableWith(Object.fromEntries(clpActions.map((action) => [action, { '*': true }])));
   for (const action of clpActions) assert.throws(() => authorize(invalid, action, open), { code: 119, message: denied(action) });

@@ -5,7 +5,7 @@ import { identitiesOf, names, pointerFieldsOf } from './entities.ts';
 import { bothOf, type Grant, type RowGuard } from './grant.ts';
 import { holdsKey, type Principal } from './principal.ts';
 import { nowhere, visibilityFor } from './protected-fields.ts';
-import { isWrite, refuseOutright } from './system-tables.ts';
+import { isWrite, opensToRoles, refuseOutright } from './system-tables.ts';
 
 /**
  * The one place that decides what a caller may do with a table; every path asks it (REST, batch, include, sub-queries, aggregate).
@@ -77,7 +77,7 @@ function ownSessions(principal: Principal): RowGuard {
 function rightTo(principal: Principal, action: ClpAction, table: TableSchema): { readonly rows: RowGuard | null } | null {
   const grants = table.permissions[action];
   if (names(grants, principal)) return { rows: null };
-  if (principal.kind !== 'user') return null;
+  if (principal.kind !== 'user' || (opensToRoles(table.className) && principal.roles.length === 0)) return null;
   const { readUserFields = [], writeUserFields = [] } = table.permissions;
   const fields = [...pointerFieldsOf(grants), ...(isWrite(action) ? writeUserFields : readUserFields)];
   return fields.length > 0 ? { rows: { kind: 'userFields', fields, userId: principal.userId } } : null;

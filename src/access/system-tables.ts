@@ -8,6 +8,9 @@ const writes: ReadonlySet<string> = new Set(['create', 'update', 'delete', 'addF
 /** Whether an action changes something. */
 export const isWrite = (action: ClpAction): boolean => writes.has(action);
 
+/** SPEC "Users and sessions": without a role all queries return 119. A new system opens this table by whom a record is for. */
+export const opensToRoles = (className: string): boolean => className === '_Notification';
+
 /** SPEC "`_syslogTriggers` fields": takes POST and PUT, rejects DELETE. So do the other logs of its kind. */
 const isNeverDeleted = (className: string): boolean => className.startsWith('_syslog');
 /** SPEC "Other system tables": `_RequestLog` is for the master key only. */

@@ -33,10 +33,12 @@ function mayFire(event: WriteEvent, trigger: Trigger, schema: Schema, context: R
   return event.event === 'delete' || trigger.criteria === null || mayMatch(event, trigger, schema, context);
 }
 
-/** Whether an update writes to one of the fields whose change fires a trigger. */
+/** Whether an update writes to one of the fields whose change fires a trigger, or the table has one of them no more: the runner tells of that. */
 function touches({ assignments, sent, table }: WriteEvent, { changedFields }: Trigger): boolean {
   if (changedFields.length === 0) return true;
-  return changedFields.some((name) => assignments.has(name) || (isRelation(table, name) && Object.hasOwn(sent, name)));
+  return changedFields.some(
+    (name) => assignments.has(name) || !table.fields.has(name) || (isRelation(table, name) && Object.hasOwn(sent, name)),
+  );
 }
 
 export const isRelation = (table: TableSchema, name: string): boolean => table.fields.get(name)?.type === 'Relation';

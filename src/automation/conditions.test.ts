@@ -122,7 +122,6 @@ test('changedFields compares values', async () => {
     [['Data.a'], { Data: '{"a":1,"b":{"c":3}}' }, true],
     [['Tags'], { Tags: '["a","b"]' }, true],
     [['Tags'], { Tags: null }, true],
-    [['Nothing', 'constructor'], { Nothing: 1, constructor: 1 }, false],
     [[], {}, true],
   ] as const)
     assert.equal(
@@ -132,6 +131,18 @@ test('changedFields compares values', async () => {
     );
   assert.equal(await asked({ changedFields: ['Name'] }, pictured(same), { event: 'create' }), true);
   assert.equal(await asked({ changedFields: ['Name'] }, pictured(same)), true);
+});
+
+test('a changed field that is gone is an error, whatever else has changed', async () => {
+  const before = pictured({ Name: 'one' });
+  for (const name of ['Nothing', 'constructor'])
+    await assert.rejects(asked({ changedFields: ['Name', name] }, pictured({ Name: 'two' }), { before }), {
+      code: 107,
+      message: `Invalid trigger: changedFields names no field of Probes: ${name}`,
+    });
+  assert.equal(await asked({ changedFields: ['Nothing'] }, pictured(), { event: 'create' }), true);
+  const gone = { ...pictured(), className: 'Gone' };
+  await assert.rejects(asked({ table: 'Gone', changedFields: ['Name'] }, gone, { before }), { key: 'classMissing' });
 });
 
 test('a Relation has changed where it was sent', async () => {

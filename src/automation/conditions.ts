@@ -3,7 +3,7 @@ import { canonicalJson } from '../kernel/json.ts';
 import { evaluate } from '../query/evaluate/index.ts';
 import type { Filter } from '../query/filter.ts';
 import { underSchema } from '../records/replan.ts';
-import { type Field, fieldOf, type TableSchema } from '../schema/model.ts';
+import { type Field, fieldOf, type Schema, type TableSchema } from '../schema/model.ts';
 import { rootOf } from '../schema/naming.ts';
 import { type Store, wholeText } from '../storage/port.ts';
 import { type StoredValue, storageOf } from '../values/index.ts';
@@ -25,7 +25,8 @@ export interface PicturedRecord {
  * @param record after the write; before it for a delete
  * @param before the write; `null` where no trigger of it asks what has changed
  * @param sentRelations names of the Relations that the write changed
- * @throws errors of the criteria where the table no longer fits them: what `criteriaOf` throws, classMissing (103); timeout, unavailable
+ * @throws where the table no longer fits the definition: invalidTrigger (107) for a field of `changedFields` that is gone, what `criteriaOf` throws,
+ *   classMissing (103); timeout, unavailable
  */
 export async function fires(
   system: AutomationSystem,
@@ -38,25 +39,30 @@ export async function fires(
   if (trigger.table !== record.className || !trigger.events.has(event)) return false;
   if (event === 'schedule') return true;
   const { store } = system;
-  const table = store.schema().tables.get(record.className);
-  if (event === 'update' && before && !hasChanged(trigger, table, record, before, sentRelations)) return false;
+  if (event === 'update' && before && !hasChanged(trigger, store.schema(), record, before, sentRelations)) return false;
   return trigger.criteria === null || underSchema(store, async () => matches(store, trigger, record));
 }
 
 function hasChanged(
   { changedFields }: Trigger,
-  table: TableSchema | undefined,
+  schema: Schema,
   record: PicturedRecord,
   before: PicturedRecord,
   sentRelations: readonly string[],
 ): boolean {
   if (changedFields.length === 0) return true;
-  return changedFields.some((name) => {
-    const field = table?.fields.get(rootOf(name));
-    if (field?.type === 'Relation') return sentRelations.includes(field.name);
-    return field !== undefined && !isSame(field, record.valueOf(field), before.valueOf(field));
-  });
+  const { className, fields } = tableOfRecord(record, schema);
+  return changedFields
+    .map((name) => fields.get(rootOf(name)) ?? fail('invalidTrigger', `changedFields names no field of ${className}: ${name}`))
+    .some((field) =>
+      field.type === 'Relation'
+        ? sentRelations.includes(field.name)
+        : !isSame(field, record.valueOf(field), before.valueOf(field)),
+    );
 }
+
+const tableOfRecord = ({ className }: PicturedRecord, { tables }: Schema): TableSchema =>
+  tables.get(className) ?? fail('classMissing', className);
 
 /** JSON is the same where its content is, whatever the order of keys. */
 function isSame(field: Field, one: StoredValue, other: StoredValue): boolean {
@@ -67,7 +73,7 @@ function isSame(field: Field, one: StoredValue, other: StoredValue): boolean {
 
 async function matches(store: Store, trigger: Trigger, record: PicturedRecord): Promise<boolean> {
   const schema = store.schema();
-  const table = schema.tables.get(record.className) ?? fail('classMissing', record.className);
+  const table = tableOfRecord(record, schema);
   return evaluate(
     criteriaOf(trigger, table, schema),
     (field) => record.valueOf(field),

@@ -33,6 +33,8 @@ export interface ActionData {
   readonly notification: {
     /** A user's id, a Pointer field of the record, or a template. */
     readonly user: string;
+    /** `user` was written as a Pointer: it is an id, or a template of one. */
+    readonly isPointer?: true;
     readonly content: string;
     readonly icon: string | null;
   };

@@ -45,22 +45,24 @@ before(async () => {
 after(() => world.close());
 
 test('a template alone takes over the value, typed', async () => {
-  for (const name of [
-    'Text',
-    'Number',
-    'Float',
-    'No',
-    'When',
-    'Sale',
-    'Tags',
-    'Braces',
-    'Photo',
-    'Empty',
-    'objectId',
-    'createdAt',
-  ])
+  for (const name of ['Text', 'Number', 'Float', 'No', 'When', 'Sale', 'Tags', 'Braces', 'Photo', 'Empty', 'objectId'])
     for (const template of [`{{${name}}}`, `{{ ${name} }}`, `{{{${name}}}}`])
       assert.deepEqual(await fillOf().value(template), record.fields[name], template);
+});
+
+test('createdAt and updatedAt alone are Dates; in a text, and in a Date, they are the text', async () => {
+  const at = await world.read('Sales', (record.fields.Sale as { objectId: string }).objectId);
+  for (const name of ['createdAt', 'updatedAt']) {
+    const wrapped = { __type: 'Date', iso: record.fields[name] };
+    assert.deepEqual(await fillOf().value(`{{ ${name} }}`), wrapped);
+    assert.deepEqual(await fillOf().value([{ at: `{{${name}}}` }]), [{ at: wrapped }]);
+    assert.deepEqual(await fillOf().value({ __type: 'Date', iso: `{{${name}}}` }), wrapped);
+    assert.equal(await fillOf().text(`{{${name}}}`), record.fields[name]);
+    assert.equal(await fillOf().value(`at {{${name}}}`), `at ${record.fields[name]}`);
+    assert.deepEqual(await fillOf().value(`{{Sale.${name}}}`), { __type: 'Date', iso: at.fields[name] });
+  }
+  assert.deepEqual(await fillOf().value({ __type: 'Date', iso: '{{When}}' }), date);
+  assert.deepEqual(await fillOf().value({ iso: '{{When}}' }), { iso: date });
 });
 
 test('places inside Objects and Arrays, and the parts of wrappers', async () => {

@@ -1,6 +1,6 @@
 import { fail } from '../errors/fail.ts';
 import { escapeHtml } from '../kernel/html.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { isOperator } from '../values/index.ts';
 import type { ActionRun } from './actions/action.ts';
@@ -17,7 +17,7 @@ import { valueText } from './templates/value-text.ts';
  */
 export interface Filler {
   /**
-   * A value whose texts are templates. One that is a template alone takes over the value in wire form.
+   * A value whose texts are templates. One that is a template alone takes over the value in the wire form in which it is written.
    * @returns `undefined` for a template alone whose value is absent; inside Arrays and Objects such a one is left out
    */
   value(template: Template): Promise<JsonValue | undefined>;
@@ -36,6 +36,14 @@ const literalKeys: ReadonlySet<string> = new Set(['__op', '__type']);
 /** The filler of a run. Records that Pointers name are read once. */
 export function fillerFor({ record, reading }: Pick<ActionRun, 'record' | 'reading'>): Filler {
   return new RecordFiller(new RecordValues(record, reading));
+}
+
+const isDate = (value: JsonObject): boolean => own(value, '__type') === 'Date';
+
+/** The text of a Date in wire form; `null` for any other value. */
+export function isoOf(value: JsonValue): string | null {
+  const iso = isJsonObject(value) && isDate(value) ? own(value, 'iso') : null;
+  return typeof iso === 'string' ? iso : null;
 }
 
 class RecordFiller implements Filler {
@@ -74,7 +82,7 @@ class RecordFiller implements Filler {
     const members: [string, JsonValue][] = [];
     for (const [key, inner] of Object.entries(template)) {
       const value = literalKeys.has(key) ? inner : await this.value(inner);
-      if (value !== undefined) members.push([key, value]);
+      if (value !== undefined) members.push([key, key === 'iso' && isDate(template) ? (isoOf(value) ?? value) : value]);
     }
     return Object.fromEntries(members);
   }
@@ -99,7 +107,8 @@ class RecordFiller implements Filler {
     if (isOperator(value) || (Array.isArray(value) && value.some(isOperator)))
       fail('badOperator', 'a value of the record looks like an operator');
     this.#counted(typeof value === 'string' ? value : JSON.stringify(value));
-    return value;
+    // Reads show `createdAt` and `updatedAt` as texts; writes take Dates.
+    return type === 'Date' && typeof value === 'string' ? { __type: 'Date', iso: value } : value;
   }
 
   #counted(text: string): string {

@@ -1,5 +1,7 @@
 import type { JsonObject } from '../kernel/json.ts';
-import type { Store } from '../storage/port.ts';
+import type { Schema } from '../schema/model.ts';
+import { assignmentsOf } from '../storage/columns.ts';
+import type { Mutation, Store } from '../storage/port.ts';
 import { storageOf } from '../values/index.ts';
 import { readRows } from './rows.ts';
 
@@ -19,4 +21,19 @@ export async function readDefinitions(store: Store, className: string): Promise<
     },
   });
   return rows.map(({ objectId, ...definition }) => ({ _id: objectId as string, ...definition }));
+}
+
+/** The step that switches the triggers of a table off; none where `_Trigger` is not as the service made it. Pure. */
+export function switchOffDefinitions(schema: Schema, className: string): readonly Mutation[] {
+  const triggers = schema.tables.get('_Trigger');
+  const field = triggers?.fields.get('table');
+  if (!triggers || field?.type !== 'String' || !triggers.fields.has('Active') || !triggers.fields.has('nextRun')) return [];
+  return [
+    {
+      kind: 'updateAll',
+      table: triggers,
+      filter: { kind: 'compare', field, op: 'eq', value: className },
+      assignments: assignmentsOf(triggers, { Active: false, nextRun: null }),
+    },
+  ];
 }

@@ -8,7 +8,7 @@ import type { Schema, TableSchema } from '../schema/model.ts';
 import { isHidden, isSystemTable } from '../schema/system-tables.ts';
 import type { Store } from '../storage/port.ts';
 import type { RecordContext } from './context.ts';
-import { readDefinitions } from './definitions.ts';
+import { readDefinitions, switchOffDefinitions } from './definitions.ts';
 import { readLabels } from './labels.ts';
 
 /**
@@ -70,7 +70,8 @@ export async function updateSchema(context: RecordContext, className: string, bo
 }
 
 /**
- * Drops an empty table. CONTRACT "Records", schemas.
+ * Drops an empty table, and switches its triggers off (docs/decisions.md "Triggers"): another one of its name has nothing to do with them.
+ * CONTRACT "Records", schemas.
  * @throws masterKeyRequired (403), systemTable (119), classMissing (103), schemaOperation (255) where the table has records
  */
 export async function deleteSchema({ store, principal }: RecordContext, className: string): Promise<void> {
@@ -79,7 +80,7 @@ export async function deleteSchema({ store, principal }: RecordContext, classNam
   await store.write({
     plan(schema) {
       if (!schema.tables.has(className)) fail('classMissing', className);
-      return { changes: [{ kind: 'dropTable', className }], mutations: [] };
+      return { changes: [{ kind: 'dropTable', className }], mutations: switchOffDefinitions(schema, className) };
     },
   });
 }

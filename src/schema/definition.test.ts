@@ -55,6 +55,11 @@ describe('planTable and planTableChange', () => {
     assert.equal(new Set(joins).size, 2);
   });
 
+  test('triggers, which reads show, are passed over', () => {
+    assert.deepEqual(planTableChange(base, 'T', { triggers: [{ _id: 'x' }] }), []);
+    assert.equal(planTable(base, 'Other', { triggers: 5 }).length, 1);
+  });
+
   test('a change adds and deletes fields; indexes and the text index lose a deleted field', () => {
     const after = table(changed(base, { fields: { fresh: { type: 'Date' }, n: { __op: 'Delete' }, s: { __op: 'Delete' } } }));
     assert.deepEqual([...after.fields.keys()].slice(6), ['html', 'list', 'fresh']);

@@ -16,6 +16,8 @@ const bodyKeys: ReadonlySet<string> = new Set([
   'timeline',
   'textIndex',
   'indexes',
+  // Clients send back what they read; the definitions are rows of `_Trigger`.
+  'triggers',
 ]);
 
 /**

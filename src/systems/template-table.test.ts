@@ -3,7 +3,10 @@ import { test } from 'node:test';
 import type { JsonObject } from '../kernel/json.ts';
 import { type AccessProfile, readTableFile } from './template-table.ts';
 
-const profiles = new Map<string, AccessProfile>([['lookup', { read: ['Admin', 'Sales'], write: ['Admin'], addField: [] }]]);
+const profiles = new Map<string, AccessProfile>([
+  ['lookup', { read: ['Admin', 'Sales'], write: ['Admin'], addField: [] }],
+  ['owned', { read: ['Admin'], write: ['Admin'], addField: [], owner: 'User' }],
+]);
 const label = { type: 'String', dictionary: 'שם' };
 const read = (content: JsonObject, className = 'T') => readTableFile(className, content, profiles);
 
@@ -20,6 +23,15 @@ test('labels are told apart from the definition, access becomes permissions, the
   });
   assert.deepEqual([...file.labels], [['Name', 'שם']]);
   assert.deepEqual(file.rows, [{ Name: 'x' }]);
+});
+
+test('an owner reads, changes and deletes; he neither creates nor adds fields', () => {
+  const roles = { 'role:Admin': true };
+  const own = { ...roles, pointerFields: ['User'] };
+  assert.deepEqual(read({ access: 'owned' }).definition.classLevelPermissions, {
+    ...{ find: roles, get: roles, create: roles, update: own, delete: own, addField: {} },
+    readUserFields: ['User'],
+  });
 });
 
 test('fields and rows may be left out', () => {

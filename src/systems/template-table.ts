@@ -6,6 +6,8 @@ export interface AccessProfile {
   readonly read: readonly string[];
   readonly write: readonly string[];
   readonly addField: readonly string[];
+  /** A Pointer to `_User`: that user reads, changes and deletes the record, whatever his roles. */
+  readonly owner?: string;
 }
 
 /** A file of `template/tables`, its parts told apart. */
@@ -53,9 +55,14 @@ function readField(className: string, name: string, field: JsonValue): JsonObjec
 }
 
 /** SPEC "Schema record": roles are written `role:<Name>`. */
-function permissionsOf({ read, write, addField }: AccessProfile): JsonObject {
+function permissionsOf({ read, write, addField, owner }: AccessProfile): JsonObject {
   const [reads, writes] = [grantsOf(read), grantsOf(write)];
-  return { find: reads, get: reads, create: writes, update: writes, delete: writes, addField: grantsOf(addField) };
+  // `writeUserFields` would let him add fields.
+  const changes = owner === undefined ? writes : { ...writes, pointerFields: [owner] };
+  return {
+    ...{ find: reads, get: reads, create: writes, update: changes, delete: changes, addField: grantsOf(addField) },
+    ...(owner !== undefined && { readUserFields: [owner] }),
+  };
 }
 
 const grantsOf = (roles: readonly string[]): JsonObject => Object.fromEntries(roles.map((role) => [`role:${role}`, true]));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { date, type Json, path, pointer } from '../support/records.ts';
 import { signUp, type User } from '../support/users.ts';
-import { changed, creates, made, rows, runs } from './effects.ts';
+import { changed, creates, made, rows, runs, said } from './effects.ts';
 import { onEachEngine } from './world.ts';
 
 const types = {
@@ -162,6 +162,26 @@ onEachEngine((world) => {
       (await world.find(heard)).slice(4).map(({ n }) => n),
       [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
     );
+  });
+
+  test('decisions: a field that is gone: one error row for each update', async () => {
+    const table = await world.place({ n: 'Number', s: 'String' });
+    const heard = await world.place();
+    const id = await world.trigger({ table, events: ['update'], changedFields: ['n'], actions: [creates(heard)] });
+    const both = await world.trigger({ table, events: ['update'], changedFields: ['s', 'n'], actions: [creates(heard)] });
+    const record = await world.create(table, { n: 1 });
+    await world.effects(() => world.update(table, record, { other: 1 }), changed(table));
+    const drop = await world.call('PUT', `/platform/schemas/${table}`, { body: { fields: { n: { __op: 'Delete' } } } });
+    assert.equal(drop.status, 200, drop.text);
+    await world.effects(() => world.update(table, record, { s: 'x' }), changed(table), runs(0, 0, 2));
+    await world.effects(() => world.update(table, record, {}), changed(table), runs(0, 0, 2));
+    for (const triggerId of [id, both])
+      for (const row of await world.log({ triggerId })) {
+        assert.equal(said(row), `Invalid trigger: changedFields names no field of ${table}: n`);
+        assert.deepEqual([row.actionId, row.event, row.objectIdValue], [undefined, 'update', record]);
+      }
+    await world.addFields(table, { n: 'Number' });
+    await world.effects(() => world.update(table, record, { n: 1 }), changed(table), made(heard, 2), runs(2));
   });
 
   test('a field that gets its first value, and one that is new to the table', async () => {

@@ -1,7 +1,7 @@
 /** docs/decisions.md "Triggers": what a definition cannot be is 400 code 107 `Invalid trigger: <why>`; criteria are refused with the errors of `where`. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { assertRefused, type Refusal, useStore } from '../support/records.ts';
+import { assertRefused, pointer, type Refusal, useStore } from '../support/records.ts';
 import { engines } from '../support/service.ts';
 
 const why = (error: string): Refusal => ({ code: 107, error: `Invalid trigger: ${error}` });
@@ -54,9 +54,19 @@ for (const engine of engines)
       ],
       ['no target', action('update-object', { fields: {} }), why('actions[1].actionData.target is missing')],
       [
-        'a table to write that is not there',
-        action('create-object', { table: 'Nowhere', fields: {} }),
-        why('actions[1].actionData.table is not there: Nowhere'),
+        'a table to write that cannot be',
+        action('create-object', { table: 'No where', fields: {} }),
+        why('actions[1].actionData.table is no name of a table: No where'),
+      ],
+      [
+        'a table of the service to write that is not there',
+        action('create-object', { table: '_Nowhere', fields: {} }),
+        why('actions[1].actionData.table is not there: _Nowhere'),
+      ],
+      [
+        'an ill-formed field name for a table to be',
+        action('create-object', { table: 'Nowhere', fields: { 'a b': 1 } }),
+        why('actions[1].actionData.fields has an invalid name: a b'),
       ],
       [
         'a hidden table to write',
@@ -84,8 +94,27 @@ for (const engine of engines)
         action('notification', { user: 'u', content: 'c', sound: 1 }),
         why('actions[1].actionData.sound is unknown'),
       ],
+      ...['Name', 'Up', 'objectId', 'password', 'OwnerID', '{Up}'].map((user): [string, object, Refusal] => [
+        `${user} to be notified`,
+        action('notification', { user, content: 'c' }),
+        why(`actions[1].actionData.user is neither an id, a template nor a Pointer of ${table} to _User: ${user}`),
+      ]),
+      [
+        'a Pointer elsewhere to be notified',
+        action('notification', { user: pointer('Tags', 'tag0000001'), content: 'c' }),
+        why('actions[1].actionData.user is no Pointer to _User'),
+      ],
+      [
+        'an address that is no text',
+        action('e-mail', { to: ['a', null], subject: 's', html: 'h' }),
+        why('actions[1].actionData.to[1] is not a text'),
+      ],
       ['no action data', action('server-side-code', undefined), why('actions[1].actionData is missing')],
-      ['an action id of another form', { actions: [{ ...mail, _id: 'x' }] }, why('actions[0]._id is not 10 letters and digits')],
+      [
+        'an action id of another form',
+        { actions: [{ ...mail, _id: 'x' }] },
+        why('actions[0]._id is not 10 letters, digits, _ or -'),
+      ],
       [
         'an action id twice',
         {
@@ -119,7 +148,6 @@ for (const engine of engines)
         why('schedule.tz is unknown'),
       ],
       ['a key that a definition has not', { Nope: 1 }, why('Nope is unknown')],
-      ['its id as schema reads name it', { _id: 'aaaaaaaaaa' }, { code: 105, error: 'Invalid field name: _id' }],
       ['a forbidden key', JSON.parse('{"__proto__":1}'), { code: 105, error: 'Invalid field name: __proto__' }],
       [
         'a forbidden key in criteria',
@@ -171,6 +199,13 @@ for (const engine of engines)
     test('an id that a client chooses has 10 letters and digits', async () => {
       assertRefused(await store.post('_Trigger', whole({ objectId: 'a,b' })), why('objectId is not 10 letters and digits'));
       assert.equal(await store.create('_Trigger', whole({ objectId: 'Chosen0001' })), 'Chosen0001');
+    });
+
+    test('the _id of another definition', async () => {
+      const [id, other] = [await store.create('_Trigger', whole()), await store.create('_Trigger', whole())];
+      for (const _id of [other, '', null, { __op: 'Delete' }])
+        assertRefused(await store.put('_Trigger', id, { _id, Name: 'x' }), why('_id is that of another definition'));
+      assert.equal((await store.read('_Trigger', id)).Name, 'n');
     });
 
     test('an update is held to the whole definition', async () => {

@@ -179,6 +179,52 @@ for (const engine of engines)
       for (const each of all.body.results) assert.ok(!('triggers' in each), each.className);
     });
 
+    test('decisions: what schema reads show can be sent back', async () => {
+      const own = await store.table({ Name: 'String' });
+      const id = await store.create('_Trigger', whole({ table: own }));
+      const before = await store.read('_Trigger', id);
+      const read = await schema(own);
+      const [definition] = read.triggers;
+      await store.update('_Trigger', id, { ...definition, Name: 'again' });
+      assert.deepEqual(listed(await store.read('_Trigger', id)), { ...listed(before), Name: 'again' });
+      const copy = await store.create('_Trigger', definition);
+      assert.notEqual(copy, id);
+      assert.deepEqual(listed(await store.read('_Trigger', copy)), { ...listed(before), _id: copy });
+      const triggers = [{ _id: id, Name: 'of a schema' }];
+      const put = await store.call('PUT', `/platform/schemas/${own}`, { body: { className: own, fields: {}, triggers } });
+      assert.equal(put.status, 200, put.text);
+      const post = await store.call('POST', `/platform/schemas/Copy${own}`, { body: { fields: {}, triggers } });
+      assert.equal(post.status, 200, post.text);
+      assert.deepEqual((await schema(`Copy${own}`)).triggers, []);
+      assert.equal((await store.read('_Trigger', id)).Name, 'again');
+    });
+
+    test('decisions: the triggers of a table that is dropped are switched off, and a new table of its name does not fire them', async () => {
+      const own = await store.table({ Name: 'String' });
+      const [id, kept] = [await make({ table: own, events: ['create'] }), await make()];
+      const timing = { events: ['schedule'], schedule: { cron: '0 9 * * *' } };
+      const timed = await make({ table: own, ...timing });
+      assert.ok((await store.read('_Trigger', timed)).nextRun);
+      assert.equal((await store.call('DELETE', `/platform/schemas/${own}`)).status, 200);
+      for (const each of [id, timed]) {
+        const { Active, nextRun } = await store.read('_Trigger', each);
+        assert.deepEqual([Active, nextRun], [false, undefined]);
+      }
+      assert.equal((await store.read('_Trigger', kept)).Active, true);
+      await store.create(own, { Name: 'x' });
+      await store.update('_Trigger', id, { Active: true });
+      await store.create(own, { Name: 'y' });
+      const log = async () => {
+        const { body } = await store.call('GET', '/platform/classes/_syslogTriggers', { query: { where: { triggerId: id } } });
+        return body.results.filter((row: Json) => row.actionId === undefined);
+      };
+      for (const until = Date.now() + 5_000; (await log()).length === 0 && Date.now() < until; );
+      assert.deepEqual(
+        (await log()).map(({ data }: Json) => JSON.parse(data).Name),
+        ['y'],
+      );
+    });
+
     test('who writes definitions: keys, and who has the right to the table; Admin in a new system', async () => {
       const id = await store.create('_Trigger', whole(), { as: 'apiKey' });
       await store.update('_Trigger', id, { Active: false }, { as: 'apiKey' });

@@ -133,6 +133,18 @@ onEachEngine((world) => {
     await world.effects(act, records, made(heard, 2), changed(other, 3), notified(3), called(3), runs(3, 11));
   });
 
+  test('dontUpdatePlatformTimeline is about the write itself: what its triggers write is in the timeline', async () => {
+    const one = await world.place();
+    await world.trigger({ table: one, events: ['create'], actions: [creates(heard), updates('self', { Name: 'seen' })] });
+    const act = () => world.create(one, { [timeline]: true });
+    const id = await world.effects(act, { [`records ${one}`]: 1 }, made(heard), changed(one), runs(1, 2));
+    const rows = await world.find('_Timeline', { objectClass: one, objectIdValue: id });
+    assert.deepEqual(
+      rows.map(({ event }) => event),
+      ['update'],
+    );
+  });
+
   test('the two narrow flags change nothing for a trigger whose actions are all mail or notification', async () => {
     const quiet = await world.place();
     await world.trigger({ table: quiet, events: ['create'], actions: [mails('a@example.com'), notifies(user.id)] });

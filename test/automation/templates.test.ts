@@ -63,6 +63,9 @@ const values = ({ record, table }: Pick<Seat, 'record' | 'table'>): readonly [Js
   ['[{{none}}{{empty.Name}}{{gone.Name}}]', 'String', '[]'],
   ['שם: {{P.Name}}', 'String', 'שם: hot'],
   ['o = {{o.deep}}', 'String', 'o = {"text":"עומק"}'],
+  ['{{createdAt}}', 'Date', /^{"__type":"Date","iso":"\d{4}-\d\d-\d\dT[\d:.]+Z"}$/],
+  ['{{updatedAt}}', 'String', /^\d{4}-\d\d-\d\dT[\d:.]+Z$/],
+  [{ __type: 'Date', iso: '{{createdAt}}' }, 'Date', /^{"__type":"Date","iso":"\d{4}-\d\d-\d\dT[\d:.]+Z"}$/],
   ['on {{createdAt}}', 'String', /^on \d{4}-\d\d-\d\dT[\d:.]+Z$/],
   ['tags: {{list}}', 'String', /^tags: x, ?2, ?tag0000001$/],
   ['no template {Name} {{', 'String', 'no template {Name} {{'],
@@ -110,7 +113,7 @@ onEachEngine((world) => {
       assert.deepEqual(more, []);
       for (const [at, [template, , expected]] of all.entries()) {
         const [name, got] = [JSON.stringify(template), made1[`f${at}`]];
-        if (expected instanceof RegExp) assert.match(got, expected, name);
+        if (expected instanceof RegExp) assert.match(typeof got === 'string' ? got : JSON.stringify(got), expected, name);
         else assert.deepEqual(got, expected, name);
       }
     });

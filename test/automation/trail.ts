@@ -80,14 +80,15 @@ export async function createUntilGone(
     }
 }
 
-/** Waits until nothing is left to be done. */
+/** Waits until nothing is left to be done. @param within milliseconds in which it has to get less */
 export async function emptied(service: Service, within = 20_000): Promise<void> {
   const queue = await openQueue(service);
   try {
-    const deadline = Date.now() + within;
+    let [least, deadline] = [Number.POSITIVE_INFINITY, Date.now() + within];
     for (let empty = 0; empty < 2; await wait(25)) {
       const rows = await queue.rows();
       empty = rows.length === 0 ? empty + 1 : 0;
+      if (rows.length < least) [least, deadline] = [rows.length, Date.now() + within];
       if (Date.now() > deadline) assert.fail(`still to be done: ${rows.length} rows, ${JSON.stringify(rows[0])}`);
     }
   } finally {

@@ -113,7 +113,7 @@ test('the timeline’s data name the trigger last, whatever was sent', async () 
 
 test('create-object: what cannot be written leaves nothing, the note neither', async () => {
   for (const [table, fields, message] of [
-    ['Nowhere', { Name: 'a' }, 'Class Nowhere does not exist.'],
+    ['Nowhere', { 'a b': 1 }, 'Invalid field name: a b'],
     ['Accounts', { IsAccount: '{{Name}}' }, 'schema mismatch for Accounts.IsAccount; expected Boolean but got String'],
     ['_TriggerQueue', { kind: 'write' }, 'Permission denied for action create on class _TriggerQueue'],
     ['Tasks', { Count: { __op: '{{Name}}' } }, 'The {{Name}} operator is not supported yet.'],
@@ -124,6 +124,30 @@ test('create-object: what cannot be written leaves nothing, the note neither', a
   }
   assert.deepEqual(world.writes, []);
   assert.ok(!world.store.schema().tables.has('Nowhere'));
+});
+
+test('create-object: a table that is not there is made with the record, in the one commit', async () => {
+  const run = world.run(
+    'create-object',
+    { table: 'Brand_new', fields: { Of: '{{objectId}}', At: '{{createdAt}}', N: 1 } },
+    record,
+  );
+  await createObject(run, world.parts);
+  const [made] = (await world.all('Brand_new')) as [JsonObject];
+  assert.deepEqual([made.Of, made.At, made.N], [record.objectId, { __type: 'Date', iso: record.fields.createdAt }, 1]);
+  assert.equal(world.store.schema().tables.get('Brand_new')?.fields.get('At')?.type, 'Date');
+  assert.equal(await logged(run.runId), 1);
+});
+
+test('create-object: a Date of the record in a Date field, and in a String field', async () => {
+  const seen = await world.create('Seen', { At: { __type: 'Date', iso: '2024-01-01T00:00:00.000Z' }, Text: 'x', Other: 5 });
+  const fields = { At: '{{updatedAt}}', Text: '{{updatedAt}}' };
+  await createObject(world.run('create-object', { table: 'Seen', fields }, record), world.parts);
+  const [made] = (await world.all('Seen')).filter(({ objectId }) => objectId !== seen) as [JsonObject];
+  const { updatedAt } = record.fields;
+  assert.deepEqual([made.At, made.Text], [{ __type: 'Date', iso: updatedAt }, updatedAt]);
+  const run = world.run('create-object', { table: 'Seen', fields: { Other: '{{updatedAt}}' } }, record);
+  await assert.rejects(createObject(run, world.parts), { code: 111 });
 });
 
 test('update-object: the record itself, and what a Pointer of it names; operators are the definition’s', async () => {
@@ -218,6 +242,19 @@ test('notification: a row for whom a field, an id or a template names', async ()
     assert.equal(await logged(run.runId), 1);
     assert.deepEqual(world.writes.at(-1)?.cause, cause);
   }
+});
+
+test('notification: what was written as a Pointer is an id, whatever fields there are', async () => {
+  for (const [user, expected] of [
+    ['User', 'User'],
+    ['{{User.objectId}}', userId],
+    ['{{AccountId.OwnerId}}', userId],
+  ] as const) {
+    await notification(world.run('notification', { user, isPointer: true, content: 'x', icon: null }, record), world.parts);
+    assert.deepEqual((await world.all('_Notification')).at(-1)?.User, pointer('_User', expected));
+  }
+  const run = world.run('notification', { user: '{{Nothing}}', isPointer: true, content: 'x', icon: null }, record);
+  await assert.rejects(notification(run, world.parts), { message: 'There is no user to be notified.' });
 });
 
 test('notification: nobody named is an error', async () => {

@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import type { TableSchema } from '../../schema/model.ts';
+import type { Field, TableSchema } from '../../schema/model.ts';
 import type { Template } from '../model.ts';
-import { fillerFor } from '../template.ts';
+import { fillerFor, isoOf } from '../template.ts';
 import type { ActionRun } from './action.ts';
 
 /**
  * The body of a write from the `fields` of an action. A field whose template stands for an absent value is left out. In a Pointer field a text
- * is the id of a record: `"{{objectId}}"` links the triggering one.
+ * is the id of a record: `"{{objectId}}"` links the triggering one. In a String field a Date of the record is its text.
  * @param table that is written; `undefined` where there is none
  * @throws what `Filler` throws
  */
@@ -19,14 +19,13 @@ export async function filledFields(
   const body: [string, JsonValue][] = [];
   for (const [name, template] of Object.entries(fields)) {
     const value = await filler.value(template);
-    if (value !== undefined) body.push([name, linked(value, table, name)]);
+    if (value !== undefined) body.push([name, fitted(value, table?.fields.get(name), template)]);
   }
   return Object.fromEntries(body);
 }
 
-function linked(value: JsonValue, table: TableSchema | undefined, name: string): JsonValue {
-  const className = typeof value === 'string' && value !== '' ? table?.fields.get(name)?.targetClass : undefined;
-  return className === undefined || table?.fields.get(name)?.type !== 'Pointer'
-    ? value
-    : { __type: 'Pointer', className, objectId: value };
+function fitted(value: JsonValue, field: Field | undefined, template: Template): JsonValue {
+  if (field?.type === 'Pointer' && field.targetClass !== undefined && typeof value === 'string' && value !== '')
+    return { __type: 'Pointer', className: field.targetClass, objectId: value };
+  return field?.type === 'String' && typeof template === 'string' ? (isoOf(value) ?? value) : value;
 }

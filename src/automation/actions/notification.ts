@@ -35,7 +35,8 @@ export const notification: Perform<'notification'> = async (run) => {
 
 /** A name of a Pointer field counts before an id. `null` where neither says who. */
 async function userIdOf(run: ActionRun<'notification'>, filler: Filler): Promise<string | null> {
-  const { user } = run.action.data;
+  const { user, isPointer } = run.action.data;
+  if (isPointer) return (await filler.text(user)) || null;
   const field = pointerField(run, user);
   const value = field === undefined ? ((await filler.value(user)) ?? null) : null;
   if (typeof value === 'string') return value === '' ? null : value;

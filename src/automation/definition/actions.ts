@@ -1,7 +1,8 @@
-import { type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { checkFieldName, rootOf } from '../../schema/naming.ts';
 import { checkPath } from '../../values/index.ts';
+import { pointerOf } from '../../values/pointer.ts';
 import type { Action, ActionData, ActionType, Template } from '../model.ts';
 import { arrayOf, at, booleanAt, filledText, objectOf, optionalText, refuse, shown, textAt } from './form.ts';
 
@@ -14,11 +15,8 @@ const LONGEST_HTML = 1_000_000;
 const LONGEST_CONTENT = 10_000;
 const LONGEST_ICON = 2_000;
 
-/** SPEC "Limits": trigger and action ids. */
-const id = /^[0-9A-Za-z]{10}$/;
-
-/** Whether a text can be the id of a trigger or an action. */
-export const isId = (text: JsonValue): text is string => typeof text === 'string' && id.test(text);
+/** SPEC "Limits": Trigger and action ids. */
+const actionId = /^[0-9A-Za-z_-]{10}$/;
 
 /** @param place of `actionData`, with a dot */
 type Reader<Type extends ActionType> = (data: JsonObject, place: string) => ActionData[Type];
@@ -47,9 +45,9 @@ const forms: { readonly [Type in ActionType]: Form<Type> } = {
   'e-mail': {
     keys: ['to', 'cc', 'bcc', 'subject', 'html'],
     read: (data, place) => ({
-      to: filledText(data, 'to', place, LONGEST_ADDRESSES),
-      cc: optionalText(data, 'cc', place, LONGEST_ADDRESSES),
-      bcc: optionalText(data, 'bcc', place, LONGEST_ADDRESSES),
+      to: filledText(withAddresses(data, 'to', place), 'to', place, LONGEST_ADDRESSES),
+      cc: optionalText(withAddresses(data, 'cc', place), 'cc', place, LONGEST_ADDRESSES),
+      bcc: optionalText(withAddresses(data, 'bcc', place), 'bcc', place, LONGEST_ADDRESSES),
       subject: textAt(data, 'subject', place, LONGEST_SUBJECT),
       html: textAt(data, 'html', place, LONGEST_HTML),
     }),
@@ -57,7 +55,7 @@ const forms: { readonly [Type in ActionType]: Form<Type> } = {
   notification: {
     keys: ['user', 'content', 'icon'],
     read: (data, place) => ({
-      user: filledText(data, 'user', place, LONGEST_SUBJECT),
+      ...userAt(data, place),
       content: textAt(data, 'content', place, LONGEST_CONTENT),
       icon: optionalText(data, 'icon', place, LONGEST_ICON),
     }),
@@ -89,13 +87,30 @@ function readAction(value: JsonValue, index: number): Action {
   const place = `actions[${index}]`;
   const action = objectOf(value, place, ['_id', 'type', 'Active', 'actionData']);
   const _id = at(action, '_id');
-  if (!isId(_id)) refuse(`${place}._id is not 10 letters and digits`);
+  if (typeof _id !== 'string' || !actionId.test(_id)) refuse(`${place}._id is not 10 letters, digits, _ or -`);
   const type = filledText(action, 'type', `${place}.`, LONGEST_CONTENT);
   if (!isType(type)) refuse(`${place}.type is unknown: ${shown(type)}`);
   const isActive = booleanAt(action, 'Active', `${place}.`, true);
   const { keys, read } = forms[type];
   const data = read(objectOf(at(action, 'actionData'), `${place}.actionData`, keys), `${place}.actionData.`);
   return { id: _id, type, isActive, data } as Action;
+}
+
+/** A list of addresses as the text that it stands for. */
+function withAddresses(data: JsonObject, key: string, place: string): JsonObject {
+  const value = at(data, key);
+  if (!Array.isArray(value)) return data;
+  const texts = value.map((text, index) => (typeof text === 'string' ? text : refuse(`${place}${key}[${index}] is not a text`)));
+  return { [key]: texts.filter((text) => text.trim() !== '').join(', ') };
+}
+
+/** Who is notified: a text, or a Pointer to a user. */
+function userAt(data: JsonObject, place: string): Pick<ActionData['notification'], 'user' | 'isPointer'> {
+  const value = at(data, 'user');
+  if (!isJsonObject(value)) return { user: filledText(data, 'user', place, LONGEST_SUBJECT) };
+  const pointer = pointerOf(value);
+  if (pointer?.className !== '_User') refuse(`${place}user is no Pointer to _User`);
+  return { user: filledText(value, 'objectId', `${place}user.`, LONGEST_SUBJECT), isPointer: true };
 }
 
 /** What is written into a record: the names are checked, the values may be anything. */

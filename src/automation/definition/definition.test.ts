@@ -60,6 +60,18 @@ describe('definitions', () => {
       assert.deepEqual(readDefinition(withData(type, sent)).actions[1]?.data, read, type);
   });
 
+  test('addresses may be a list, the user of a notification a Pointer, ids of actions more than objectIds', () => {
+    const sent = { to: ['a@b.test', '{{Email}}', ''], cc: [], bcc: ['c@b.test'], subject: '', html: '' };
+    const read = { ...sent, to: 'a@b.test, {{Email}}', cc: '', bcc: 'c@b.test' };
+    assert.deepEqual(readDefinition(withData('e-mail', sent)).actions[1]?.data, read);
+    const user = { __type: 'Pointer', className: '_User', objectId: 'any id' };
+    assert.deepEqual(readDefinition(withData('notification', { user, content: '' })).actions[1]?.data, {
+      ...{ user: 'any id', isPointer: true, content: '', icon: null },
+    });
+    assert.equal(readDefinition(withAction({ ...mail, _id: '_bb-Bbbb0b' })).actions[1]?.id, '_bb-Bbbb0b');
+  });
+
+  const noUser = 'actions[1].actionData.user is no Pointer to _User';
   const refused: [JsonObject, string][] = [
     [{ ...whole, objectId: 'a,b' }, 'objectId is not 10 letters and digits'],
     [{ ...whole, Name: true }, 'Name is not a text'],
@@ -84,8 +96,8 @@ describe('definitions', () => {
     [{ ...whole, actions: [mail, mail] }, 'two actions have the same _id'],
     [withAction(5), 'actions[1] is not an object'],
     [withAction(null), 'actions[1] is missing'],
-    [withAction({ type: 'e-mail' }), 'actions[1]._id is not 10 letters and digits'],
-    [withAction({ _id: 'bbbbbbbbb-', type: 'e-mail' }), 'actions[1]._id is not 10 letters and digits'],
+    [withAction({ type: 'e-mail' }), 'actions[1]._id is not 10 letters, digits, _ or -'],
+    [withAction({ _id: 'bbbbbbbbb.', type: 'e-mail' }), 'actions[1]._id is not 10 letters, digits, _ or -'],
     [withAction({ _id: 'bbbbbbbbbb' }), 'actions[1].type is missing'],
     [withAction({ _id: 'bbbbbbbbbb', type: 'constructor' }), 'actions[1].type is unknown: constructor'],
     [withAction({ _id: 'bbbbbbbbbb', type: 'e-mail' }), 'actions[1].actionData is missing'],
@@ -93,7 +105,13 @@ describe('definitions', () => {
     [withAction({ ...mail, _id: 'bbbbbbbbbb', name: 'x' }), 'actions[1].name is unknown'],
     [withData('e-mail', { subject: '', html: '' }), 'actions[1].actionData.to is missing'],
     [withData('e-mail', { to: ' ', subject: '', html: '' }), 'actions[1].actionData.to is empty'],
-    [withData('e-mail', { to: ['a'], subject: '', html: '' }), 'actions[1].actionData.to is not a text'],
+    [withData('e-mail', { to: { a: 1 }, subject: '', html: '' }), 'actions[1].actionData.to is not a text'],
+    [withData('e-mail', { to: ['a', 5], subject: '', html: '' }), 'actions[1].actionData.to[1] is not a text'],
+    [withData('e-mail', { to: ['', ' '], subject: '', html: '' }), 'actions[1].actionData.to is empty'],
+    [
+      withData('e-mail', { to: 'a', cc: Array(2_000).fill('a@b.test'), subject: '', html: '' }),
+      'actions[1].actionData.cc is longer than 10,000 characters',
+    ],
     [withData('e-mail', { to: 'a', html: '' }), 'actions[1].actionData.subject is missing'],
     [
       withData('e-mail', { to: 'a', subject: 's'.repeat(1_001), html: '' }),
@@ -105,6 +123,12 @@ describe('definitions', () => {
     ],
     [withData('e-mail', { to: 'a', subject: '', html: '', text: '' }), 'actions[1].actionData.text is unknown'],
     [withData('notification', { content: '' }), 'actions[1].actionData.user is missing'],
+    [withData('notification', { user: { __type: 'Pointer', className: 'Tags', objectId: 'x' }, content: '' }), noUser],
+    [withData('notification', { user: { __type: 'Pointer', className: '_User' }, content: '' }), noUser],
+    [
+      withData('notification', { user: { __type: 'Pointer', className: '_User', objectId: '' }, content: '' }),
+      'actions[1].actionData.user.objectId is empty',
+    ],
     [withData('notification', { user: 'u' }), 'actions[1].actionData.content is missing'],
     [withData('server-side-code', {}), 'actions[1].actionData.functionName is missing'],
     [withData('server-side-code', { functionName: 'f', useQueue: 'no' }), 'actions[1].actionData.useQueue is not true or false'],

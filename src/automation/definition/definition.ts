@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json
 import { limits } from '../../kernel/limits.ts';
 import { rootOf } from '../../schema/naming.ts';
 import { type Trigger, type TriggerEvent, triggerEvents } from '../model.ts';
-import { isId, readActions } from './actions.ts';
-import { arrayOf, at, booleanAt, filledText, optionalText, refuse, shown } from './form.ts';
+import { readActions } from './actions.ts';
+import { arrayOf, at, booleanAt, filledText, isId, optionalText, refuse, shown } from './form.ts';
 import { readSchedule } from './schedule.ts';
 
 /** The fields of `_Trigger` that make a definition (CONTRACT "Triggers"). */
@@ -21,7 +21,7 @@ const none: ReadonlySet<TriggerEvent> = new Set();
  */
 export function readDefinition(row: JsonObject): Trigger {
   const id = at(row, 'objectId');
-  if (!isId(id)) refuse('objectId is not 10 letters and digits');
+  if (typeof id !== 'string' || !isId(id)) refuse('objectId is not 10 letters and digits');
   const name = readName(row);
   const table = filledText(row, 'table', '', limits.nameLength);
   const events = readEvents(at(row, 'events'));

@@ -1,12 +1,14 @@
-import { authorize, master } from '../../access/index.ts';
+import { actorId, authorize, master } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Filter } from '../../query/filter.ts';
 import { always, parseWhere } from '../../query/where/index.ts';
 import type { Schema, TableSchema } from '../../schema/model.ts';
-import { checkFieldName, rootOf } from '../../schema/naming.ts';
-import { isHidden, secretFieldsOf } from '../../schema/system-tables.ts';
-import type { Action, Trigger } from '../model.ts';
-import { refuse, shown } from './form.ts';
+import { checkClassName, checkFieldName, rootOf } from '../../schema/naming.ts';
+import { isHidden, isSystemTable, secretFieldsOf } from '../../schema/system-tables.ts';
+import type { Action, ActionData, Trigger } from '../model.ts';
+import { piecesOf } from '../templates/parse.ts';
+import { isId, refuse, shown } from './form.ts';
+import { refuseBacktracking } from './patterns.ts';
 
 /**
  * Insists that a definition fits the tables as they are (docs/decisions.md "Triggers").
@@ -34,6 +36,7 @@ export function criteriaOf(trigger: Trigger, table: TableSchema, schema: Schema)
   const known = parsed.get(trigger);
   if (known?.schema === schema) return known.filter;
   const filter = parseWhere(criteria, authorize(master, 'find', table), { schema, principal: master });
+  refuseBacktracking(filter);
   if (!tellsOfNow(criteria)) parsed.set(trigger, { schema, filter });
   return filter;
 }
@@ -50,12 +53,38 @@ const isField = (name: string, { className, fields }: TableSchema): boolean =>
 
 function checkAction(action: Action, place: string, table: TableSchema, schema: Schema): void {
   if (action.type === 'create-object')
-    checkNames(action.data.fields, place, tableNamed(action.data.table, `${place}.table`, schema));
+    checkNames(action.data.fields, place, tableToWrite(action.data.table, `${place}.table`, schema));
+  else if (action.type === 'notification') checkUser(action.data, place, table);
   else if (action.type === 'update-object') {
     const { target, fields } = action.data;
     checkNames(fields, place, target === 'self' ? table : targetOf(target, place, table, schema));
   }
 }
+
+/** A table of the master's to write; `undefined` for one to be, which the first write makes. */
+function tableToWrite(name: string, place: string, schema: Schema): TableSchema | undefined {
+  if (schema.tables.has(name) || isSystemTable(name)) return tableNamed(name, place, schema);
+  try {
+    checkClassName(name);
+  } catch {
+    refuse(`${place} is no name of a table: ${shown(name)}`);
+  }
+  return undefined;
+}
+
+/** A field that leads to no user, and what is no id, would come to nobody each time. */
+function checkUser({ user, isPointer }: ActionData['notification'], place: string, table: TableSchema): void {
+  if (isPointer) return;
+  const field = isField(user, table) ? table.fields.get(user) : undefined;
+  if (
+    field
+      ? field.type !== 'Pointer' || field.targetClass !== '_User'
+      : !isId(user) && user !== actorId(master) && !isTemplate(user)
+  )
+    refuse(`${place}.user is neither an id, a template nor a Pointer of ${table.className} to _User: ${shown(user)}`);
+}
+
+const isTemplate = (text: string): boolean => piecesOf(text).some((piece) => typeof piece === 'object');
 
 /** The table that a Pointer field leads to; `undefined` where it is not there yet. */
 function targetOf(name: string, place: string, table: TableSchema, schema: Schema): TableSchema | undefined {

@@ -7,6 +7,9 @@ export function refuse(why: string): never {
   fail('invalidTrigger', why);
 }
 
+/** Whether a text has the form of ids that the service makes (SPEC "Limits": objectId, trigger ids). */
+export const isId = (text: string): boolean => /^[0-9A-Za-z]{10}$/.test(text);
+
 /** What a client wrote, cut for the text of an error. */
 export const shown = (text: string): string => text.slice(0, limits.nameLength);
 

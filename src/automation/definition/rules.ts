@@ -12,6 +12,7 @@ import type { Trigger } from '../model.ts';
 import { parseTrigger, parts, readDefinition, readName } from './definition.ts';
 import { checkFit } from './fit.ts';
 import { at, refuse, shown } from './form.ts';
+import { checkPowers } from './powers.ts';
 import { checkRuns, nextRun } from './schedule.ts';
 
 const isPart: ReadonlySet<string> = new Set(parts);
@@ -27,9 +28,10 @@ const harmless: ReadonlySet<string> = new Set(['Active', 'Name']);
 export const triggerRules: TableRules = {
   create({ context, objectId, fields: sent }: RuledWrite): RuledFields {
     const schema = context.store.schema();
-    const fields = taken(sent, schema.tables.get('_Trigger'));
+    const fields = taken(sent, schema.tables.get('_Trigger'), null);
     const trigger = readDefinition({ ...definitionOf(fields), objectId });
     checkFit(trigger, schema);
+    checkPowers(trigger, schema, context.principal);
     const timing = { nextRun: dueNext(trigger) };
     if (at(fields, 'Active') !== null) return { fields, set: timing };
     return { fields: without(fields, 'Active'), set: { ...timing, Active: true } };
@@ -52,7 +54,7 @@ export const triggerRules: TableRules = {
     });
     if (!row) return fail('objectNotFound');
     const schema = store.schema();
-    const fields = taken(sent, tableOf(schema, '_Trigger'));
+    const fields = taken(sent, tableOf(schema, '_Trigger'), objectId);
     const before = parseTrigger({ ...row, objectId });
     const after = { ...definitionOf({ ...row, ...fields }), objectId };
     const written = Object.keys(fields).filter((name) => isPart.has(name));
@@ -63,6 +65,7 @@ export const triggerRules: TableRules = {
     }
     const trigger = readDefinition(after);
     checkFit(trigger, schema);
+    checkPowers(trigger, schema, context.principal);
     const set = { ...timingOf(before, trigger), ...(beginsAnew(row, after) ? { _cursor: null } : {}) };
     if (!Object.hasOwn(fields, 'Active') || at(after, 'Active') !== null) return { fields, set };
     return { fields: without(fields, 'Active'), set: { ...set, Active: true } };
@@ -70,14 +73,20 @@ export const triggerRules: TableRules = {
 };
 
 /**
- * The fields of a body: what the service keeps is left out, actions have their ids.
+ * The fields of a body: what the service keeps is left out, actions have their ids. Clients send definitions back as schema reads show them,
+ * with `_id`: that is left out too.
+ * @param objectId `null` for a definition to be, which gets its own
  * @throws invalidTrigger (107) for what no definition has, and for parts that are not written whole; invalidFieldName (105)
  */
-function taken(sent: JsonObject, table: TableSchema | undefined): JsonObject {
+function taken(sent: JsonObject, table: TableSchema | undefined, objectId: string | null): JsonObject {
   const fields: [string, JsonValue][] = [];
   for (const [name, value] of Object.entries(sent)) {
     const root = rootOf(name);
     if (ours.has(root)) continue;
+    if (name === '_id') {
+      if (objectId !== null && value !== objectId) refuse('_id is that of another definition');
+      continue;
+    }
     if (isPart.has(root)) fields.push([name, partOf(name, value, root)]);
     else {
       if (!table?.fields.has(root)) {

@@ -6,7 +6,7 @@ import type { Store } from '../../storage/port.ts';
 import { foreignBefore } from './foreign.ts';
 import { isLater, type Job, jobOf, pictureOf, type QueueRow, recordKey, type StoredPicture } from './job.ts';
 import { among, is } from './steps.ts';
-import { queueFields, queueTable } from './table.ts';
+import { type LaterKind, laterKinds, queueFields, queueTable } from './table.ts';
 
 /** Rows of the beginning of the queue that are read without a condition: so few are read at once on either engine. */
 const HEAD = 100;
@@ -26,8 +26,8 @@ export interface Busy {
   isWaiting(key: string): boolean;
   /** The objectIds of such records. */
   readonly waiting: Iterable<string>;
-  /** How many later jobs may be added. */
-  readonly laterRoom: number;
+  /** How many later jobs of a kind may be added. */
+  laterRoom(kind: LaterKind): number;
 }
 
 /** Jobs that may be begun. */
@@ -36,6 +36,8 @@ export interface Batch {
   readonly jobs: readonly Job[];
   /** `mail` and `code` that are due, and that there is room for. */
   readonly later: readonly Job[];
+  /** Whether there may be others that are due, and that there was no room for. */
+  readonly isLaterLeft: boolean;
   /** Records that have to wait for another process. */
   readonly blocked: ReadonlySet<string>;
   /** Whether the queue may have more that could be begun, `later` aside. */
@@ -99,7 +101,8 @@ export class Backlog {
       else jobs.push(job);
     }
     if (!isAll && jobs.length < WORTHWHILE * limit) return null;
-    return { jobs, later: later.slice(0, busy.laterRoom), blocked, isMore: !isAll, nextDue };
+    const begun = laterKinds.flatMap((kind) => later.filter((job) => job.kind === kind).slice(0, busy.laterRoom(kind)));
+    return { jobs, later: begun, isLaterLeft: begun.length < later.length, blocked, isMore: !isAll, nextDue };
   }
 
   async #beyond(now: number, busy: Busy, isShared: () => Promise<boolean>): Promise<Batch> {
@@ -122,31 +125,34 @@ export class Backlog {
     const { foreign, blocked } = (await isShared())
       ? await foreignBefore(this.#store, found)
       : { foreign: new Set<string>(), blocked: new Set<string>() };
-    const later = await this.#later(now, busy, held);
+    const later = (await Promise.all(laterKinds.map((kind) => this.#later(kind, now, busy, held)))).flat();
     return {
       jobs: found.filter(({ id }) => !foreign.has(id)),
       later,
+      isLaterLeft: laterKinds.some((kind) => later.filter((job) => job.kind === kind).length >= busy.laterRoom(kind)),
       blocked,
       isMore: this.#isDeep,
       nextDue: await this.#nextDue(now),
     };
   }
 
-  async #later(now: number, { laterRoom, isHeld }: Busy, held: readonly string[]): Promise<Job[]> {
-    if (laterRoom === 0) return [];
+  /** Each kind has room of its own: what one of them needs may be away. */
+  async #later(kind: LaterKind, now: number, busy: Busy, held: readonly string[]): Promise<Job[]> {
+    const room = busy.laterRoom(kind);
+    if (room === 0) return [];
     const rows = await this.#rows((table) => {
       const dueAt = fieldOf(table, 'dueAt');
       return {
         kind: 'and',
         items: [
-          among(table, 'kind', ['mail', 'code']),
+          is(table, 'kind', kind),
           is(table, 'owner', this.#store.processId),
           { kind: 'not', item: { kind: 'compare', field: dueAt, op: 'gt', value: now } },
           ...unless(held.length > 0, () => among(table, 'objectId', held)),
         ],
       };
-    }, laterRoom);
-    return rows.map(jobOf).filter(({ id }) => !isHeld(id));
+    }, room);
+    return rows.map(jobOf).filter(({ id }) => !busy.isHeld(id));
   }
 
   async #nextDue(now: number): Promise<number | null> {

@@ -9,7 +9,11 @@ export const queueTable = '_TriggerQueue';
  * - `mail`: a message that is to be sent
  * - `code`: a function of the operator that is to be called, tried until it succeeds (`useQueue`)
  */
-export type JobKind = 'write' | 'before' | 'schedule' | 'mail' | 'code';
+export type JobKind = 'write' | 'before' | 'schedule' | LaterKind;
+
+/** Kinds that are tried again by themselves, in no order with others. */
+export const laterKinds = ['mail', 'code'] as const;
+export type LaterKind = (typeof laterKinds)[number];
 
 /** Fields of the table, all Strings but for those that say otherwise. */
 export const queueFields = [

@@ -1,0 +1,97 @@
+import { actsAsMaster, authorize, type Grant, mayCreateTable, type Principal, refuseOutright } from '../../access/index.ts';
+import { fail, ServiceError } from '../../errors/fail.ts';
+import type { JsonValue } from '../../kernel/json.ts';
+import { parseWhere } from '../../query/where/index.ts';
+import type { ClpAction, Schema } from '../../schema/model.ts';
+import { rootOf } from '../../schema/naming.ts';
+import type { Action, Trigger } from '../model.ts';
+import { piecesOf } from '../templates/parse.ts';
+
+/**
+ * Insists that a definition reads and writes what its author may read and write: it runs as the master, and would else give him the
+ * master's powers (docs/decisions.md "Triggers"). Holders of keys are the master.
+ * @throws permissionDenied, fieldDenied (119), and what `authorize` throws
+ */
+export function checkPowers(trigger: Trigger, schema: Schema, principal: Principal): void {
+  if (actsAsMaster(principal)) return;
+  const author = new Author(schema, principal);
+  // Its log shows the record.
+  author.mayRead(trigger.table);
+  if (trigger.criteria !== null) {
+    const table = schema.tables.get(trigger.table);
+    if (table) parseWhere(trigger.criteria, authorize(principal, 'find', table), { schema, principal });
+  }
+  for (const action of trigger.actions) {
+    author.mayDo(trigger.table, action);
+    for (const path of pathsIn(action.data as unknown as JsonValue)) author.mayFollow(trigger.table, path);
+  }
+}
+
+class Author {
+  readonly #schema: Schema;
+  readonly #principal: Principal;
+
+  constructor(schema: Schema, principal: Principal) {
+    this.#schema = schema;
+    this.#principal = principal;
+  }
+
+  mayDo(className: string, action: Action): void {
+    if (action.type === 'create-object') this.#mayWrite('create', action.data.table, action.data.fields);
+    else if (action.type === 'update-object') {
+      const { target, fields } = action.data;
+      const table = target === 'self' ? className : this.#targetOf(className, target);
+      if (table !== undefined) this.#mayWrite('update', table, fields);
+    }
+  }
+
+  /** A path of a template: the records that its Pointers lead to, and their fields. */
+  mayFollow(from: string, path: readonly string[]): void {
+    let className: string | undefined = from;
+    for (const name of path) {
+      const grant: Grant | null = className === undefined ? null : this.mayRead(className);
+      if (className === undefined) return;
+      if (grant?.hiddenFields.has(name)) fail('fieldDenied', name, className);
+      className = this.#targetOf(className, name);
+    }
+  }
+
+  mayRead(className: string): Grant | null {
+    return this.#may('get', className);
+  }
+
+  #mayWrite(action: 'create' | 'update', className: string, fields: object): void {
+    const grant = this.#may(action, className);
+    if (!grant && !mayCreateTable(this.#principal)) fail('permissionDenied', action, className);
+    for (const name of Object.keys(fields).map(rootOf)) {
+      if (grant?.hiddenFields.has(name)) fail('fieldDenied', name, className);
+      if (grant && !grant.table.fields.has(name) && !grant.mayAddField) fail('permissionDenied', 'addField', className);
+    }
+  }
+
+  /** @returns `null` where there is no such table */
+  #may(action: ClpAction, className: string): Grant | null {
+    try {
+      refuseOutright(this.#principal, action, className);
+    } catch (error) {
+      // It tells of a record, which nobody has named.
+      if (error instanceof ServiceError && error.key === 'otherUser') fail('permissionDenied', action, className);
+      throw error;
+    }
+    const table = this.#schema.tables.get(className);
+    return table ? authorize(this.#principal, action, table) : null;
+  }
+
+  /** The class that a Pointer field leads to. */
+  #targetOf(className: string, name: string): string | undefined {
+    const field = this.#schema.tables.get(className)?.fields.get(name);
+    return field?.type === 'Pointer' ? field.targetClass : undefined;
+  }
+}
+
+/** The paths of all templates in a value. */
+function* pathsIn(value: JsonValue): IterableIterator<readonly string[]> {
+  if (typeof value === 'string') {
+    for (const piece of piecesOf(value)) if (typeof piece === 'object') yield piece.path;
+  } else if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) yield* pathsIn(inner);
+}

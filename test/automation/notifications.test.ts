@@ -1,0 +1,86 @@
+/** SPEC "Other system tables": `_Notification`; docs/decisions.md "Triggers", "Permissions": who sees and deletes what was left for a user. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertRefused, pointer } from '../support/records.ts';
+import { denied, newRole, notFound, signUp, type User, userPointer } from '../support/users.ts';
+import { made, notified, notifies, runs } from './effects.ts';
+import { onEachEngine } from './world.ts';
+
+const table = '_Notification';
+
+onEachEngine((world) => {
+  /** Two users of a role, each with a notification that a trigger left. */
+  const addressees = async (): Promise<(User & { own: string })[]> => {
+    const users = [await signUp(world), await signUp(world)];
+    await newRole(world, users);
+    const place = await world.place();
+    const actions = users.map(({ id }) => notifies(id, `for ${id}`));
+    await world.trigger({ table: place, events: ['create'], actions });
+    await world.effects(() => world.create(place, {}), made(place), notified(2), runs(1, 2));
+    return Promise.all(
+      users.map(async (user) => {
+        const [row] = await world.find(table, { User: userPointer(user) });
+        return { ...user, own: row?.objectId };
+      }),
+    );
+  };
+
+  test('each user sees, changes and deletes his own, and no other', async () => {
+    const [one, other] = (await addressees()) as [User & { own: string }, User & { own: string }];
+    const session = one.token;
+    const seen = async (options: object = {}) =>
+      (await world.call('GET', `/platform/classes/${table}`, { session, ...options })).body;
+    assert.deepEqual(
+      (await seen()).results.map(({ objectId, Content }: { objectId: string; Content: string }) => [objectId, Content]),
+      [[one.own, `for ${one.id}`]],
+    );
+    assert.equal((await seen({ query: { count: 1, limit: 0 } })).count, 1);
+    assert.equal((await world.get(table, one.own, { session })).status, 200);
+    for (const answer of [
+      await world.get(table, other.own, { session }),
+      await world.put(table, other.own, { Content: 'x' }, { session }),
+      await world.call('DELETE', `/platform/classes/${table}/${other.own}`, { session }),
+    ])
+      assertRefused(answer, notFound);
+    assert.equal((await world.put(table, one.own, { Icon: 'read' }, { session })).status, 200);
+    assertRefused(await world.put(table, one.own, { Brandnew: true }, { session }), denied('addField', table));
+    assertRefused(await world.post(table, { User: userPointer(one), Content: 'x' }, { session }), denied('create', table));
+    assert.equal((await world.call('DELETE', `/platform/classes/${table}/${one.own}`, { session })).status, 200);
+    assert.deepEqual((await seen()).results, []);
+    assert.equal((await world.read(table, other.own)).Content, `for ${other.id}`);
+    assertRefused(await world.call('GET', `/platform/classes/${table}`, { as: 'anonymous' }), denied('find', table));
+  });
+
+  test('a role opens no box but one’s own; Admin sees all', async () => {
+    const [one, other] = (await addressees()) as [User & { own: string }, User & { own: string }];
+    const { results } = (await world.call('GET', '/platform/roles', { query: { where: { name: { $in: ['Admin', 'Sales'] } } } }))
+      .body;
+    const join = async (name: string, { id }: User) => {
+      const { objectId } = results.find((role: { name: string }) => role.name === name);
+      const body = { users: { __op: 'AddRelation', objects: [pointer('_User', id)] } };
+      assert.equal((await world.call('PUT', `/platform/roles/${objectId}`, { body })).status, 200);
+    };
+    await join('Sales', one);
+    await join('Admin', other);
+    assertRefused(await world.get(table, other.own, { session: one.token }), notFound);
+    assert.equal((await world.get(table, one.own, { session: other.token })).status, 200);
+    assert.equal((await world.call('DELETE', `/platform/classes/${table}/${one.own}`, { session: other.token })).status, 200);
+  });
+
+  test('SPEC Users and sessions: without a role all queries return 119, here too', async () => {
+    const { id, token: session } = await signUp(world);
+    const row = await world.create(table, { User: userPointer({ id }), Content: 'x' });
+    assertRefused(await world.call('GET', `/platform/classes/${table}`, { session }), denied('find', table));
+    assertRefused(await world.call('DELETE', `/platform/classes/${table}/${row}`, { session }), denied('delete', table));
+  });
+
+  test('SPEC Errors 119: a user who was notified is pointed at until his notifications are gone', async () => {
+    const [one] = (await addressees()) as [User & { own: string }];
+    assertRefused(await world.call('DELETE', `/platform/users/${one.id}`), {
+      code: 119,
+      error: `Pointer to Object ${one.id} exists in table ${table} in key User. Delete is not allowed.`,
+    });
+    await world.remove(table, one.own);
+    assert.equal((await world.call('DELETE', `/platform/users/${one.id}`)).status, 200);
+  });
+});

@@ -1,0 +1,83 @@
+/** docs/decisions.md "Triggers": a trigger writes as the master, so who defines one with a session has to be allowed what it does. */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { assertRefused, path, unique, useStore } from '../support/records.ts';
+import { engines } from '../support/service.ts';
+
+for (const engine of engines)
+  describe(engine, () => {
+    const store = useStore(engine);
+    let session = '';
+    const table = 'Accounts';
+    before(async () => {
+      const name = `${unique('admin')}@example.com`;
+      const signed = await store.call('POST', '/platform/users', { body: { username: name, password: 'Passw0rdOk' } });
+      assert.equal(signed.status, 201, signed.text);
+      const roles = await store.call('GET', path('_Role'), { query: { where: { name: 'Admin' } } });
+      const users = { __op: 'AddRelation', objects: [{ __type: 'Pointer', className: '_User', objectId: signed.body.objectId }] };
+      await store.update('_Role', roles.body.results[0].objectId, { users });
+      session = signed.body.sessionToken;
+      await store.table({ Name: 'String', AccountId: { type: 'Pointer', targetClass: 'Accounts' } }, 'Nobodys');
+    });
+    const creates = (name: string, fields: object = {}) => ({ type: 'create-object', actionData: { table: name, fields } });
+    const updates = (fields: object) => ({ type: 'update-object', actionData: { target: 'self', fields } });
+    const mails = (html: string) => ({ type: 'e-mail', actionData: { to: 'a@example.com', subject: 's', html } });
+    const denied = (action: string, name: string) => ({
+      code: 119,
+      error: `Permission denied for action ${action} on class ${name}`,
+    });
+    const define = (more: object, as: object) =>
+      store.post('_Trigger', { table, events: ['update'], Active: false, ...more }, as);
+
+    const allowed: [what: string, more: object][] = [
+      ['records of tables that he may write', { actions: [creates('Tasks', { Name: '{{Name}}', AccountId: '{{objectId}}' })] }],
+      ['a record of his', { actions: [updates({ Comment: 'seen' })] }],
+      ['names of users', { actions: [mails('{{OwnerId.name}} {{OwnerId.username}}')] }],
+    ];
+    for (const [what, more] of allowed)
+      test(`an Admin defines what he may do himself: ${what}`, async () => {
+        const answer = await define(more, { session });
+        assert.equal(answer.status, 201, answer.text);
+      });
+
+    const refused: [what: string, more: object, { code: number; error: string }][] = [
+      ['a password', { table: '_User', actions: [updates({ password: 'Passw0rdOk' })] }, denied('update', '_User')],
+      ['users', { actions: [creates('_User', { username: 'x', password: 'Passw0rdOk' })] }, denied('create', '_User')],
+      ['a table without permissions', { actions: [creates('Nobodys')] }, denied('create', 'Nobodys')],
+      ['a new table', { actions: [creates('NobodysNew')] }, denied('create', 'NobodysNew')],
+      ['triggers of such a table', { table: 'Nobodys', actions: [mails('')] }, denied('get', 'Nobodys')],
+      ['the request log', { table: '_RequestLog', actions: [mails('{{path}}')] }, denied('get', '_RequestLog')],
+      [
+        'what a sub-query tells of such a table',
+        {
+          criteria: { objectId: { $select: { query: { className: 'Nobodys', where: {} }, key: 'Name' } } },
+          actions: [mails('')],
+        },
+        denied('find', 'Nobodys'),
+      ],
+    ];
+    for (const [what, more, error] of refused)
+      test(`and not what he may not: ${what}`, async () => {
+        assertRefused(await define(more, { session }), error);
+        const id = (await define({ actions: [mails('')] }, { session })).body.objectId;
+        assertRefused(await store.put('_Trigger', id, more, { session }), error);
+      });
+
+    test('keys may everything', async () => {
+      for (const as of ['master', 'apiKey'] as const) {
+        const answer = await define({ table: '_User', actions: [updates({ job: 'clerk' }), creates('Nobodys')] }, { as });
+        assert.equal(answer.status, 201, answer.text);
+      }
+    });
+
+    test('a pattern in criteria that needs backtracking is refused', async () => {
+      const error = 'Invalid trigger: criteria has a pattern with lookaround or back references, which may take for ever';
+      for (const $regex of ['(?=a)b', '(a)\\1', '^(a+)+(?!b)$'])
+        assertRefused(await define({ criteria: { $or: [{ Name: { $regex } }] }, actions: [mails('')] }, {}), {
+          code: 107,
+          error,
+        });
+      const answer = await define({ criteria: { Name: { $regex: '(a+)+$' } }, actions: [mails('')] }, {});
+      assert.equal(answer.status, 201, answer.text);
+    });
+  });
