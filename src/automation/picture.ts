@@ -3,6 +3,7 @@ import type { WriteEvent } from '../records/index.ts';
 import type { Field, TableSchema } from '../schema/model.ts';
 import { secretFieldsOf } from '../schema/system-tables.ts';
 import { columnFields } from '../storage/columns.ts';
+import { boundedPicture, LONGEST_IN_PICTURE, pictureBounds } from '../storage/picture-bounds.ts';
 import type { StoredValue } from '../values/index.ts';
 
 const known = new WeakMap<TableSchema, readonly Field[]>();
@@ -18,7 +19,10 @@ export function picturedFields(table: TableSchema): readonly Field[] {
   return fields;
 }
 
-/** The values of a record that a create makes, by field, those that are there: its event tells all, unless the rules of its table set others. */
+/**
+ * The values of a record that a create makes, by field, those that are there, bounded as in any picture: its event tells all, unless the rules
+ * of its table set others.
+ */
 export function createdValues({ table, objectId, at, principal, assignments }: WriteEvent): Map<string, StoredValue> {
   const secret = secretFieldsOf(table.className);
   const actor = actorId(principal);
@@ -33,5 +37,21 @@ export function createdValues({ table, objectId, at, principal, assignments }: W
     const { field, kind } = assignment;
     if (kind === 'set' && assignment.value !== null && !secret.has(field.name)) values.set(field.name, assignment.value);
   }
-  return values;
+  return isShort(values) ? values : bounded(table, values);
+}
+
+/** Whether no value is too long, and all of them together are not. */
+function isShort(values: ReadonlyMap<string, StoredValue>): boolean {
+  let length = 0;
+  for (const value of values.values()) if (typeof value === 'string') length += value.length;
+  return length <= LONGEST_IN_PICTURE;
+}
+
+function bounded(table: TableSchema, values: ReadonlyMap<string, StoredValue>): Map<string, StoredValue> {
+  const fields = picturedFields(table);
+  const cut = boundedPicture(
+    pictureBounds(fields),
+    fields.map(({ name }) => values.get(name) ?? null),
+  );
+  return new Map(fields.flatMap(({ name }, at) => (cut[at] === null ? [] : [[name, cut[at] as StoredValue] as const])));
 }

@@ -62,7 +62,7 @@ export interface Copies {
   readonly fields: ReadonlyArray<readonly [to: Field, from: Field]>;
 }
 
-/** A column of a new record that takes a picture of another record: its values as they are when the step comes. */
+/** A column of a new record that takes a picture of another record: its values as they are when the step comes, bounded (picture-bounds.ts). */
 export interface Picture {
   readonly from: TableSchema;
   readonly objectId: string;

@@ -31,8 +31,8 @@ export type Attempt = {
   | { readonly kind: 'done'; readonly committed?: true }
   /** Its row goes, too. */
   | { readonly kind: 'failed' }
-  /** Milliseconds until the next. */
-  | { readonly kind: 'again'; readonly pause: number }
+  /** `pause`: milliseconds until the next. `isShared`: what was in the way would be in the way of all others of its kind, for a while. */
+  | { readonly kind: 'again'; readonly pause: number; readonly isShared?: boolean }
 );
 
 /** One kind of such work. It never throws but for faults, which count as `again` after a minute. */

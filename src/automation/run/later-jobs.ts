@@ -4,13 +4,13 @@ import { newRowId } from '../../audit/index.ts';
 import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import type { Cause, RecordContext } from '../../records/index.ts';
 import { logRow } from '../log.ts';
-import { type Job, noteJob, removeJob, startedFlag, stateOf } from '../queue/index.ts';
-import type { Attempt, LaterJob } from '../queue/later.ts';
+import { type Job, type LaterKind, laterKinds, noteJob, removeJob, startedFlag, stateOf } from '../queue/index.ts';
+import type { Attempt, LaterJob, LaterWork } from '../queue/later.ts';
 import { backoff, commit, isPassing, JobLost, type Steps } from './outcome.ts';
 import type { Place } from './parts.ts';
 
-/** Such jobs that are tried at the same time. */
-const SIDE_BY_SIDE = 8;
+/** Jobs of a kind that are tried at the same time. Room of their own: a mail server that hangs keeps no function waiting. */
+const sideBySide: Readonly<Record<LaterKind, number>> = { mail: 3, code: 8 };
 const MINUTE = 60_000;
 /** For how long faults are tried again. */
 const DAY = 86_400_000;
@@ -23,7 +23,7 @@ const givenUpMessage = 'The process ended each time while this action ran; it is
 export class LaterJobs {
   readonly #place: Place;
   readonly #finished: (id: string) => void;
-  #running = 0;
+  readonly #running: Record<LaterKind, number> = { mail: 0, code: 0 };
 
   /** @param finished told when a job is not at work any more; it may be in the queue again */
   constructor(place: Place, finished: (id: string) => void) {
@@ -31,37 +31,41 @@ export class LaterJobs {
     this.#finished = finished;
   }
 
-  /** How many may be begun. */
-  get room(): number {
-    return SIDE_BY_SIDE - this.#running;
+  /** How many of a kind may be begun. */
+  room(kind: LaterKind): number {
+    const most = this.#place.parts.holds.most(kind, sideBySide[kind], Date.now());
+    return Math.max(0, most - this.#running[kind]);
   }
 
   get isQuiet(): boolean {
-    return this.#running === 0;
+    return laterKinds.every((kind) => this.#running[kind] === 0);
   }
 
   begin(job: Job): void {
-    this.#running++;
-    void this.#run(job)
+    const kind = job.kind as LaterKind;
+    this.#running[kind]++;
+    void this.#run(job, kind)
       .catch((error) => {
         const { parts, system, isEnough } = this.#place;
         if (!(error instanceof JobLost) && !isEnough())
           parts.log.error({ err: error, app: system.appId }, 'a queued job met a fault');
       })
       .finally(() => {
-        this.#running--;
+        this.#running[kind]--;
         this.#finished(job.id);
       });
   }
 
-  async #run(job: Job): Promise<void> {
-    const work = this.#place.parts.later.get(job.kind);
+  async #run(job: Job, kind: LaterKind): Promise<void> {
+    const work = this.#place.parts.later.get(kind);
     if (!work) return this.#note((schema) => removeJob(schema, job));
-    if (job.kind === 'code' && !(await this.#begin(job))) return;
-    const attempt = await this.#attempt(job, work);
+    if (kind === 'code' && !(await this.#begin(job))) return;
+    const attempt = await this.#attempt(job, kind, work);
     if (attempt.kind === 'done' && attempt.committed) return;
     const steps: Steps = attempt.steps ?? (() => []);
     if (attempt.kind !== 'again') return this.#note((schema) => [...removeJob(schema, job), ...steps(schema)]);
+    // The end may have cut it. It is made again after the next start.
+    if (this.#place.isEnough()) return;
     const noted = { attempts: job.attempts + 1, dueAt: Date.now() + attempt.pause, flags: null };
     return this.#note((schema) => [noteJob(schema, job, noted), ...steps(schema)]);
   }
@@ -75,11 +79,15 @@ export class LaterJobs {
     return !isGivenUp;
   }
 
-  async #attempt(job: Job, work: (...of: Parameters<WorkOf>) => Promise<Attempt>): Promise<Attempt> {
-    const { system, parts } = this.#place;
+  async #attempt(job: Job, kind: LaterKind, work: LaterWork): Promise<Attempt> {
+    const { system, parts, isOver } = this.#place;
     try {
-      return await work(system, this.#asTold(job), parts);
+      const attempt = await work(system, this.#asTold(job), parts);
+      if (attempt.kind === 'again' && attempt.isShared) parts.holds.fail(kind, Date.now());
+      else parts.holds.succeed(kind);
+      return attempt;
     } catch (error) {
+      if (isOver()) throw error;
       if (isPassing(error)) return { kind: 'again', pause: backoff(job.attempts) };
       parts.log.error({ err: error, app: system.appId, kind: job.kind }, 'a queued job met a fault');
       if (Date.now() - job.queuedAt < DAY) return { kind: 'again', pause: MINUTE };
@@ -102,6 +110,7 @@ export class LaterJobs {
   async #note(steps: Steps): Promise<void> {
     for (let failures = 0; ; failures++)
       try {
+        if (this.#place.isOver()) throw new JobLost();
         return await commit(this.#place.system.store, steps);
       } catch (error) {
         if (error instanceof JobLost || this.#place.isEnough()) throw error;
@@ -109,8 +118,6 @@ export class LaterJobs {
       }
   }
 }
-
-type WorkOf = Place['parts']['later'] extends ReadonlyMap<unknown, infer Work> ? Work : never;
 
 /** A row of the log about a job, of the action that queued it. */
 function logSteps(job: Job, error: string): Steps {

@@ -2,9 +2,10 @@ import type { WriteHooks } from '../../records/index.ts';
 import type { ActionParts, ActionRun, AutomationSystem } from '../actions/action.ts';
 import type { ActiveTriggers } from '../active.ts';
 import type { fires } from '../conditions.ts';
-import type { JobKind } from '../queue/index.ts';
+import type { LaterKind } from '../queue/index.ts';
 import type { LaterWork } from '../queue/later.ts';
 import type { expand, runDue } from '../schedule/index.ts';
+import type { Holds } from './holds.ts';
 
 /** What jobs are done with. */
 export interface RunParts extends ActionParts {
@@ -15,9 +16,11 @@ export interface RunParts extends ActionParts {
   /** Does an action; throws as a `Perform` does. */
   readonly perform: (run: ActionRun, parts: ActionParts) => Promise<void>;
   /** By the kind of the job. */
-  readonly later: ReadonlyMap<JobKind, LaterWork>;
+  readonly later: ReadonlyMap<LaterKind, LaterWork>;
   readonly expand: typeof expand;
   readonly runDue: typeof runDue;
+  /** Of this process. */
+  readonly holds: Holds;
 }
 
 /** Where a job is done. */
@@ -26,6 +29,8 @@ export interface Place {
   readonly parts: RunParts;
   /** Whether the service ends: asked between two steps. */
   readonly isEnough: () => boolean;
+  /** Whether the service has waited for long enough: the store is not to be touched any more, and what fails now is nothing for the log. */
+  readonly isOver: () => boolean;
   /** Told of a commit that may have queued a job that nobody else tells of. */
   readonly queued: () => void;
 }

@@ -49,11 +49,12 @@ export class Runner {
   #loop: Promise<void> | undefined;
   #release: (() => void) | undefined;
   #isClosed = false;
+  #isOver = false;
 
   constructor(settings: RunnerSettings) {
     const { system, parts } = settings;
     this.#settings = settings;
-    this.#place = { system, parts, isEnough: () => this.#isClosed, queued: () => this.#look() };
+    this.#place = { system, parts, isEnough: () => this.#isClosed, isOver: () => this.#isOver, queued: () => this.#look() };
     this.#backlog = new Backlog(system.store);
     this.#lanes = new Lanes((job) => this.#work(job), {
       left: (ids) => this.#let(ids.filter((id) => !this.#removals.has(id))),
@@ -153,7 +154,7 @@ export class Runner {
     this.#take(batch, before);
   }
 
-  #take({ jobs, later, blocked, isMore, nextDue }: Batch, before: ReadonlyMap<string, StoredPicture>): void {
+  #take({ jobs, later, isLaterLeft, blocked, isMore, nextDue }: Batch, before: ReadonlyMap<string, StoredPicture>): void {
     const now = Date.now();
     for (const job of jobs) {
       if (!this.#lanes.add(job)) continue;
@@ -166,7 +167,8 @@ export class Runner {
       this.#later.begin(job);
     }
     for (const key of blocked) this.#pauses.awaitOther(key, key.slice(key.indexOf('\n') + 1), now);
-    this.#nextDue = nextDue;
+    const tried = isLaterLeft ? this.#place.parts.holds.end(now) : null;
+    this.#nextDue = nextDue === null || tried === null ? (nextDue ?? tried) : Math.min(nextDue, tried);
     if (isMore) this.#isDirty = true;
     this.#lanes.start();
   }
@@ -177,7 +179,7 @@ export class Runner {
       held: this.#held,
       isWaiting: (key) => this.#lanes.isFull(key) || this.#pauses.has(key),
       waiting: [...this.#lanes.full(), ...this.#pauses.waiting()],
-      laterRoom: this.#later.room,
+      laterRoom: (kind) => this.#later.room(kind),
     };
   }
 
@@ -239,6 +241,7 @@ export class Runner {
     this.#signal.set();
     const isQuiet = () => this.#loop === undefined && this.#lanes.isQuiet && this.#later.isQuiet && this.#removals.isQuiet;
     while (!isQuiet() && performance.now() < until) await wait(10);
+    this.#isOver = true;
     this.#removals.stop();
     this.#release?.();
     this.#release = undefined;

@@ -203,7 +203,8 @@ export class WriteRun {
   }
 
   logFault(error: unknown, triggerId: string): void {
-    const { system, parts } = this.place;
+    const { system, parts, isOver } = this.place;
+    if (isOver()) return;
     parts.log.error({ err: error, app: system.appId, trigger: triggerId }, 'a trigger met a fault');
   }
 }

@@ -5,10 +5,11 @@ import { noFiles } from '../../../records/testing/context.ts';
 import type { Store } from '../../../storage/port.ts';
 import type { ActionRun, AutomationSystem } from '../../actions/action.ts';
 import type { Action, Trigger } from '../../model.ts';
-import { type Job, type JobKind, jobRow, type RowValues } from '../../queue/index.ts';
+import { type Job, jobRow, type LaterKind, type RowValues } from '../../queue/index.ts';
 import type { LaterWork } from '../../queue/later.ts';
 import { Peers } from '../../queue/peers.ts';
 import { queued, rowsOf } from '../../schedule/testing/tables.ts';
+import { Holds } from '../holds.ts';
 import type { RunParts } from '../parts.ts';
 import { Runner } from '../runner.ts';
 
@@ -17,7 +18,7 @@ export interface WorldOptions {
   readonly triggers?: readonly Trigger[];
   readonly fires?: RunParts['fires'];
   readonly perform?: (run: ActionRun) => Promise<void>;
-  readonly later?: Partial<Record<JobKind, LaterWork>>;
+  readonly later?: Partial<Record<LaterKind, LaterWork>>;
   readonly expand?: (system: AutomationSystem, job: Job) => Promise<void>;
   readonly runDue?: RunParts['runDue'];
 }
@@ -49,7 +50,7 @@ export async function finish({ system, done }: ActionRun): Promise<void> {
 /** The parts of a system. */
 export function partsOf({ triggers = [], later = {}, ...options }: WorldOptions): RunParts {
   const byId = new Map(triggers.map((one) => [one.id, one]));
-  const unused = new Proxy({}, { get: (_, name) => assertUnused(String(name)) });
+  const unused = new Proxy({}, { get: (_, name) => (name === 'leave' ? () => {} : assertUnused(String(name))) });
   return {
     functions: unused as RunParts['functions'],
     mailer: unused as RunParts['mailer'],
@@ -58,9 +59,10 @@ export function partsOf({ triggers = [], later = {}, ...options }: WorldOptions)
     triggers: { ready: () => undefined, of: () => [], byId: (_, id) => byId.get(id) },
     fires: options.fires ?? (async () => true),
     perform: options.perform ?? finish,
-    later: new Map(Object.entries(later) as [JobKind, LaterWork][]),
+    later: new Map(Object.entries(later) as [LaterKind, LaterWork][]),
     expand: options.expand ?? (async () => {}),
     runDue: options.runDue ?? (async () => null),
+    holds: new Holds(),
   };
 }
 

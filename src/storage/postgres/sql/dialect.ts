@@ -4,6 +4,7 @@ import { arrayLiteral, arrayTypes } from './arrays.ts';
 import { writeAmong, writeJsonHas, writeJsonHasOrdered, writeJsonPointsInto, writeWireTexts } from './elements.ts';
 import { companion, writeSearch, writeSearchScore } from './full-text.ts';
 import { columnOf, writeJsonCompare, writeJsonExists, writeJsonMatches, writeJsonOrder } from './json.ts';
+import { writePicture } from './picture.ts';
 import { writeTextMatch } from './text-match.ts';
 import { writeWireText } from './wire.ts';
 
@@ -50,16 +51,7 @@ const shared: Omit<Dialect, 'table'> = {
   wireText: writeWireText,
   wireTexts: writeWireTexts,
   aclAllows: writeAclAllows,
-  picture(out, alias, fields) {
-    out.add('to_json(ARRAY[');
-    fields.forEach(({ column }, at) => {
-      out
-        .add(at > 0 ? ', ' : '')
-        .column(alias, column)
-        .add('::text');
-    });
-    out.add(']::text[])::text');
-  },
+  picture: writePicture,
   edit() {
     throw new Error('edits are made before the statement');
   },

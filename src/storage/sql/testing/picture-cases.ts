@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { type Field, fieldOf, type TableSchema, tableOf } from '../../../schema/model.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import { columnFields, pictured } from '../../columns.ts';
+import { LONGEST_IN_PICTURE, LONGEST_PICTURE } from '../../picture-bounds.ts';
 import { type Mutation, type Store, wholeText } from '../../port.ts';
 import { tableChanges } from './tables.ts';
 
@@ -202,6 +203,35 @@ export async function testPictures(store: Store): Promise<void> {
       await within.write({ plan: () => ({ changes: [], mutations: [picture('grown'), count('grown')] }) });
     });
     assert.deepEqual(await counted('grown'), [1, 2, 3, 3]);
+  });
+
+  test('pictures: long values are cut, those of JSON left out; so is what comes to too much together', async () => {
+    const most = LONGEST_IN_PICTURE;
+    const [text, json] = ['é'.repeat(most - 1), `["${'é'.repeat(most - 4)}"]`];
+    await write(insert(seen, 'long', { s: `${text}z`, a: json, o: `{"a":"${'x'.repeat(most)}"}`, n: 1 }), picture('long'));
+    await write(picture('long'), update('long', { s: `${text}😀z`, a: `${json} `, n: 2 }), picture('long'));
+    const [, ...seenNow] = await pictures('long');
+    assert.deepEqual(seenNow.map(({ n }) => n), [1, 2]); // biome-ignore format: one comparison
+    assert.ok(seenNow[0]?.s === `${text}z` && seenNow[0].a === json && seenNow[0].o === undefined);
+    assert.ok(seenNow[1]?.s === text || seenNow[1]?.s === `${text}😀`, 'cut');
+    assert.equal(seenNow[1].a, undefined);
+
+    const names = Array.from({ length: 40 }, (_, at) => `f${at}`);
+    const types = Object.fromEntries([...names.map((name) => [name, 'String']), ['list', 'Array'], ['n', 'Number']]);
+    await store.write({ plan: () => ({ changes: tableChanges('Much', types), mutations: [] }) });
+    const table = tableOf(store.schema(), 'Much');
+    const all = columnFields(table);
+    const much = Object.fromEntries(names.map((name) => [name, 'x'.repeat(name < 'f3' ? 2 * most : 10)]));
+    await write(insert(table, 'much', { ...much, list: `["${'x'.repeat(most - 10)}"]`, n: 1 }));
+    const more: Update = { ...update('much', { n: 2 }), table, assignments: [{ kind: 'set', field: fieldOf(table, 'n'), value: 2 }] };
+    await write(picture('much', 'much', table, all), more, picture('much', 'much', table, all));
+    await write(more, picture('much', 'much', table, all));
+    const kept = await rows(queue, 'much');
+    assert.ok(kept.every(({ record }) => (record as string).length < 1.1 * LONGEST_PICTURE));
+    const values = await pictures('much', all);
+    assert.deepEqual(values.map(({ n, f9 }) => [n, f9]), [1, 2, 2].map((now) => [now, 'x'.repeat(10)])); // biome-ignore format: one comparison
+    const cut = values.map(({ f1 }) => (f1 as string).length);
+    assert.ok(new Set(cut).size === 1 && (cut[0] as number) > 100_000, String(cut));
   });
 
   test('pictures: of a table that has as many fields as may be', async () => {

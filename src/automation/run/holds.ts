@@ -1,0 +1,36 @@
+import { type LaterKind, laterKinds } from '../queue/index.ts';
+
+/** Milliseconds that a kind waits after a shared fault: the first time, and at the most. */
+const SHORTEST = 2_000;
+const LONGEST = 30_000;
+
+/** Kinds of later jobs that wait in all systems of this process, since what all of their jobs need is away: a mail server. */
+export class Holds {
+  readonly #faults = new Map<LaterKind, { readonly pause: number; readonly until: number }>();
+
+  /** A shared fault was met. Of attempts that were made side by side the first one counts. @param now milliseconds since 1970, as below */
+  fail(kind: LaterKind, now: number): void {
+    const known = this.#faults.get(kind);
+    if (known && now < known.until) return;
+    const pause = known ? Math.min(LONGEST, 2 * known.pause) : SHORTEST;
+    this.#faults.set(kind, { pause, until: now + pause });
+  }
+
+  /** What all jobs of a kind need was there. */
+  succeed(kind: LaterKind): void {
+    this.#faults.delete(kind);
+  }
+
+  /** @returns how many jobs of a kind may be at work side by side: one alone, to try, after a fault */
+  most(kind: LaterKind, usual: number, now: number): number {
+    const known = this.#faults.get(kind);
+    if (!known) return usual;
+    return now < known.until ? 0 : 1;
+  }
+
+  /** When the first of the kinds that wait may be tried again; `null` where none waits. */
+  end(now: number): number | null {
+    const ends = laterKinds.map((kind) => this.#faults.get(kind)?.until ?? 0).filter((until) => until > now);
+    return ends.length === 0 ? null : Math.min(...ends);
+  }
+}
