@@ -33,7 +33,7 @@ const hooksWith = (files: FileKeeper, listener: WriteListener): WriteHooks => ({
 });
 
 /** A command queues triggers and leaves them to a service. */
-const nobody: WriteListener = { queued() {}, triggersChanged() {} };
+const nobody: WriteListener = { queued() {}, doubted() {}, triggersChanged() {} };
 
 /** Makes contexts for the records of a store as its master writes them. */
 type ContextOf = (store: Store, appId: string) => RecordContext;
@@ -112,6 +112,7 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
   const { addresses } = stores;
   const hooks = hooksWith(files.keeper, {
     queued: (context) => automation.queued(context),
+    doubted: (context, schedules) => automation.doubted(context, schedules),
     triggersChanged: (context) => automation.triggersChanged(context),
   });
   const systems = new Systems(stores.registry, stores.engine, config.systemIdle, (error) =>

@@ -82,8 +82,8 @@ function begin(options: WorldOptions): Automation {
 
 const inSystem = <T>(appId: string, work: (store: Store) => Promise<T>) => systems.visit(appId, ({ store }) => work(store));
 
-async function until(what: () => Promise<boolean> | boolean): Promise<void> {
-  for (const end = Date.now() + 5_000; !(await what()); ) {
+async function until(what: () => Promise<boolean> | boolean, atMost = 5_000): Promise<void> {
+  for (const end = Date.now() + atMost; !(await what()); ) {
     assert.ok(Date.now() < end, 'it did not come about');
     await wait(10);
   }
@@ -140,6 +140,29 @@ test('a write wakes its system; what comes while it is at work is seen, too', as
   await until(async () => (await logged(system.store)).length === 40);
   assert.deepEqual(await left(system.store), []);
   running.queued({ appId: 'nobody', store: system.store } as never);
+  system.release();
+});
+
+test('what a write left that nobody knows the end of is looked for', async () => {
+  const running = begin({ triggers });
+  const system = await systems.acquire('one');
+  assert.ok(system);
+  for (let n = 0; n < 3; n++) running.doubted({ appId: 'one', store: system.store } as never, false);
+  // It is carried out late.
+  await queueRows(system.store, [{ triggers: 't', objectIdValue: 'x' }]);
+  await until(async () => (await logged(system.store)).length === 2);
+  system.release();
+});
+
+test('rows of an open system that nobody told of are found', async () => {
+  const running = begin({ triggers });
+  const system = await systems.acquire('one');
+  assert.ok(system);
+  running.start();
+  await wait(200);
+  await queueRows(system.store, [{ triggers: 't', objectIdValue: 'x' }]);
+  await until(async () => (await left(system.store)).length === 0, 10_000);
+  assert.equal((await logged(system.store)).length, 2);
   system.release();
 });
 

@@ -11,6 +11,7 @@ import { deliverMail } from './mail/deliver.ts';
 import type { WriteListener } from './observer.ts';
 import { Peers } from './queue/peers.ts';
 import { Agenda } from './run/agenda.ts';
+import { Holds } from './run/holds.ts';
 import type { RunParts } from './run/parts.ts';
 import { SystemWorker } from './run/system-worker.ts';
 import { expand, runDue } from './schedule/index.ts';
@@ -21,8 +22,11 @@ const LOOK = 2_000;
 const AT_ONCE = 8;
 /** Systems at work after a start; the next ones are looked at when some of them are done. */
 const MOST_AT_WORK = 16;
-/** Milliseconds that jobs under way may take after the service was told to end. */
-const CLOSE_BOUND = 10_000;
+/** Milliseconds that jobs under way may take after the service was told to end; and functions that they call. */
+const CLOSE_BOUND = 6_000;
+const FUNCTIONS_BOUND = 5_000;
+/** Milliseconds after a write of which nobody knows whether it was carried out, until what it may have queued is looked for. */
+const afterDoubt = [500, 5_000];
 /** Milliseconds between two looks at the other processes while no system is open. */
 const LOOK_CLOSED = 60_000;
 /** Milliseconds until a system is looked at again that could not be opened. */
@@ -45,7 +49,7 @@ const ownParts = {
   ] as const),
   expand,
   runDue,
-} satisfies Omit<RunParts, keyof ActionParts | 'hooks'>;
+} satisfies Omit<RunParts, keyof ActionParts | 'hooks' | 'holds'>;
 
 /** Runs the triggers of all systems that this process serves (SPEC "Events"; docs/adr/0012). */
 export class Automation implements WriteListener {
@@ -58,6 +62,8 @@ export class Automation implements WriteListener {
   readonly #jobsDue = new Agenda((appId) => this.#call(appId, false));
   readonly #schedulesDue = new Agenda((appId) => this.#call(appId, true));
   readonly #limit = pLimit(AT_ONCE);
+  /** Systems that are looked at soon, by the time after which. */
+  readonly #doubts = new Map(afterDoubt.map((pause) => [pause, new Map<string, { schedules: boolean }>()] as const));
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
   #sweeping: Promise<void> | undefined;
@@ -67,7 +73,7 @@ export class Automation implements WriteListener {
 
   constructor({ systems, ...parts }: AutomationParts, instead: Partial<typeof ownParts> = {}) {
     this.#systems = systems;
-    this.#parts = { ...parts, ...ownParts, ...instead };
+    this.#parts = { ...parts, ...ownParts, holds: new Holds(), ...instead };
   }
 
   /** A write has queued something: its system's jobs are begun, after this turn of the event loop. */
@@ -80,6 +86,22 @@ export class Automation implements WriteListener {
   /** A definition was written: the system's schedules are looked at. */
   triggersChanged({ appId }: RecordContext): void {
     this.#call(appId, true);
+  }
+
+  /** The write may have been carried out, at once or a little later: the database did not answer. */
+  doubted({ appId }: RecordContext, schedules: boolean): void {
+    for (const [pause, systems] of this.#doubts) {
+      const known = systems.get(appId);
+      if (known) known.schedules ||= schedules;
+      else {
+        const doubt = { schedules };
+        systems.set(appId, doubt);
+        setTimeout(() => {
+          systems.delete(appId);
+          this.#call(appId, doubt.schedules);
+        }, pause).unref();
+      }
+    }
   }
 
   /** Begins to look for what was left undone, in all systems one after the other, in the background. */
@@ -233,12 +255,15 @@ export class Automation implements WriteListener {
   /** Begins nothing more and waits for what is under way, for a while. What is left is done after the next start. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#parts.mailer.leave();
+    this.#parts.functions.leave(FUNCTIONS_BOUND);
+    const bound = wait(CLOSE_BOUND + 1_000, undefined, { ref: false });
     clearInterval(this.#timer);
     this.#jobsDue.close();
     this.#schedulesDue.close();
     const background = Promise.all([this.#looking, this.#sweeping]);
     const open = [...this.#systems.opened()].map((system) => this.#workers.get(system)).filter((worker) => worker !== undefined);
     await Promise.all([...new Set([...open, ...this.#atWork.values()])].map((worker) => worker.close(CLOSE_BOUND)));
-    await Promise.race([background, wait(CLOSE_BOUND, undefined, { ref: false })]);
+    await Promise.race([background, bound]);
   }
 }

@@ -12,6 +12,8 @@ import { jobRow } from './queue/index.ts';
 export interface WriteListener {
   /** Something was queued for the context's store. */
   queued(context: RecordContext): void;
+  /** Nobody knows whether a write was carried out that queues something, or changes a definition. */
+  doubted(context: RecordContext, schedules: boolean): void;
   /** A definition was written. */
   triggersChanged(context: RecordContext): void;
 }
@@ -53,6 +55,10 @@ export function triggerObserver(listener: WriteListener): WriteObserver {
     committed(event, context) {
       if (event.table.className === '_Trigger') listener.triggersChanged(context);
       if (foundCandidates(event).length > 0) listener.queued(context);
+    },
+    doubted(event, context) {
+      const isDefinition = event.table.className === '_Trigger';
+      if (isDefinition || foundCandidates(event).length > 0) listener.doubted(context, isDefinition);
     },
   };
 }

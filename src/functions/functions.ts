@@ -21,6 +21,7 @@ export interface FunctionsParts {
 export class Functions {
   readonly #hooks: WriteHooks;
   readonly #operator: OperatorFunctions;
+  #leaving: NodeJS.Timeout | undefined;
 
   constructor(parts: FunctionsParts) {
     this.#hooks = parts.hooks;
@@ -66,6 +67,11 @@ export class Functions {
     const found = (forms.has(name) ? null : await this.#operator.find(name)) ?? fail('userFunctionNotFound');
     const given = { input: {}, isForm: false, request: null, user: null, record: structuredClone(record), trigger, cause };
     return this.#operator.run(system, found, given);
+  }
+
+  /** The service ends. Calls under way have so many milliseconds; then they are given up, and their callers hear `unavailable`. */
+  leave(atMost: number): void {
+    this.#leaving ??= setTimeout(() => this.#operator.end(), atMost).unref();
   }
 
   /** @throws what the form throws; formTooLarge where PostgreSQL does not take a value */

@@ -6,6 +6,8 @@ export interface MailFault {
   readonly permanent: boolean;
   /** The server's words, or ours; bounded, without line breaks. It may hold addresses. */
   readonly why: string;
+  /** The server as a whole was in the way: it is for other messages too. */
+  readonly isOfServer?: true;
 }
 
 /** A recipient whom the server refused, while it took the message for others. */
@@ -33,6 +35,17 @@ const texts: ReadonlyMap<string, string> = new Map([
 
 /** What a server says of the message itself; all else tells of the server, and may pass. */
 const ofMessage: ReadonlySet<unknown> = new Set(['EENVELOPE', 'EMESSAGE']);
+/** What comes before a message is told of, mostly. */
+const ofServer: ReadonlySet<unknown> = new Set([
+  'EAUTH',
+  'ENOAUTH',
+  'ECONNECTION',
+  'EDNS',
+  'EPROTOCOL',
+  'ESOCKET',
+  'ETIMEDOUT',
+  'ETLS',
+]);
 
 /** The fault that an attempt to send ended with. @param error of nodemailer */
 export function mailFault(error: unknown): MailFault {
@@ -44,6 +57,7 @@ export function mailFault(error: unknown): MailFault {
     // Without an answer of the server it was not even tried.
     permanent: isOfMessage && (responseCode === undefined || permanent === true),
     why: words ? bounded(words) : (texts.get(code) ?? 'The message could not be sent.'),
+    ...(ofServer.has(code) && { isOfServer: true }),
   };
 }
 

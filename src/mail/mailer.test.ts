@@ -164,7 +164,11 @@ test('a box that cannot be written does not keep a message from being sent, and 
 for (const [what, answers, outcome] of [
   ['a message that is sent', [], { kind: 'sent', refused: [] }],
   ['a refusal', [refused], { kind: 'failed', permanent: true, why: 'The message has no recipient whom mail can be sent to.' }],
-  ['a passing fault', [unreachable], { kind: 'failed', permanent: false, why: 'The mail server cannot be reached.' }],
+  [
+    'a passing fault of the server',
+    [unreachable],
+    { kind: 'failed', permanent: false, why: 'The mail server cannot be reached.', isOfServer: true },
+  ],
 ] as const)
   test(`a single attempt: ${what}`, async () => {
     const transport = new FakeTransport(...answers);
@@ -185,6 +189,9 @@ test('the end cuts a single attempt, which may be made again', async () => {
   const one = mailer(transport, { patience: 20 });
   const outcome = one.attempt(message);
   while (transport.attempts === 0) await new Promise(setImmediate);
+  one.leave();
+  assert.deepEqual(await outcome, { kind: 'ended' });
+  assert.deepEqual(await one.attempt(message), { kind: 'ended' });
+  assert.equal(transport.attempts, 1);
   await one.close();
-  assert.deepEqual(await outcome, { kind: 'failed', permanent: false, why: 'The attempt was ended.' });
 });

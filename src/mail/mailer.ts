@@ -10,6 +10,8 @@ export type MailAttempt =
   | { readonly kind: 'sent'; readonly refused: readonly RefusedRecipient[] }
   /** There is no mail server: it is in the box. */
   | { readonly kind: 'kept'; readonly file: string }
+  /** The service ends: it was not made, or cut. */
+  | { readonly kind: 'ended' }
   | ({ readonly kind: 'failed' } & MailFault);
 
 /** Outgoing mail. A message is sent, or kept in the box: none is lost in silence. */
@@ -26,7 +28,9 @@ export interface Mailer {
    * the box and cannot be
    */
   attempt(message: MailMessage): Promise<MailAttempt>;
-  /** Waits for the messages under way, for a bounded time, and keeps the rest in the box. */
+  /** The end is near: nothing is tried any more, and what is under way is cut after a while. Called again it does nothing. */
+  leave(): void;
+  /** As `leave`; waits for the messages under way, and keeps the rest in the box. */
   close(): Promise<void>;
 }
 
@@ -54,7 +58,7 @@ export interface MailerParts {
 }
 
 const PAUSES = [500, 2_000, 8_000];
-const PATIENCE = 5_000;
+const PATIENCE = 3_000;
 /** Milliseconds of an attempt, whatever the server does meanwhile. */
 const LONGEST_ATTEMPT = 300_000;
 const noServer = 'SMTP_URL is not set';
@@ -69,6 +73,7 @@ export class ReliableMailer implements Mailer {
   readonly #leaving = new AbortController();
   /** The end is here: no more attempts. */
   readonly #over = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(parts: MailerParts) {
     this.#parts = parts;
@@ -101,11 +106,12 @@ export class ReliableMailer implements Mailer {
       return { kind: 'kept', file };
     }
     const mail = await compose(from, message, 'send');
+    if (this.#leaving.signal.aborted) return { kind: 'ended' };
     try {
       const refused = await transport.deliver(mail, AbortSignal.any([this.#over.signal, AbortSignal.timeout(LONGEST_ATTEMPT)]));
       return { kind: 'sent', refused };
     } catch (error) {
-      return { kind: 'failed', ...mailFault(error) };
+      return this.#over.signal.aborted ? { kind: 'ended' } : { kind: 'failed', ...mailFault(error) };
     }
   }
 
@@ -161,14 +167,17 @@ export class ReliableMailer implements Mailer {
     this.#parts.log.warn({ file: `${file}.eml`, ...about }, 'a message is kept in the mail box');
   }
 
-  async close(): Promise<void> {
-    const { transport, patience = PATIENCE } = this.#parts;
+  leave(): void {
     this.#leaving.abort();
-    const timer = setTimeout(() => this.#over.abort(), patience);
+    this.#timer ??= setTimeout(() => this.#over.abort(), this.#parts.patience ?? PATIENCE);
+  }
+
+  async close(): Promise<void> {
+    this.leave();
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
-    clearTimeout(timer);
+    clearTimeout(this.#timer);
     this.#over.abort();
-    await transport?.close();
+    await this.#parts.transport?.close();
   }
 }
 

@@ -6,8 +6,8 @@ export const LONGEST_IN_PICTURE = 500_000;
 /** Characters of all values of a picture; where they come to more, each has its share at the most. On PostgreSQL these are bytes. */
 export const LONGEST_PICTURE = 8_000_000;
 
-/** What becomes of a value that is longer than it may be: the beginning of a text is kept, half a JSON value is none. */
-export type Bounded = 'text' | 'json';
+/** What becomes of a value that is longer than it may be: the beginning of a text is kept, others are left out. */
+export type Bounded = 'text' | 'whole';
 
 /** How the values of a picture are bounded, so that it never keeps a write from being done. */
 export interface PictureBounds {
@@ -23,9 +23,11 @@ const known = new WeakMap<readonly Field[], PictureBounds>();
 export function pictureBounds(fields: readonly Field[]): PictureBounds {
   let bounds = known.get(fields);
   if (!bounds) {
-    const kinds = fields.map((field) => {
+    const kinds = fields.map((field): Bounded | null => {
       const storage = storageOf(field);
-      return storage === 'text' || storage === 'json' ? storage : null;
+      if (storage === 'text') return 'text';
+      // Half an objectId is another one.
+      return storage === 'json' || storage === 'pointer' ? 'whole' : null;
     });
     const count = kinds.filter((kind) => kind !== null).length;
     bounds = { kinds, share: count * LONGEST_IN_PICTURE > LONGEST_PICTURE ? Math.floor(LONGEST_PICTURE / count) : null };
@@ -48,7 +50,7 @@ function cutAll(kinds: PictureBounds['kinds'], values: readonly StoredValue[], m
 }
 
 function cut(kind: Bounded | null, value: string, most: number): string | null {
-  if (kind === 'json') return null;
+  if (kind === 'whole') return null;
   // Half a character is none.
   const isHalf = /[\ud800-\udbff]/.test(value.charAt(most - 1));
   return value.slice(0, isHalf ? most - 1 : most);

@@ -1,6 +1,7 @@
 import type { FunctionTrigger } from '../../functions/index.ts';
-import type { JsonObject } from '../../kernel/json.ts';
+import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import type { TriggeringRecord } from '../model.ts';
+import { UnreadableJob } from '../queue/later.ts';
 
 /** A call of a function that waits in the queue. */
 export interface QueuedCall {
@@ -14,7 +15,9 @@ export function stateOf({ functionName, trigger, record }: QueuedCall): JsonObje
   return { functionName, trigger: { ...trigger }, record };
 }
 
-/** The call of a job that `stateOf` was written for. */
+/** The call of a job that `stateOf` was written for. @throws UnreadableJob */
 export function callOf(state: JsonObject): QueuedCall {
+  const { functionName, trigger, record } = state;
+  if (typeof functionName !== 'string' || !isJsonObject(trigger) || !isJsonObject(record)) throw new UnreadableJob();
   return state as unknown as QueuedCall;
 }

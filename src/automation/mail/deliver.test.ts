@@ -73,6 +73,17 @@ const rowNow = async () => {
 const errorOf = async (runId: string) => (await world.all('_syslogTriggers')).find(({ objectId }) => objectId === runId)?.error;
 const failed = (permanent: boolean, why: string): MailAttempt => ({ kind: 'failed', permanent, why });
 
+test('a fault of the server is one of all messages; an attempt that was cut changes nothing', async () => {
+  await queue();
+  answers = [{ kind: 'failed', permanent: false, why: 'away', isOfServer: true }, { kind: 'ended' }];
+  assert.deepEqual(await work(), { kind: 'again', pause: 1_000, isShared: true });
+  const row = await rowNow();
+  assert.deepEqual(row, ['queued', 'away', false]);
+  assert.deepEqual(await work(1), { kind: 'again', pause: 0 });
+  assert.deepEqual(await rowNow(), row);
+  assert.deepEqual(await work(1), { kind: 'done', committed: true });
+});
+
 test('sent: the row says so, under the cause, in the commit that ends the job', async () => {
   const runId = await queue();
   assert.deepEqual(await work(), { kind: 'done', committed: true });

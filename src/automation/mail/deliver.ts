@@ -30,6 +30,8 @@ const LONGEST_ERROR = 2_000;
 export const deliverMail: LaterWork = async (system, job, parts) => {
   const mail = mailOf(job.state);
   const outcome = await tryOnce(system, job, mail, parts);
+  // It was none, or one that nobody knows the end of.
+  if (outcome.kind === 'ended') return { kind: 'again', pause: 0 };
   if (outcome.kind === 'kept') return settle(system, job, mail, { SendStatus: 'kept', ErrorMessage: null });
   if (outcome.kind === 'sent') return settleSent(system, job, mail, outcome.refused);
   const why = whyNotAll(mail, outcome.why);
@@ -39,7 +41,7 @@ export const deliverMail: LaterWork = async (system, job, parts) => {
     return settle(system, job, mail, fields, notSent(mail, why));
   }
   await tellWhy(system, job, mail, why);
-  return { kind: 'again', pause };
+  return { kind: 'again', pause, ...(outcome.isOfServer && { isShared: true }) };
 };
 
 /** Why a message did not go out; where others got it, who did not, and why. */
@@ -145,7 +147,7 @@ async function tryOnce(
   if (before) return before;
   try {
     const outcome = await mailer.attempt(message);
-    if (outcome.kind !== 'failed') settled.set(key, outcome);
+    if (outcome.kind === 'sent' || outcome.kind === 'kept') settled.set(key, outcome);
     // Some may be of jobs that another process has taken over.
     if (settled.size > MOST_SETTLED) settled.delete(settled.keys().next().value as string);
     return outcome;

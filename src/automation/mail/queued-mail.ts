@@ -1,6 +1,7 @@
-import type { JsonObject } from '../../kernel/json.ts';
+import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import type { MailMessage } from '../../mail/index.ts';
 import type { TriggerEvent } from '../model.ts';
+import { UnreadableJob } from '../queue/later.ts';
 
 /** The table of outgoing mail (SPEC "Main business tables"). */
 export const mailTable = 'Emails';
@@ -29,7 +30,10 @@ export function stateOf(mail: QueuedMail): JsonObject {
   return mail as unknown as JsonObject;
 }
 
-/** The message of a job that `stateOf` was written for. */
+/** The message of a job that `stateOf` was written for. @throws UnreadableJob */
 export function mailOf(state: JsonObject): QueuedMail {
+  const { message, emailId, logId, trigger } = state;
+  if (!isJsonObject(message) || !isJsonObject(trigger) || typeof emailId !== 'string' || typeof logId !== 'string')
+    throw new UnreadableJob();
   return state as unknown as QueuedMail;
 }

@@ -1,12 +1,12 @@
 import type { Filter } from '../../query/filter.ts';
-import { readRows } from '../../records/index.ts';
-import type { TableSchema } from '../../schema/model.ts';
 import { fieldOf } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
+import { type Bounds, type Listed, lengthOf, QueueReader } from './contents.ts';
 import { foreignBefore } from './foreign.ts';
-import { isLater, type Job, jobOf, pictureOf, type QueueRow, recordKey, type StoredPicture } from './job.ts';
+import { isLater, type Job, jobOf, pictureOf, recordKey, type StoredPicture, tooLarge } from './job.ts';
 import { among, is } from './steps.ts';
-import { type LaterKind, laterKinds, queueFields, queueTable } from './table.ts';
+import { removeStrays } from './strays.ts';
+import { type LaterKind, laterKinds } from './table.ts';
 
 /** Rows of the beginning of the queue that are read without a condition: so few are read at once on either engine. */
 const HEAD = 100;
@@ -34,6 +34,8 @@ export interface Busy {
 export interface Batch {
   /** In the order of the queue. */
   readonly jobs: readonly Job[];
+  /** The pictures before their writes, by the ids of their rows. */
+  readonly before: ReadonlyMap<string, StoredPicture>;
   /** `mail` and `code` that are due, and that there is room for. */
   readonly later: readonly Job[];
   /** Whether there may be others that are due, and that there was no room for. */
@@ -46,7 +48,9 @@ export interface Batch {
   readonly nextDue: number | null;
 }
 
-const fields = ['objectId', 'createdAt', ...queueFields];
+/** What a look found; `areWhole`, `isLaterWhole`: with the contents of the rows, which are still to be read else. */
+type Found = Omit<Batch, 'before'> & { readonly areWhole: boolean; readonly isLaterWhole: boolean };
+
 const everything = (): Filter => ({ kind: 'always' });
 
 /**
@@ -55,12 +59,16 @@ const everything = (): Filter => ({ kind: 'always' });
  */
 export class Backlog {
   readonly #store: Store;
+  readonly #reader: QueueReader;
+  #isFirst = true;
   /** Whether the last look beyond the beginning found as much as it could. */
   #isDeep = false;
   #size = DEEP / 4;
 
-  constructor(store: Store) {
+  /** @param bounds the usual ones where they are left out */
+  constructor(store: Store, bounds?: Bounds) {
     this.#store = store;
+    this.#reader = new QueueReader(store, bounds);
   }
 
   /**
@@ -70,19 +78,23 @@ export class Backlog {
    */
   async read(now: number, busy: Busy, isShared: () => Promise<boolean>): Promise<Batch> {
     await this.#store.whenCurrent();
-    if (!this.#isDeep) {
-      const batch = await this.#head(now, busy);
-      if (batch) return batch;
-    }
-    return this.#beyond(now, busy, isShared);
+    if (this.#isFirst) await this.#clean(now);
+    const found = (this.#isDeep ? null : await this.#head(now, busy)) ?? (await this.#beyond(now, busy, isShared));
+    return this.#withBefore(await this.#withContents(found));
+  }
+
+  /** What is left over waits for another time if need be. */
+  async #clean(now: number): Promise<void> {
+    this.#isFirst = false;
+    await removeStrays(this.#store, now).catch(() => 0);
   }
 
   /** The jobs of the beginning of the queue; `null` where it is full of what cannot be begun. */
-  async #head(now: number, busy: Busy): Promise<Batch | null> {
+  async #head(now: number, busy: Busy): Promise<Found | null> {
     const limit = Math.min(HEAD, this.#size);
-    const rows = await this.#rows(everything, limit);
+    const { rows, areWhole } = await this.#reader.list(everything, limit);
     const isAll = rows.length < limit;
-    this.#size = sizeAfter(rows);
+    this.#size = sizeAfter({ rows, areWhole });
     const [foreign, blocked] = [new Set<string>(), new Set<string>()];
     const jobs: Job[] = [];
     const later: Job[] = [];
@@ -102,12 +114,13 @@ export class Backlog {
     }
     if (!isAll && jobs.length < WORTHWHILE * limit) return null;
     const begun = laterKinds.flatMap((kind) => later.filter((job) => job.kind === kind).slice(0, busy.laterRoom(kind)));
-    return { jobs, later: begun, isLaterLeft: begun.length < later.length, blocked, isMore: !isAll, nextDue };
+    const isLaterLeft = begun.length < later.length;
+    return { jobs, later: begun, isLaterLeft, blocked, isMore: !isAll, nextDue, areWhole, isLaterWhole: areWhole };
   }
 
-  async #beyond(now: number, busy: Busy, isShared: () => Promise<boolean>): Promise<Batch> {
+  async #beyond(now: number, busy: Busy, isShared: () => Promise<boolean>): Promise<Found> {
     const [held, waiting] = [[...busy.held], [...busy.waiting]];
-    const rows = await this.#rows(
+    const { rows, areWhole } = await this.#reader.list(
       (table) => ({
         kind: 'and',
         items: [
@@ -120,7 +133,7 @@ export class Backlog {
       this.#size,
     );
     this.#isDeep = rows.length === this.#size;
-    this.#size = sizeAfter(rows);
+    this.#size = sizeAfter({ rows, areWhole });
     const found = rows.map(jobOf).filter((job) => !busy.isHeld(job.id) && !busy.isWaiting(recordKey(job)));
     const { foreign, blocked } = (await isShared())
       ? await foreignBefore(this.#store, found)
@@ -133,6 +146,8 @@ export class Backlog {
       blocked,
       isMore: this.#isDeep,
       nextDue: await this.#nextDue(now),
+      areWhole,
+      isLaterWhole: false,
     };
   }
 
@@ -140,7 +155,7 @@ export class Backlog {
   async #later(kind: LaterKind, now: number, busy: Busy, held: readonly string[]): Promise<Job[]> {
     const room = busy.laterRoom(kind);
     if (room === 0) return [];
-    const rows = await this.#rows((table) => {
+    const rows = await this.#reader.keys((table) => {
       const dueAt = fieldOf(table, 'dueAt');
       return {
         kind: 'and',
@@ -156,7 +171,7 @@ export class Backlog {
   }
 
   async #nextDue(now: number): Promise<number | null> {
-    const [first] = await this.#rows(
+    const [first] = await this.#reader.keys(
       (table) => ({
         kind: 'and',
         items: [
@@ -170,28 +185,49 @@ export class Backlog {
     return first ? jobOf(first).dueAt : null;
   }
 
-  #rows(filter: (table: TableSchema) => Filter, limit: number, orderBy?: string): Promise<QueueRow[]> {
-    const query = { className: queueTable, fields, filter, limit };
-    return readRows<QueueRow>(this.#store, orderBy === undefined ? query : { ...query, orderBy });
+  /** Jobs whose contents are too much for now wait. */
+  async #withContents(found: Found): Promise<Omit<Batch, 'before'>> {
+    let { jobs, later, isMore, isLaterLeft } = found;
+    if (!found.areWhole) {
+      jobs = await this.#whole(jobs);
+      isMore ||= jobs.length < found.jobs.length;
+    }
+    if (!found.isLaterWhole) {
+      later = await this.#whole(later);
+      isLaterLeft ||= later.length < found.later.length;
+    }
+    return { ...found, jobs, later, isMore, isLaterLeft };
   }
 
-  /** The pictures before the writes of some jobs, by the ids of their rows. @throws unavailable, timeout */
-  async before(jobs: readonly Job[]): Promise<ReadonlyMap<string, StoredPicture>> {
-    const ids = jobs.map(({ beforeId }) => beforeId).filter((id) => id !== null);
-    if (ids.length === 0) return new Map();
-    const query = { className: queueTable, fields: ['objectId', 'createdAt', 'fields', 'record'] };
-    const rows = await readRows<QueueRow>(this.#store, { ...query, filter: (table) => among(table, 'objectId', ids) });
-    return new Map(
-      rows.flatMap((row) => [pictureOf(row)].filter((one) => one !== null).map((one) => [row.objectId, one] as const)),
-    );
+  /** Jobs with their contents: the first of these that are still there and this process's. */
+  async #whole(jobs: readonly Job[]): Promise<Job[]> {
+    const { rows, upTo } = await this.#reader.contents(jobs.map(({ id }) => id));
+    return jobs.slice(0, upTo).flatMap((job) => {
+      const row = rows.get(job.id);
+      if (row === null) return [{ ...job, picture: tooLarge }];
+      return row?.owner === job.owner ? [jobOf(row)] : [];
+    });
+  }
+
+  /** Adds the pictures before the writes of the jobs. Those whose picture is too much for now wait, and all that follow. */
+  async #withBefore(batch: Omit<Batch, 'before'>): Promise<Batch> {
+    const named = batch.jobs.flatMap(({ beforeId }, at) => (beforeId === null ? [] : [{ beforeId, at }]));
+    const { rows, upTo } = await this.#reader.contents(named.map(({ beforeId }) => beforeId));
+    const before = new Map<string, StoredPicture>();
+    for (const [id, row] of rows) {
+      const picture = row === null ? tooLarge : pictureOf(row);
+      if (picture) before.set(id, picture);
+    }
+    const end = named[upTo]?.at;
+    return end === undefined ? { ...batch, before } : { ...batch, before, jobs: batch.jobs.slice(0, end), isMore: true };
   }
 }
 
 const unless = (isAsked: boolean, item: () => Filter): Filter[] => (isAsked ? [{ kind: 'not', item: item() }] : []);
 
 /** How many rows the next read takes, by what these were like. */
-function sizeAfter(rows: readonly QueueRow[]): number {
+function sizeAfter({ rows, areWhole }: Listed): number {
   if (rows.length === 0) return DEEP / 4;
-  const characters = rows.reduce((sum, { record = '', state = '' }) => sum + record.length + state.length, 0);
-  return Math.max(4, Math.min(DEEP, Math.floor((CHARACTERS * rows.length) / (characters + 1))));
+  if (!areWhole) return DEEP;
+  return Math.max(4, Math.min(DEEP, Math.floor((CHARACTERS * rows.length) / (lengthOf(rows) + 1))));
 }

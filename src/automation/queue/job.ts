@@ -8,7 +8,12 @@ export interface StoredPicture {
   readonly fields: string;
   /** JSON array of their values (`pictured` in storage/columns.ts). */
   readonly record: string;
+  /** Why there is none. */
+  readonly fault?: string;
 }
+
+/** Stands for a picture that cannot be read. */
+export const tooLarge: StoredPicture = { fields: '[]', record: '[]', fault: 'The record is too large for triggers.' };
 
 /** Of `write` silencing flags, those that leave out actions of a type. */
 export type SilencedActions = 'createActions' | 'updateActions';

@@ -37,3 +37,10 @@ export type Attempt = {
 
 /** One kind of such work. It never throws but for faults, which count as `again` after a minute. */
 export type LaterWork = (system: AutomationSystem, job: LaterJob, parts: ActionParts) => Promise<Attempt>;
+
+/** What a row says of its work cannot be read: whoever writes the queue by other means than the service's own harms nobody. */
+export class UnreadableJob extends Error {
+  constructor() {
+    super('What was queued cannot be read.');
+  }
+}

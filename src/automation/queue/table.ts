@@ -49,3 +49,8 @@ export const queueFields = [
   'owner',
 ] as const;
 export type QueueField = (typeof queueFields)[number];
+
+/** Fields that may be long. */
+const contents: ReadonlySet<QueueField> = new Set(['fields', 'record', 'state']);
+/** The others: what is to be known of a row before it is its turn. */
+export const keyFields: readonly QueueField[] = queueFields.filter((name) => !contents.has(name));

@@ -7,6 +7,7 @@ import { ActionFailed } from '../actions/action-failed.ts';
 import type { Action, Trigger } from '../model.ts';
 import { commit, isPassing, JobLost, JobPaused, messageOf, type Steps } from './outcome.ts';
 import type { Progress } from './progress.ts';
+import { inShare } from './share.ts';
 import type { WriteRun } from './write-job.ts';
 
 const endedMessage = 'The process ended while this action ran; it is run again.';
@@ -45,7 +46,8 @@ export async function doAction(job: WriteRun, trigger: Trigger, action: Action, 
   const done = noting(end(null));
   const run = actionRun(job, trigger, action, { runId, attempt, done, failed: (error) => noting(end(error)) });
   try {
-    await parts.perform(run, parts);
+    // A function may take its time, and others may write meanwhile.
+    await (isNoted ? parts.perform(run, parts) : inShare(system.store, () => inTurn(job, run)));
     if (action.type === 'e-mail' || action.type === 'server-side-code') job.place.queued();
     // One that found nothing to write.
     if (!isCommitted) await commit(system.store, done);
@@ -56,6 +58,12 @@ export async function doAction(job: WriteRun, trigger: Trigger, action: Action, 
     if (!isTold) job.logFault(error, trigger.id);
     await commit(system.store, end(error instanceof ActionFailed ? error.message : messageOf(error)));
   }
+}
+
+/** Its turn may come when the service ends. */
+async function inTurn({ place: { isEnough, parts } }: WriteRun, run: ActionRun): Promise<void> {
+  if (isEnough()) throw new JobPaused('the service ends');
+  await parts.perform(run, parts);
 }
 
 function actionRun(

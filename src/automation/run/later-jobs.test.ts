@@ -88,7 +88,7 @@ test('a job is tried until it succeeds, with the pauses it asks for; then its ro
   assert.deepEqual(await left(store), []);
 });
 
-test('eight at a time, none in the way of writes; those that end in a commit of their own need no other', async () => {
+test('some at a time, none in the way of writes; those that end in a commit of their own need no other', async () => {
   await queue('mail', 30);
   await queue('mail', 150, { dueAt: Date.now() + 3_600_000 });
   await queueRows(store, [{ triggers: 't', objectIdValue: 'x' }]);
@@ -103,7 +103,7 @@ test('eight at a time, none in the way of writes; those that end in a commit of 
   };
   const due = await worldOf(store, { later: { mail }, triggers: [trigger('t', [])] }).work();
   assert.equal(done, 30);
-  assert.equal(most, 8);
+  assert.equal(most, 3);
   assert.ok(due !== null && due > Date.now() + 3_000_000);
   assert.equal((await left(store)).length, 150);
   assert.deepEqual(await logged(store), ['t - x ok']);
@@ -126,6 +126,74 @@ test('a call that was under way when its process ended counts as tried, and a ro
   const end = 't call x The process ended each time while this action ran; it is not run again.';
   assert.deepEqual(await logged(store), [...Array.from({ length: 5 }, () => again), end]);
   assert.deepEqual(await left(store), []);
+});
+
+test('a kind whose jobs hang keeps no other waiting', async () => {
+  await queue('mail', 130);
+  await queue('code', 20);
+  let [atOnce, most, done] = [0, 0, 0];
+  const code: LaterWork = async () => {
+    most = Math.max(most, ++atOnce);
+    await wait(5);
+    atOnce--;
+    done++;
+    return { kind: 'done' };
+  };
+  let hanging = 0;
+  const mail: LaterWork = () => {
+    hanging++;
+    return new Promise(() => {});
+  };
+  const { runner } = worldOf(store, { later: { code, mail } });
+  runner.wake();
+  for (const end = Date.now() + 5_000; done < 20 && Date.now() < end; ) await wait(5);
+  assert.deepEqual([done, most, hanging], [20, 8, 3]);
+  await runner.close(10);
+});
+
+test('after a shared fault the others of the kind wait; then one is tried, and all when it succeeds', async () => {
+  await queue('mail', 40);
+  let [isAway, atOnce] = [true, 0];
+  const tried: number[] = [];
+  const mail: LaterWork = async () => {
+    tried.push(++atOnce);
+    await wait(5);
+    atOnce--;
+    return isAway ? { kind: 'again', pause: 3_600_000, isShared: true } : { kind: 'done' };
+  };
+  const world = worldOf(store, { later: { mail } });
+  const due = await world.work();
+  assert.deepEqual(tried, [1, 2, 3]);
+  assert.ok(due !== null && due > Date.now() + 1_000 && due <= Date.now() + 2_000);
+  assert.equal((await left(store)).length, 40);
+  isAway = false;
+  await wait(due - Date.now() + 1);
+  await world.work();
+  assert.deepEqual([tried.length, tried[3], Math.max(...tried)], [40, 1, 3]);
+  assert.equal((await left(store)).length, 3);
+});
+
+test('what is cut at the end stays as it was, and is not touched after it', async () => {
+  await queue('mail', 2);
+  const ends: (() => void)[] = [];
+  const mail: LaterWork = () => new Promise((resolve) => ends.push(() => resolve({ kind: 'again', pause: 0 })));
+  const { runner } = worldOf(store, { later: { mail } });
+  runner.wake();
+  while (ends.length < 2) await wait(2);
+  const closed = runner.close(100);
+  ends[0]?.();
+  await closed;
+  const version = store.tableVersion('_TriggerQueue');
+  ends[1]?.();
+  await wait(20);
+  assert.equal(store.tableVersion('_TriggerQueue'), version);
+  assert.deepEqual(
+    (await left(store)).map(({ attempts, dueAt }) => [attempts, dueAt]),
+    [
+      [undefined, undefined],
+      [undefined, undefined],
+    ],
+  );
 });
 
 test('a fault is tried again after a minute; one that asks to give up is gone', async () => {

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import type { Cause, RecordContext } from '../../records/index.ts';
 import { logRow } from '../log.ts';
 import { type Job, type LaterKind, laterKinds, noteJob, removeJob, startedFlag, stateOf } from '../queue/index.ts';
-import type { Attempt, LaterJob, LaterWork } from '../queue/later.ts';
+import { type Attempt, type LaterJob, type LaterWork, UnreadableJob } from '../queue/later.ts';
 import { backoff, commit, isPassing, JobLost, type Steps } from './outcome.ts';
 import type { Place } from './parts.ts';
 
@@ -89,6 +89,7 @@ export class LaterJobs {
     } catch (error) {
       if (isOver()) throw error;
       if (isPassing(error)) return { kind: 'again', pause: backoff(job.attempts) };
+      if (error instanceof UnreadableJob) return { kind: 'failed', steps: logSteps(job, error.message) };
       parts.log.error({ err: error, app: system.appId, kind: job.kind }, 'a queued job met a fault');
       if (Date.now() - job.queuedAt < DAY) return { kind: 'again', pause: MINUTE };
       return { kind: 'failed', steps: logSteps(job, 'server error') };

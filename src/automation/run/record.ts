@@ -28,10 +28,17 @@ function layoutOf(table: TableSchema, names: string): Layout {
   let layout = known.get(names);
   if (!layout) {
     if (known.size >= MOST_LAYOUTS) known.clear();
-    layout = layOut(table, JSON.parse(names) as string[]);
+    layout = layOut(table, namesOf(names));
     known.set(names, layout);
   }
   return layout;
+}
+
+/** @throws where it is no list of names */
+function namesOf(text: string): string[] {
+  const names: unknown = JSON.parse(text);
+  if (!Array.isArray(names) || names.some((name) => typeof name !== 'string')) throw new Error('no names');
+  return names as string[];
 }
 
 function layOut(table: TableSchema, names: readonly string[]): Layout {
@@ -50,6 +57,8 @@ function layOut(table: TableSchema, names: readonly string[]): Layout {
 export class RecordPicture implements PicturedRecord {
   readonly className: string;
   readonly objectId: string;
+  /** Why nothing is known but the id, though there is a picture; whoever writes the queue by other means than the service's own harms nobody. */
+  readonly fault: string | null;
   readonly #values: ReadonlyMap<string, StoredValue>;
   readonly #write: () => string;
   #text: string | undefined;
@@ -59,10 +68,12 @@ export class RecordPicture implements PicturedRecord {
     this.className = className;
     this.objectId = objectId;
     const table = store.schema().tables.get(className);
-    const read = table && picture ? readPicture(table, picture) : null;
-    this.#values = read?.values ?? new Map();
+    const read = table && picture ? readOrFault(table, picture) : null;
+    this.fault = typeof read === 'string' ? read : null;
+    const known = typeof read === 'string' ? null : read;
+    this.#values = known?.values ?? new Map();
     this.#write = () =>
-      table && read ? textOf(store.reader, table, read.layout, objectId, read.values) : JSON.stringify({ objectId });
+      table && known ? textOf(store.reader, table, known.layout, objectId, known.values) : JSON.stringify({ objectId });
   }
 
   valueOf({ name }: Field): StoredValue {
@@ -76,9 +87,19 @@ export class RecordPicture implements PicturedRecord {
   }
 }
 
+function readOrFault(table: TableSchema, picture: StoredPicture): ReturnType<typeof readPicture> | string {
+  if (picture.fault !== undefined) return picture.fault;
+  try {
+    return readPicture(table, picture);
+  } catch {
+    return 'What was queued of the record cannot be read.';
+  }
+}
+
 function readPicture(table: TableSchema, { fields, record }: StoredPicture) {
   const layout = layoutOf(table, fields);
   const values = new Map<string, StoredValue>();
+  if (!record.startsWith('[')) throw new Error('no list');
   pictured(record, layout.fields).forEach((value, at) => {
     const field = layout.fields[at];
     if (field && isFit(field, value)) values.set(field.name, value);

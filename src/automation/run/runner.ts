@@ -140,10 +140,8 @@ export class Runner {
     this.#isDirty = false;
     this.#endedMeanwhile = [];
     let batch: Batch;
-    let before: ReadonlyMap<string, StoredPicture>;
     try {
       batch = await this.#backlog.read(Date.now(), this.#busy(), () => this.#isShared());
-      before = await this.#backlog.before(batch.jobs);
     } finally {
       for (const id of this.#endedMeanwhile) this.#held.delete(id);
       this.#endedMeanwhile = undefined;
@@ -151,10 +149,10 @@ export class Runner {
       this.#readTook = this.#readAt - began;
     }
     if (this.#isClosed) return;
-    this.#take(batch, before);
+    this.#take(batch);
   }
 
-  #take({ jobs, later, isLaterLeft, blocked, isMore, nextDue }: Batch, before: ReadonlyMap<string, StoredPicture>): void {
+  #take({ jobs, before, later, isLaterLeft, blocked, isMore, nextDue }: Batch): void {
     const now = Date.now();
     for (const job of jobs) {
       if (!this.#lanes.add(job)) continue;

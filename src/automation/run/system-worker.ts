@@ -1,8 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Filter } from '../../query/filter.ts';
 import { readRows } from '../../records/index.ts';
+import type { TableSchema } from '../../schema/model.ts';
+import { fieldOf } from '../../schema/model.ts';
 import type { System } from '../../systems/index.ts';
-import { queueTable } from '../queue/index.ts';
+import { laterKinds, queueTable } from '../queue/index.ts';
 import type { Peers } from '../queue/peers.ts';
+import { among, is } from '../queue/steps.ts';
 import { ownersBeside, takeOver } from '../queue/take-over.ts';
 import { backoff } from './outcome.ts';
 import type { RunParts } from './parts.ts';
@@ -33,6 +37,7 @@ export class SystemWorker {
   /** What was known of the tables when they were last looked at. */
   #queueVersion = Number.NaN;
   #lookedAt = Number.NEGATIVE_INFINITY;
+  #soughtAt = Number.NEGATIVE_INFINITY;
   #losses = Number.NaN;
   #triggerVersion = Number.NaN;
   #adopting: Promise<void> | undefined;
@@ -86,9 +91,10 @@ export class SystemWorker {
     };
   }
 
-  /** Takes over the jobs of processes that are gone. */
+  /** Takes over the jobs of processes that are gone; now and then looks for jobs of its own that nobody told of. */
   adopt(): Promise<void> {
     this.#adopting ??= this.#adopt()
+      .then(() => this.#seek())
       .catch((error) => this.#log(error, 'jobs of processes that are gone could not be taken over'))
       .finally(() => {
         this.#adopting = undefined;
@@ -114,6 +120,27 @@ export class SystemWorker {
       isSecondLook = true;
     }
     [this.#queueVersion, this.#losses] = [version, losses];
+  }
+
+  /** A job is there of which nobody heard where the database did not answer after the commit that queued it. */
+  async #seek(): Promise<void> {
+    if (this.#isClosed || performance.now() - this.#soughtAt < LOOK_ANYWAY) return;
+    this.#soughtAt = performance.now();
+    // One that is at work reads the queue once more.
+    if (this.runner.isAtWork || (await this.#hasOwn())) this.runner.wake();
+  }
+
+  async #hasOwn(): Promise<boolean> {
+    const { store } = this.system;
+    const filter = (table: TableSchema): Filter => ({
+      kind: 'and',
+      items: [
+        is(table, 'owner', store.processId),
+        among(table, 'kind', ['write', 'schedule', ...laterKinds]),
+        { kind: 'not', item: { kind: 'compare', field: fieldOf(table, 'dueAt'), op: 'gt', value: Date.now() } },
+      ],
+    });
+    return (await readRows(store, { className: queueTable, fields: ['objectId'], filter, limit: 1 })).length > 0;
   }
 
   async #take(gone: readonly string[]): Promise<void> {

@@ -66,6 +66,8 @@ export class WriteRun {
 
   async run(): Promise<WriteOutcome> {
     const { job, place } = this;
+    const fault = this.record.fault ?? this.#before?.fault ?? null;
+    if (fault !== null) return this.#refuse(fault);
     for (;;) {
       const id = job.triggers[this.#progress.trigger];
       if (id === undefined) return this.#isRemoved ? 'done' : 'idle';
@@ -75,6 +77,14 @@ export class WriteRun {
       else if ((await this.#isToRun(trigger)) && !(await this.#act(trigger))) return 'stopped';
       if (this.#isRemoved) return 'done';
     }
+  }
+
+  /** One row that says why none of the triggers runs. */
+  async #refuse(fault: string): Promise<WriteOutcome> {
+    const { job, place } = this;
+    const row = this.#rowOf(job.triggers[this.#progress.trigger] ?? '', fault);
+    await commit(place.system.store, (schema) => [...removeJob(schema, job), ...row(schema)]);
+    return 'done';
   }
 
   /** A trigger as it is when its turn has come. */

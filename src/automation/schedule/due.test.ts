@@ -8,7 +8,7 @@ import { rowContext } from '../../storage/sql/testing/addresses.ts';
 import { ReaderPool } from '../../storage/sqlite/reads/pool.ts';
 import { SqliteStore } from '../../storage/sqlite/store.ts';
 import { expand, runDue } from './index.ts';
-import { define, logOf, makeTables, onlyRun, queued, runsOf, timesOf } from './testing/tables.ts';
+import { addThings, define, logOf, makeTables, onlyRun, queued, remove, runsOf, timesOf } from './testing/tables.ts';
 
 const MINUTE = 60_000;
 /** On the minute. */
@@ -93,6 +93,22 @@ describe('what is due', () => {
     await expand(system(), await theJob());
     await runDue(system(), noon + 2 * MINUTE);
     assert.equal((await jobs()).length, 1);
+  });
+
+  test('a run is left out while records of the one before are at work', async () => {
+    await addThings(store, 3);
+    await define(store, 'trigger001', { nextRun: noon });
+    await define(store, 'trigger002', { nextRun: noon + MINUTE });
+    await runDue(system(), noon);
+    await expand(system(), await theJob());
+    assert.equal(await runDue(system(), noon + MINUTE), noon + 2 * MINUTE);
+    assert.deepEqual((await theJob()).triggers, ['trigger002']);
+    assert.equal((await timesOf(store, 'trigger001')).lastRun, noon);
+    const rows = await queued(store, 'write');
+    assert.equal(rows.length, 3);
+    for (const { objectId } of rows) await remove(store, '_TriggerQueue', objectId as string);
+    await runDue(system(), noon + 2 * MINUTE);
+    assert.equal((await timesOf(store, 'trigger001')).lastRun, noon + 2 * MINUTE);
   });
 
   for (const [what, values] of [

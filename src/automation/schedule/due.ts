@@ -1,5 +1,6 @@
 import { newRowId } from '../../audit/index.ts';
 import { ServiceError } from '../../errors/fail.ts';
+import type { Filter } from '../../query/filter.ts';
 import { readRows } from '../../records/index.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
 import { assignmentsOf, type OwnValues } from '../../storage/columns.ts';
@@ -65,7 +66,7 @@ async function claim(
   { now, next }: { readonly now: number; readonly next: number | null },
 ): Promise<void> {
   const { id, table } = scheduled.trigger;
-  // A run that has not ended yet takes the records that this one would. Whoever moved `nextRun` to `due` had queued it by then.
+  // A run that has not ended yet takes the records that this one would, or they are still at work. Whoever moved `nextRun` to `due` had queued it by then.
   if (await isQueued(store, id)) return change(store, scheduled, { nextRun: next }, () => []);
   const row = {
     ...{ objectId: newRowId(now), createdAt: now, kind: 'schedule', event: 'schedule', level: 1 },
@@ -75,15 +76,23 @@ async function claim(
   return undefined;
 }
 
-/** Whether a run of a trigger is in the queue: its row names the trigger where others name a record, for which there is an index. */
+/**
+ * Whether a run of a trigger is in the queue, or records that one chose: were it not for these, a schedule that is slower than its clock would
+ * fill the queue. The run's own row names the trigger where others name a record, for which there is an index.
+ */
 async function isQueued(store: Store, triggerId: string): Promise<boolean> {
-  const found = await readRows(store, {
-    className: queueTable,
-    fields: ['objectId'],
-    filter: (table) => ({ kind: 'and', items: [is(table, 'objectIdValue', triggerId), is(table, 'kind', 'schedule')] }),
-    limit: 1,
-  });
-  return found.length > 0;
+  const isThere = async (values: Readonly<Record<string, string>>) => {
+    const filter = (table: TableSchema): Filter => ({
+      kind: 'and',
+      items: Object.entries(values).map(([name, value]) => is(table, name, value)),
+    });
+    return (await readRows(store, { className: queueTable, fields: ['objectId'], filter, limit: 1 })).length > 0;
+  };
+  // In this order: the run goes in the commit that queues its last records.
+  return (
+    (await isThere({ objectIdValue: triggerId, kind: 'schedule' })) ||
+    (await isThere({ kind: 'write', event: 'schedule', triggers: triggerId }))
+  );
 }
 
 /**

@@ -6,7 +6,7 @@ import { assignmentsOf } from '../../storage/columns.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 import type { AutomationSystem } from '../actions/action.ts';
 import { logRow } from '../log.ts';
-import { type Job, noteJob, queueTable, removeJob } from '../queue/index.ts';
+import { type Job, noteJob, queueTable, removeJob, stateOf } from '../queue/index.ts';
 import { is } from '../queue/steps.ts';
 import { readDefinition, type Scheduled, triggerTable } from './definitions.ts';
 import { chosenAfter, writeRows } from './records.ts';
@@ -58,7 +58,16 @@ const ownFields = ['state', 'owner'];
 async function readProgress(store: Store, { id, owner }: Job): Promise<Progress | null> {
   const row = await readRow<{ state?: string; owner?: string }>(store, queueTable, ownFields, id);
   if (row?.owner !== owner) return null;
-  return row.state === undefined ? {} : (JSON.parse(row.state) as Progress);
+  return progressIn(row.state ?? null);
+}
+
+/** What cannot be read has not begun. */
+function progressIn(state: string | null): Progress {
+  const { after, done } = stateOf({ state });
+  return {
+    ...(typeof after === 'string' && { after }),
+    ...(typeof done === 'number' && { done: Math.max(0, Math.min(MOST, done)) }),
+  };
 }
 
 async function workOff(store: Store, job: Job, before: Progress): Promise<void> {

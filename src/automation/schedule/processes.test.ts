@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import * as records from '../../records/index.ts';
 import { tableOf } from '../../schema/model.ts';
 import { columnFields, pictured } from '../../storage/columns.ts';
@@ -59,7 +60,7 @@ describe('schedules of two processes on PostgreSQL', () => {
     await Promise.all([
       expand(system(a.store), job),
       (async () => {
-        while ((await queued(b.store, 'write')).length === 0);
+        for (const end = Date.now() + 10_000; (await queued(b.store, 'write')).length === 0 && Date.now() < end; ) await wait(1);
         await change(b.store, '_TriggerQueue', job.id, { owner: b.store.processId }).catch(() => {});
       })(),
     ]);

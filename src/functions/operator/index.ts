@@ -24,6 +24,7 @@ export interface OperatorFunctionsParts {
 export class OperatorFunctions {
   readonly #parts: OperatorFunctionsParts;
   readonly #loader: FunctionLoader;
+  readonly #over = new AbortController();
 
   constructor(parts: OperatorFunctionsParts) {
     this.#parts = parts;
@@ -48,9 +49,14 @@ export class OperatorFunctions {
   /**
    * Runs a function that was found.
    * @returns its result as JSON has it
-   * @throws functionFailed (400), functionTimeout (503)
+   * @throws functionFailed (400), functionTimeout (503), unavailable where the service ends
    */
   run(system: FunctionSystem, loaded: LoadedFunction, given: RunInput): Promise<JsonValue> {
-    return runFunction(this.#parts, system, loaded, given);
+    return runFunction({ ...this.#parts, over: this.#over.signal }, system, loaded, given);
+  }
+
+  /** The service ends: calls under way are given up, and later ones refused. */
+  end(): void {
+    this.#over.abort();
   }
 }

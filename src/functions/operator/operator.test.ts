@@ -217,6 +217,24 @@ test('a fault of the service is logged, and tells the function nothing', async (
   assert.equal(heard('error').filter(({ err }) => err?.message.startsWith('SELECT secret')).length, 2);
 });
 
+test('when the service ends a function is given up, and no other begins', async () => {
+  const functions = functionsWithin(60_000);
+  const shared = globalThis as { rdsEnded?: boolean };
+  const over = { key: 'unavailable', status: 503 };
+  const hanging = run(
+    `await new Promise((done) => signal.addEventListener('abort', done)); globalThis.rdsEnded = true;
+     await system.create('Tags', { Name: 'too late' });`,
+    {},
+    functions,
+  );
+  setTimeout(() => functions.end(), 50);
+  await assert.rejects(hanging, over);
+  await wait(20);
+  assert.equal(shared.rdsEnded, true);
+  assert.equal(await run(`return system.count('Tags', { Name: 'too late' })`), 0);
+  await assert.rejects(run('return 1', {}, functions), over);
+});
+
 test('after its time a function is given up: its signal is aborted, and its records refuse', async () => {
   const timeUp = { key: 'functionTimeout', status: 503 };
   const shared = globalThis as { rdsAborted?: boolean; rdsRefused?: string };

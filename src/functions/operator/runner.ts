@@ -32,19 +32,22 @@ export interface RunnerParts {
   readonly timeLimit: number;
   readonly hooks: WriteHooks;
   readonly log: Logger;
+  /** Aborted when the service ends and waits for no function any more. */
+  readonly over: AbortSignal;
 }
 
 /**
  * Runs a function (CONTRACT "Operator's functions"). What goes wrong is logged, with the system and the function, never with the input.
  * @returns what it returned, as JSON has it; null for `undefined`
- * @throws functionFailed (400) where it threw or its input is refused, functionTimeout (503)
+ * @throws functionFailed (400) where it threw or its input is refused, functionTimeout (503), unavailable where the service ends
  */
 export async function runFunction(
-  { timeLimit, hooks, log }: RunnerParts,
+  { timeLimit, hooks, log, over }: RunnerParts,
   system: FunctionSystem,
   loaded: LoadedFunction,
   given: RunInput,
 ): Promise<JsonValue> {
+  if (over.aborted) fail('unavailable');
   const who = { system: system.appId, function: loaded.name };
   const gate = new Gate();
   const context: RecordContext = {
@@ -57,11 +60,14 @@ export async function runFunction(
   };
   const records = systemRecords(system, context, guardedBy(gate, who, log));
   const timeIsUp = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    timeIsUp.reject(serviceError('functionTimeout'));
+  const giveUp = (why: 'functionTimeout' | 'unavailable') => {
+    timeIsUp.reject(serviceError(why));
     // Listeners of the signal are code of the function's, and the reason is its own to change.
-    asFunction(who, async () => gate.giveUp(serviceError('functionTimeout')));
-  }, timeLimit);
+    asFunction(who, async () => gate.giveUp(serviceError(why)));
+  };
+  const timer = setTimeout(giveUp, timeLimit, 'functionTimeout');
+  const atEnd = () => giveUp('unavailable');
+  over.addEventListener('abort', atEnd, { once: true });
   const failed = (thrown: unknown): never => {
     const { shown, logged } = failureOf(thrown);
     if (!gate.isGivenUp) log.warn({ err: logged, ...who }, 'a function failed');
@@ -76,6 +82,7 @@ export async function runFunction(
     throw error;
   } finally {
     clearTimeout(timer);
+    over.removeEventListener('abort', atEnd);
     gate.end();
     // It may go on after its time; it was answered for.
     work.catch(() => {});

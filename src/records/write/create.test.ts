@@ -3,11 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { serviceError } from '../../errors/fail.ts';
 import type { Store } from '../../storage/port.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
 import { readRows } from '../rows.ts';
 import { masterContext } from '../testing/context.ts';
+import type { WriteObserver } from './observer.ts';
 import { createRecord, createTogether } from './create.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-create-'));
@@ -52,6 +54,31 @@ test('records that are created together are all there, or none; a later one may 
   );
   assert.deepEqual(await names('Twins'), ['one', 'two']);
   assert.ok(!store.schema().tables.get('Twins')?.fields.has('Other'));
+});
+
+test('observers hear of a write of which nobody knows whether it was carried out', async () => {
+  const told: string[] = [];
+  let isAway = true;
+  const lossy = Object.create(store, {
+    write: {
+      value: async (write: Parameters<Store['write']>[0]) => {
+        await store.write(write);
+        if (isAway) throw serviceError('unavailable');
+      },
+    },
+  }) as Store;
+  const context = masterContext(lossy);
+  const observer: WriteObserver = {
+    committed: ({ objectId }) => told.push(`committed ${objectId}`),
+    doubted: ({ objectId }) => told.push(`doubted ${objectId}`),
+  };
+  const hooks = { ...context.hooks, observers: [observer] };
+  const create = (objectId: string) => createTogether({ ...context, hooks }, [{ className: 'Lost', body: { Name: 'a' }, objectId }]);
+  await assert.rejects(create('lost000001'), { key: 'unavailable' });
+  isAway = false;
+  await assert.rejects(create('lost000001'), { code: 137 });
+  await create('known00001');
+  assert.deepEqual(told, ['doubted lost000001', 'committed known00001']);
 });
 
 test('a caller who keeps the schema makes no field and no table', async () => {

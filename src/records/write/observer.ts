@@ -45,4 +45,6 @@ export interface WriteObserver {
   mutations?(event: WriteEvent, schema: Schema, context: RecordContext): readonly Mutation[];
   /** Called after the commit. */
   committed?(event: WriteEvent, context: RecordContext): void;
+  /** Called instead where nobody knows whether it was committed: the database was not there to answer. */
+  doubted?(event: WriteEvent, context: RecordContext): void;
 }

@@ -1,3 +1,4 @@
+import { ServiceError } from '../../errors/fail.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Mutation, WriteOutcome, WritePlan } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
@@ -19,7 +20,7 @@ export function transact(context: RecordContext, plan: (schema: Schema) => Recor
 async function carryOut(context: RecordContext, plan: (schema: Schema) => RecordPlan): Promise<WriteOutcome> {
   const { observers } = context.hooks;
   let events: readonly WriteEvent[] = [];
-  const outcome = await context.store.write({
+  const write = context.store.write({
     plan(schema) {
       const planned = plan(schema);
       events = planned.events;
@@ -30,8 +31,17 @@ async function carryOut(context: RecordContext, plan: (schema: Schema) => Record
       return { changes: planned.changes, mutations: [...before, ...planned.mutations, ...after, ...last] };
     },
   });
-  for (const event of events) for (const observer of observers) observer.committed?.(event, context);
-  return outcome;
+  const tell = (what: 'committed' | 'doubted') => {
+    for (const event of events) for (const observer of observers) observer[what]?.(event, context);
+  };
+  try {
+    const outcome = await write;
+    tell('committed');
+    return outcome;
+  } catch (error) {
+    if (error instanceof ServiceError && error.key === 'unavailable') tell('doubted');
+    throw error;
+  }
 }
 
 function stepsOf(

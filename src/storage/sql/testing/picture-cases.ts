@@ -223,7 +223,11 @@ export async function testPictures(store: Store): Promise<void> {
     const all = columnFields(table);
     const much = Object.fromEntries(names.map((name) => [name, 'x'.repeat(name < 'f3' ? 2 * most : 10)]));
     await write(insert(table, 'much', { ...much, list: `["${'x'.repeat(most - 10)}"]`, n: 1 }));
-    const more: Update = { ...update('much', { n: 2 }), table, assignments: [{ kind: 'set', field: fieldOf(table, 'n'), value: 2 }] };
+    const more: Update = {
+      ...update('much', { n: 2 }),
+      table,
+      assignments: [{ kind: 'set', field: fieldOf(table, 'n'), value: 2 }],
+    };
     await write(picture('much', 'much', table, all), more, picture('much', 'much', table, all));
     await write(more, picture('much', 'much', table, all));
     const kept = await rows(queue, 'much');

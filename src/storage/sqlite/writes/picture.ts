@@ -1,4 +1,5 @@
 import type { Field } from '../../../schema/model.ts';
+import type { StoredValue } from '../../../values/type.ts';
 import { boundedPicture, LONGEST_IN_PICTURE, pictureBounds } from '../../picture-bounds.ts';
 import type { Picture } from '../../port.ts';
 import { SqlWriter } from '../../sql/writer.ts';
@@ -19,7 +20,7 @@ export function takePicture(connection: Connection, picture: Picture): string | 
     texts.set(picture.fields, text);
   }
   const row = connection.first({ text, params: [picture.objectId] });
-  return row ? JSON.stringify(boundedPicture(pictureBounds(picture.fields), row)) : null;
+  return row ? JSON.stringify(boundedPicture(pictureBounds(picture.fields), row as readonly StoredValue[])) : null;
 }
 
 /** Values that are too long are not even read: `octet_length` knows without that. */

@@ -1,0 +1,43 @@
+import type { Filter } from '../../query/filter.ts';
+import { readRows } from '../../records/index.ts';
+import { fieldOf, type TableSchema, tableOf } from '../../schema/model.ts';
+import type { Store } from '../../storage/port.ts';
+import { among, is } from './steps.ts';
+import { queueTable } from './table.ts';
+
+/** Milliseconds: a younger row may be read before the one that names it. */
+const OLD = 60_000;
+/** Rows of one look. */
+const MOST = 1_000;
+
+/**
+ * Takes pictures from before a write out of the queue that no row names: the service leaves none, but whoever writes the table by other means.
+ * @returns how many
+ * @throws unavailable, timeout
+ */
+export async function removeStrays(store: Store, now: number): Promise<number> {
+  const old = (table: TableSchema): Filter => ({
+    kind: 'and',
+    items: [is(table, 'kind', 'before'), { kind: 'compare', field: fieldOf(table, 'createdAt'), op: 'lt', value: now - OLD }],
+  });
+  const rows = await readRows<{ objectId: string }>(store, {
+    className: queueTable,
+    fields: ['objectId'],
+    filter: old,
+    limit: MOST,
+  });
+  if (rows.length === 0) return 0;
+  const ids = rows.map(({ objectId }) => objectId);
+  const filter = (table: TableSchema) => among(table, 'before', ids);
+  const naming = await readRows<{ before: string }>(store, { className: queueTable, fields: ['before'], filter });
+  const named = new Set(naming.map(({ before }) => before));
+  const strays = ids.filter((id) => !named.has(id));
+  if (strays.length === 0) return 0;
+  await store.write({
+    plan(schema) {
+      const table = tableOf(schema, queueTable);
+      return { changes: [], mutations: [{ kind: 'deleteAll', table, filter: among(table, 'objectId', strays) }] };
+    },
+  });
+  return strays.length;
+}
