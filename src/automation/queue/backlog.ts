@@ -10,6 +10,8 @@ import { type LaterKind, laterKinds } from './table.ts';
 
 /** Rows of the beginning of the queue that are read without a condition: so few are read at once on either engine. */
 const HEAD = 100;
+/** Milliseconds until a long queue is looked through for later jobs again. */
+const LATER_AGAIN = 500;
 /** Rows of a read that knows what it looks for, and which takes its time. */
 const DEEP = 200;
 /** Characters that such a read should bring: pictures may be long. */
@@ -64,6 +66,8 @@ export class Backlog {
   /** Whether the last look beyond the beginning found as much as it could. */
   #isDeep = false;
   #size = DEEP / 4;
+  /** When a look beyond the beginning found no later jobs, in milliseconds since 1970. */
+  #noneAt = 0;
 
   /** @param bounds the usual ones where they are left out */
   constructor(store: Store, bounds?: Bounds) {
@@ -113,6 +117,7 @@ export class Backlog {
       else jobs.push(job);
     }
     if (!isAll && jobs.length < WORTHWHILE * limit) return null;
+    later.sort((one, other) => (one.dueAt ?? 0) - (other.dueAt ?? 0));
     const begun = laterKinds.flatMap((kind) => later.filter((job) => job.kind === kind).slice(0, busy.laterRoom(kind)));
     const isLaterLeft = begun.length < later.length;
     return { jobs, later: begun, isLaterLeft, blocked, isMore: !isAll, nextDue, areWhole, isLaterWhole: areWhole };
@@ -138,35 +143,48 @@ export class Backlog {
     const { foreign, blocked } = (await isShared())
       ? await foreignBefore(this.#store, found)
       : { foreign: new Set<string>(), blocked: new Set<string>() };
-    const later = (await Promise.all(laterKinds.map((kind) => this.#later(kind, now, busy, held)))).flat();
+    const { later, nextDue } = await this.#dueAmongAll(now, busy, held);
     return {
       jobs: found.filter(({ id }) => !foreign.has(id)),
       later,
       isLaterLeft: laterKinds.some((kind) => later.filter((job) => job.kind === kind).length >= busy.laterRoom(kind)),
       blocked,
       isMore: this.#isDeep,
-      nextDue: await this.#nextDue(now),
+      nextDue,
       areWhole,
       isLaterWhole: false,
     };
   }
 
-  /** Each kind has room of its own: what one of them needs may be away. */
+  /** A look for later jobs passes over all of a long queue: where the last one found none, the next has to wait. */
+  async #dueAmongAll(now: number, busy: Busy, held: readonly string[]): Promise<Pick<Found, 'later' | 'nextDue'>> {
+    if (now - this.#noneAt < LATER_AGAIN && now >= this.#noneAt) return { later: [], nextDue: this.#noneAt + LATER_AGAIN };
+    const later = (await Promise.all(laterKinds.map((kind) => this.#later(kind, now, busy, held)))).flat();
+    const nextDue = await this.#nextDue(now);
+    if (later.length === 0) this.#noneAt = now;
+    return { later, nextDue };
+  }
+
+  /** Each kind has room of its own: what one of them needs may be away. What waits for longest is first: all are tried in turns. */
   async #later(kind: LaterKind, now: number, busy: Busy, held: readonly string[]): Promise<Job[]> {
     const room = busy.laterRoom(kind);
     if (room === 0) return [];
-    const rows = await this.#reader.keys((table) => {
-      const dueAt = fieldOf(table, 'dueAt');
-      return {
-        kind: 'and',
-        items: [
-          is(table, 'kind', kind),
-          is(table, 'owner', this.#store.processId),
-          { kind: 'not', item: { kind: 'compare', field: dueAt, op: 'gt', value: now } },
-          ...unless(held.length > 0, () => among(table, 'objectId', held)),
-        ],
-      };
-    }, room);
+    const rows = await this.#reader.keys(
+      (table) => {
+        const dueAt = fieldOf(table, 'dueAt');
+        return {
+          kind: 'and',
+          items: [
+            is(table, 'kind', kind),
+            is(table, 'owner', this.#store.processId),
+            { kind: 'not', item: { kind: 'compare', field: dueAt, op: 'gt', value: now } },
+            ...unless(held.length > 0, () => among(table, 'objectId', held)),
+          ],
+        };
+      },
+      room,
+      'dueAt',
+    );
     return rows.map(jobOf).filter(({ id }) => !busy.isHeld(id));
   }
 

@@ -63,8 +63,8 @@ export interface LaterRow {
   readonly owner: string;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Not before, in milliseconds since 1970; left out: at once. */
-  readonly dueAt?: number | null;
+  /** Not before, in milliseconds since 1970; left out: at once. Those that are due for longest come first. */
+  readonly dueAt?: number;
 }
 
 /** Queues such work. */
@@ -79,7 +79,7 @@ export function queueJob(schema: Schema, row: LaterRow): readonly Mutation[] {
     level: row.cause.level,
     source: row.cause.source,
     state: JSON.stringify(row.state),
-    dueAt: row.dueAt ?? null,
+    dueAt: row.dueAt ?? row.at,
     owner: row.owner,
   });
 }

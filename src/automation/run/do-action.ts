@@ -47,7 +47,7 @@ export async function doAction(job: WriteRun, trigger: Trigger, action: Action, 
   const run = actionRun(job, trigger, action, { runId, attempt, done, failed: (error) => noting(end(error)) });
   try {
     // A function may take its time, and others may write meanwhile.
-    await (isNoted ? parts.perform(run, parts) : inShare(system.store, () => inTurn(job, run)));
+    await (isNoted ? parts.perform(run, parts) : inShare(system.store, job.job.queuedAt, () => inTurn(job, run)));
     if (action.type === 'e-mail' || action.type === 'server-side-code') job.place.queued();
     // One that found nothing to write.
     if (!isCommitted) await commit(system.store, done);

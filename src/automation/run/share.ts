@@ -2,19 +2,46 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import type { Store } from '../../storage/port.ts';
 
 /**
- * Actions of a system that write at the same time. They share commits with what clients write: fewer of them leave clients more, where many
- * write at once, and the queue grows for a while; where few do, commits follow each other quickly, and the queue is as soon empty.
+ * Actions a second that a system is to manage however busy its clients are. Actions share commits with what clients write: fewer at a time
+ * leave clients more where many write at once, and the queue grows for a while; where few write, commits follow each other quickly.
  */
-const AT_ONCE = 8;
+const PER_SECOND = 1_100;
+/** Actions that write at the same time, at the least and at the most. */
+const AT_ONCE = { least: 8, most: 64 };
+/** Milliseconds after its write from which on an action is late: then as many are done at a time as can be. */
+const LATE = 3_000;
+/** The weight of the last action in the mean of their times. */
+const WEIGHT = 1 / 64;
 
-const shares = new WeakMap<Store, LimitFunction>();
+interface Share {
+  readonly limit: LimitFunction;
+  /** How long an action takes, in milliseconds: mostly its commit, by which disks differ a hundredfold. */
+  mean: number;
+}
 
-/** Does work that writes, in its turn among that of its system. */
-export function inShare<T>(store: Store, work: () => Promise<T>): Promise<T> {
+const shares = new WeakMap<Store, Share>();
+
+/**
+ * Does work that writes, in its turn among that of its system: so many at a time as it takes for the rate.
+ * @param since when it was queued, in milliseconds since 1970
+ */
+export function inShare(store: Store, since: number, work: () => Promise<void>): Promise<void> {
   let share = shares.get(store);
   if (!share) {
-    share = pLimit(AT_ONCE);
+    share = { limit: pLimit(AT_ONCE.least), mean: 0 };
     shares.set(store, share);
   }
-  return share(work);
+  return share.limit(timed, share, since, work);
+}
+
+async function timed(share: Share, since: number, work: () => Promise<void>): Promise<void> {
+  const began = performance.now();
+  const isLate = Date.now() - since > LATE;
+  try {
+    await work();
+  } finally {
+    share.mean += (performance.now() - began - share.mean) * WEIGHT;
+    const wanted = isLate ? AT_ONCE.most : Math.ceil((PER_SECOND * share.mean) / 1000);
+    share.limit.concurrency = Math.max(AT_ONCE.least, Math.min(AT_ONCE.most, wanted));
+  }
 }

@@ -9,8 +9,8 @@ import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
 import { readRows } from '../rows.ts';
 import { masterContext } from '../testing/context.ts';
-import type { WriteObserver } from './observer.ts';
 import { createRecord, createTogether } from './create.ts';
+import type { WriteObserver } from './observer.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-create-'));
 const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
@@ -73,7 +73,8 @@ test('observers hear of a write of which nobody knows whether it was carried out
     doubted: ({ objectId }) => told.push(`doubted ${objectId}`),
   };
   const hooks = { ...context.hooks, observers: [observer] };
-  const create = (objectId: string) => createTogether({ ...context, hooks }, [{ className: 'Lost', body: { Name: 'a' }, objectId }]);
+  const create = (objectId: string) =>
+    createTogether({ ...context, hooks }, [{ className: 'Lost', body: { Name: 'a' }, objectId }]);
   await assert.rejects(create('lost000001'), { key: 'unavailable' });
   isAway = false;
   await assert.rejects(create('lost000001'), { code: 137 });
