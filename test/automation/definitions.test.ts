@@ -232,7 +232,11 @@ for (const engine of engines)
       const { results } = (await store.call('GET', '/platform/roles', { query: { where: { name: 'Admin' } } })).body;
       const body = { users: { __op: 'AddRelation', objects: [pointer('_User', admin.id)] } };
       assert.equal((await store.call('PUT', `/platform/roles/${results[0].objectId}`, { body })).status, 200);
-      const own = await store.create('_Trigger', whole(), { session: admin.token });
+      const notify = { type: 'notification', actionData: { user: 'OwnerId', content: '{{Name}}' } };
+      const may = { table: 'Accounts', criteria: null, changedFields: null, actions: [notify] };
+      // Who has the right to what it does, too: a table that REST made is nobody's.
+      assertRefused(await store.post('_Trigger', whole(), { session: admin.token }), denied('get', table));
+      const own = await store.create('_Trigger', whole(may), { session: admin.token });
       await store.update('_Trigger', own, { Name: 'x' }, { session: admin.token });
       assertRefused(await store.post('_Trigger', { table }, { session: admin.token }), {
         code: 107,
