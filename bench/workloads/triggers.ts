@@ -12,7 +12,7 @@ import { connections } from './operations.ts';
 /** The share of a plain create's rate that a create on a timeline table with one active trigger should reach. */
 const least = 0.5;
 /** Writes a second that the queue should keep up with, for how long, and how soon after them it should be empty, in seconds. */
-const steady = { rate: 1_000, seconds: 20, within: 2 };
+const steady = { rate: 1_000, seconds: 20, within: 5 };
 const perRound = 40_000;
 const path = '/platform/classes/Accounts';
 

@@ -9,7 +9,7 @@ const PER_SECOND = 1_100;
 /** Actions that write at the same time, at the least and at the most. */
 const AT_ONCE = { least: 8, most: 64 };
 /** Milliseconds after its write from which on an action is late: then as many are done at a time as can be. */
-const LATE = 1_500;
+const LATE = 3_000;
 /** The weight of the last action in the mean of their times. */
 const WEIGHT = 1 / 64;
 
