@@ -5,9 +5,9 @@ import type { Store } from '../../storage/port.ts';
  * Actions a second that a system is to manage however busy its clients are. Actions share commits with what clients write: fewer at a time
  * leave clients more where many write at once, and the queue grows for a while; where few write, commits follow each other quickly.
  */
-const PER_SECOND = 1_100;
+const PER_SECOND = 600;
 /** Actions that write at the same time, at the least and at the most. */
-const AT_ONCE = { least: 8, most: 64 };
+const AT_ONCE = { least: 6, most: 64 };
 /** Milliseconds after its write from which on an action is late: then as many are done at a time as can be. */
 const LATE = 3_000;
 /** The weight of the last action in the mean of their times. */
