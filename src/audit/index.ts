@@ -1,3 +1,4 @@
+export { logTableOf } from './log-table.ts';
 export { type Column, ownColumns, ownValues } from './own-row.ts';
 export { logRequest } from './request-log.ts';
 export { deleteOld } from './retention.ts';

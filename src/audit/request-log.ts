@@ -1,8 +1,9 @@
 import { actorId, type Principal } from '../access/index.ts';
-import type { Field, Schema, TableSchema } from '../schema/model.ts';
+import type { Schema } from '../schema/model.ts';
 import type { Store, WritePlan } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
 import { bounded, withoutCredentials, withoutSecrets } from './header-text.ts';
+import { logTableOf } from './log-table.ts';
 import { type Column, ownColumns, ownValues } from './own-row.ts';
 
 /** A request that has its answer. */
@@ -56,18 +57,21 @@ const columns: readonly Column[] = [
   ['installationId', 'String'],
 ];
 
+/** The log of a schema. */
+const logOf = logTableOf(className, columns);
+
 /**
  * Adds a row to `_RequestLog`, soon (SPEC "Other system tables"; docs/decisions.md "Request log"). Nobody waits for it. A
  * system whose table has not all the columns keeps no log.
  */
 export function logRequest(store: Store, request: LoggedRequest): void {
-  if (!fieldsOf(store.schema())) return;
+  if (!logOf(store.schema())) return;
   const values = valuesOf(request, Date.now());
   store.writeBehind({ plan: (schema) => planRow(schema, values) });
 }
 
 function planRow(schema: Schema, values: readonly StoredValue[]): WritePlan {
-  const found = fieldsOf(schema);
+  const found = logOf(schema);
   if (!found) return { changes: [], mutations: [] };
   const { table, fields } = found;
   return {
@@ -106,26 +110,4 @@ function valuesOf(request: LoggedRequest, at: number): readonly StoredValue[] {
 /** Whether a request came from the machine itself. */
 function isLoopback(ip: string): boolean {
   return ip === '::1' || ip.startsWith('127.') || ip.startsWith('::ffff:127.');
-}
-
-interface LogTable {
-  readonly table: TableSchema;
-  readonly fields: readonly Field[];
-}
-
-const logTables = new WeakMap<TableSchema, LogTable | null>();
-
-/** The log of a schema; `null` where it has none that can hold a row. Remembered for as long as the table stays. */
-function fieldsOf(schema: Schema): LogTable | null {
-  const table = schema.tables.get(className);
-  if (!table) return null;
-  let found = logTables.get(table);
-  if (found === undefined) {
-    const fields = columns.map(([name]) => table.fields.get(name));
-    const isFit = (field: Field | undefined, at: number): field is Field =>
-      field !== undefined && field.type === columns[at]?.[1];
-    found = fields.every(isFit) ? { table, fields } : null;
-    logTables.set(table, found);
-  }
-  return found;
 }

@@ -1,5 +1,5 @@
-import { type Column, ownColumns, ownValues } from '../audit/index.ts';
-import { type Field, fieldOf, type Schema, type TableSchema } from '../schema/model.ts';
+import { type Column, logTableOf, ownColumns, ownValues } from '../audit/index.ts';
+import { fieldOf, type Schema } from '../schema/model.ts';
 import { secretFieldsOf } from '../schema/system-tables.ts';
 import { assignmentsOf } from '../storage/columns.ts';
 import type { Mutation } from '../storage/port.ts';
@@ -23,6 +23,8 @@ const columns: readonly Column[] = [
   ['data', 'String'],
   ['error', 'String'],
 ];
+
+const logOf = logTableOf(className, columns);
 
 /** A row of `_syslogTriggers` (SPEC "`_syslogTriggers` fields"). */
 export interface LoggedRun {
@@ -93,26 +95,4 @@ export function dataOf({ className: table, fields }: TriggeringRecord): string {
 /** JSON writes NUL and halves of characters as escapes, so that every text can be stored. */
 function errorText(error: string): string {
   return JSON.stringify(error.length > LONGEST_ERROR ? `${error.slice(0, LONGEST_ERROR)}…` : error);
-}
-
-interface LogTable {
-  readonly table: TableSchema;
-  readonly fields: readonly Field[];
-}
-
-const known = new WeakMap<TableSchema, LogTable | null>();
-
-/** The log of a schema; `null` where it has none that can hold a row. Remembered for as long as the table stays. */
-function logOf(schema: Schema): LogTable | null {
-  const table = schema.tables.get(className);
-  if (!table) return null;
-  let log = known.get(table);
-  if (log === undefined) {
-    const fields = columns.map(([name]) => table.fields.get(name));
-    const isFit = (field: Field | undefined, at: number): field is Field =>
-      field !== undefined && field.type === columns[at]?.[1];
-    log = fields.every(isFit) ? { table, fields } : null;
-    known.set(table, log);
-  }
-  return log;
 }

@@ -30,7 +30,7 @@ export interface Job {
   readonly triggers: readonly string[];
   readonly event: TriggerEvent;
   readonly className: string;
-  /** Empty for a schedule. */
+  /** Of a schedule: the trigger's. */
   readonly objectId: string;
   /** `null` where the row has none. */
   readonly picture: StoredPicture | null;

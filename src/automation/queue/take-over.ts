@@ -1,6 +1,6 @@
 import type { Filter } from '../../query/filter.ts';
 import { readRows } from '../../records/index.ts';
-import { type TableSchema, tableOf } from '../../schema/model.ts';
+import { fieldOf, type TableSchema, tableOf } from '../../schema/model.ts';
 import { assignmentsOf } from '../../storage/columns.ts';
 import type { Store } from '../../storage/port.ts';
 import { among } from './steps.ts';
@@ -26,7 +26,8 @@ export async function takeOver(store: Store, owners: readonly string[], isEnough
   const ofThese = (table: TableSchema): Filter => {
     const known = owners.filter((owner) => owner !== '');
     const items: Filter[] = [among(table, 'owner', known)];
-    if (known.length < owners.length) items.push({ kind: 'not', item: { kind: 'exists', ref: ownerOf(table) } });
+    if (known.length < owners.length)
+      items.push({ kind: 'not', item: { kind: 'exists', ref: { field: fieldOf(table, 'owner'), path: [] } } });
     return { kind: 'or', items };
   };
   let taken = 0;
@@ -46,10 +47,4 @@ export async function takeOver(store: Store, owners: readonly string[], isEnough
     if (ids.length < BATCH) break;
   }
   return taken;
-}
-
-function ownerOf(table: TableSchema) {
-  const field = table.fields.get('owner');
-  if (!field) throw new Error(`field ${queueTable}.owner is missing`);
-  return { field, path: [] };
 }

@@ -5,13 +5,11 @@ import type { Cause, RecordContext } from '../../records/index.ts';
 import type { ActionRun } from '../actions/action.ts';
 import { ActionFailed } from '../actions/action-failed.ts';
 import type { Action, Trigger } from '../model.ts';
-import { commit, isPassing, JobLost, JobPaused, messageOf, type Steps } from './outcome.ts';
+import { commit, endedMessage, givenUpMessage, isPassing, JobLost, JobPaused, messageOf, type Steps } from './outcome.ts';
 import type { Progress } from './progress.ts';
 import { inShare } from './share.ts';
 import type { WriteRun } from './write-job.ts';
 
-const endedMessage = 'The process ended while this action ran; it is run again.';
-const givenUpMessage = 'The process ended each time while this action ran; it is not run again.';
 /** Starts of an action that ended with their process. It may be the action that ends it. */
 const MOST_STARTS = 5;
 

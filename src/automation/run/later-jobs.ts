@@ -6,7 +6,7 @@ import type { Cause, RecordContext } from '../../records/index.ts';
 import { logRow } from '../log.ts';
 import { type Job, type LaterKind, laterKinds, noteJob, removeJob, startedFlag, stateOf } from '../queue/index.ts';
 import { type Attempt, type LaterJob, type LaterWork, UnreadableJob } from '../queue/later.ts';
-import { backoff, commit, isPassing, JobLost, type Steps } from './outcome.ts';
+import { backoff, commit, endedMessage, givenUpMessage, isPassing, JobLost, type Steps } from './outcome.ts';
 import type { Place } from './parts.ts';
 
 /** Jobs of a kind that are tried at the same time. Room of their own: a mail server that hangs keeps no function waiting. */
@@ -16,8 +16,6 @@ const MINUTE = 60_000;
 const DAY = 86_400_000;
 /** Attempts of a call that ended with their process. It may be the call that ends it. */
 const MOST_ENDED = 6;
-const endedMessage = 'The process ended while this action ran; it is run again.';
-const givenUpMessage = 'The process ended each time while this action ran; it is not run again.';
 
 /** Jobs that are tried until they succeed: messages, queued calls of functions (docs/adr/0012). */
 export class LaterJobs {

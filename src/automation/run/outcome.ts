@@ -5,6 +5,11 @@ import type { Mutation, Store } from '../../storage/port.ts';
 /** Steps of a commit. Pure. */
 export type Steps = (schema: Schema) => readonly Mutation[];
 
+/** What the log says of an action that was running when its process ended. */
+export const endedMessage = 'The process ended while this action ran; it is run again.';
+/** Of one that was so too often. */
+export const givenUpMessage = 'The process ended each time while this action ran; it is not run again.';
+
 /** A job is not this process's any more: another one has taken it over, or its row was removed. */
 export class JobLost extends Error {}
 

@@ -27,7 +27,6 @@ import {
   timesOf,
 } from './testing/tables.ts';
 
-const _MINUTE = 60_000;
 /** On the minute. */
 const noon = Date.UTC(2026, 5, 1, 12);
 
