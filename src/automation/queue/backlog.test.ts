@@ -1,32 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, beforeEach, test } from 'node:test';
-import { newObjectId } from '../../kernel/ids.ts';
+import { test } from 'node:test';
 import { type Store, wholeText } from '../../storage/port.ts';
-import { rowContext } from '../../storage/sql/testing/addresses.ts';
-import { ReaderPool } from '../../storage/sqlite/reads/pool.ts';
-import { SqliteStore } from '../../storage/sqlite/store.ts';
+import type { SqliteStore } from '../../storage/sqlite/store.ts';
+import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
 import { left, queueRows } from '../run/testing/world.ts';
 import { makeTables } from '../schedule/testing/tables.ts';
 import { Backlog, type Batch, type Busy } from './backlog.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'rds-backlog-'));
-let pool: ReaderPool;
 let store: SqliteStore;
-before(() => {
-  pool = new ReaderPool(10_000, assert.fail);
-});
-beforeEach(async () => {
-  await store?.close();
-  store = new SqliteStore(join(directory, `${newObjectId()}.sqlite`), { pool, report: assert.fail, ...rowContext });
+eachWithStore(async (fresh) => {
+  store = fresh;
   await makeTables(store);
-});
-after(async () => {
-  await store.close();
-  await pool.close();
-  rmSync(directory, { recursive: true });
 });
 
 const bounds = { characters: 4_000, small: 100, rows: 100 };

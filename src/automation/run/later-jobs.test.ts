@@ -1,34 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { newObjectId } from '../../kernel/ids.ts';
-import { rowContext } from '../../storage/sql/testing/addresses.ts';
-import { ReaderPool } from '../../storage/sqlite/reads/pool.ts';
-import { SqliteStore } from '../../storage/sqlite/store.ts';
+import type { SqliteStore } from '../../storage/sqlite/store.ts';
+import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
 import { logRow } from '../log.ts';
 import { queueJob } from '../queue/index.ts';
 import type { LaterJob, LaterWork } from '../queue/later.ts';
 import { makeTables } from '../schedule/testing/tables.ts';
 import { left, logged, queueRows, trigger, worldOf } from './testing/world.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'rds-later-'));
-let pool: ReaderPool;
 let store: SqliteStore;
-before(() => {
-  pool = new ReaderPool(10_000, assert.fail);
-});
-beforeEach(async () => {
-  await store?.close();
-  store = new SqliteStore(join(directory, `${newObjectId()}.sqlite`), { pool, report: assert.fail, ...rowContext });
+eachWithStore(async (fresh) => {
+  store = fresh;
   await makeTables(store);
-});
-after(async () => {
-  await store.close();
-  await pool.close();
-  rmSync(directory, { recursive: true });
 });
 
 async function queue(kind: 'mail' | 'code', count = 1, more: { dueAt?: number } = {}): Promise<void> {

@@ -1,49 +1,24 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { serviceError } from '../../errors/fail.ts';
-import { newObjectId } from '../../kernel/ids.ts';
 import { createRecord } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
-import { rowContext } from '../../storage/sql/testing/addresses.ts';
-import { ReaderPool } from '../../storage/sqlite/reads/pool.ts';
-import { SqliteStore } from '../../storage/sqlite/store.ts';
+import type { SqliteStore } from '../../storage/sqlite/store.ts';
+import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
 import type { ActionRun } from '../actions/action.ts';
-import { makeTables, rowsOf } from '../schedule/testing/tables.ts';
-import { finish, left, logged, makes, queueRows, trigger, worldOf } from './testing/world.ts';
+import { makeTables } from '../schedule/testing/tables.ts';
+import { finish, left, logged, madeIn, make, makes, queueRows, rowsIn, trigger, worldOf } from './testing/world.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'rds-runner-'));
-let pool: ReaderPool;
 let store: SqliteStore;
-before(() => {
-  pool = new ReaderPool(10_000, assert.fail);
-});
-beforeEach(async () => {
-  await store?.close();
-  store = new SqliteStore(join(directory, `${newObjectId()}.sqlite`), { pool, report: assert.fail, ...rowContext });
+eachWithStore(async (fresh) => {
+  store = fresh;
   await makeTables(store);
   await createRecord(masterContext(store), 'Done', { objectId: 'first', action: 'none', of: 'nothing' });
 });
-after(async () => {
-  await store.close();
-  await pool.close();
-  rmSync(directory, { recursive: true });
-});
 
-/** Makes a record that names the action and the record. */
-const make = async ({ context, action, record }: ActionRun): Promise<void> => {
-  await createRecord(context, 'Done', { action: action.id, of: record.objectId });
-};
-const made = async (): Promise<string[]> =>
-  (await rowsOf(store, 'Done', ['action', 'of'])).slice(1).map(({ action, of }) => `${action} ${of}`);
-const rows = (triggers: string, ...records: string[]) =>
-  queueRows(
-    store,
-    records.map((objectIdValue) => ({ triggers, objectIdValue })),
-  );
+const made = () => madeIn(store);
+const rows = (triggers: string, ...records: string[]) => rowsIn(store, triggers, records);
 
 describe('order and number', () => {
   test('jobs of a record are done one after the other in their order, those of others side by side', async () => {

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, beforeEach, describe, test } from 'node:test';
-import { newObjectId } from '../../kernel/ids.ts';
-import { rowContext } from '../../storage/sql/testing/addresses.ts';
-import { ReaderPool } from '../../storage/sqlite/reads/pool.ts';
-import { SqliteStore } from '../../storage/sqlite/store.ts';
+import { describe, test } from 'node:test';
+import type { SqliteStore } from '../../storage/sqlite/store.ts';
+import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
 import { expand, runDue } from './index.ts';
 import { addThings, define, logOf, makeTables, onlyRun, queued, remove, runsOf, timesOf } from './testing/tables.ts';
 
@@ -14,22 +9,11 @@ const MINUTE = 60_000;
 /** On the minute. */
 const noon = Date.UTC(2026, 5, 1, 12);
 
-const directory = mkdtempSync(join(tmpdir(), 'rds-schedule-'));
-let pool: ReaderPool;
 let store: SqliteStore;
 const system = () => ({ appId: 'app', name: 'System', store });
-before(() => {
-  pool = new ReaderPool(10_000, assert.fail);
-});
-beforeEach(async () => {
-  await store?.close();
-  store = new SqliteStore(join(directory, `${newObjectId()}.sqlite`), { pool, report: assert.fail, ...rowContext });
+eachWithStore(async (fresh) => {
+  store = fresh;
   await makeTables(store);
-});
-after(async () => {
-  await store.close();
-  await pool.close();
-  rmSync(directory, { recursive: true });
 });
 
 const jobs = () => runsOf(store);

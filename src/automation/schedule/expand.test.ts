@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { serviceError } from '../../errors/fail.ts';
-import { newObjectId } from '../../kernel/ids.ts';
 import { tableOf } from '../../schema/model.ts';
 import { columnFields, pictured } from '../../storage/columns.ts';
-import { rowContext } from '../../storage/sql/testing/addresses.ts';
-import { ReaderPool } from '../../storage/sqlite/reads/pool.ts';
-import { SqliteStore } from '../../storage/sqlite/store.ts';
+import type { SqliteStore } from '../../storage/sqlite/store.ts';
+import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
 import type { Job } from '../queue/job.ts';
 import { expand, runDue } from './index.ts';
 import {
@@ -30,22 +25,11 @@ import {
 /** On the minute. */
 const noon = Date.UTC(2026, 5, 1, 12);
 
-const directory = mkdtempSync(join(tmpdir(), 'rds-schedule-'));
-let pool: ReaderPool;
 let store: SqliteStore;
 const system = () => ({ appId: 'app', name: 'System', store });
-before(() => {
-  pool = new ReaderPool(10_000, assert.fail);
-});
-beforeEach(async () => {
-  await store?.close();
-  store = new SqliteStore(join(directory, `${newObjectId()}.sqlite`), { pool, report: assert.fail, ...rowContext });
+eachWithStore(async (fresh) => {
+  store = fresh;
   await makeTables(store);
-});
-after(async () => {
-  await store.close();
-  await pool.close();
-  rmSync(directory, { recursive: true });
 });
 
 const jobs = () => runsOf(store);

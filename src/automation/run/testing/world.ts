@@ -1,6 +1,7 @@
 /** A system whose triggers do what a test says, for unit tests on either engine. */
 import type { JsonObject } from '../../../kernel/json.ts';
 import { createLog } from '../../../observe/index.ts';
+import { createRecord } from '../../../records/index.ts';
 import { noFiles } from '../../../records/testing/context.ts';
 import type { Store } from '../../../storage/port.ts';
 import type { ActionRun, AutomationSystem } from '../../actions/action.ts';
@@ -46,6 +47,22 @@ export const calls = (id: string): Action => ({
 export async function finish({ system, done }: ActionRun): Promise<void> {
   await system.store.write({ plan: (schema) => ({ changes: [], mutations: done(schema) }) });
 }
+
+/** Makes a record that names the action and the record. */
+export async function make({ context, action, record }: ActionRun): Promise<void> {
+  await createRecord(context, 'Done', { action: action.id, of: record.objectId });
+}
+
+/** What `make` has made since the first record of its table. */
+export const madeIn = async (store: Store): Promise<string[]> =>
+  (await rowsOf(store, 'Done', ['action', 'of'])).slice(1).map(({ action, of }) => `${action} ${of}`);
+
+/** Queues triggers for records. */
+export const rowsIn = (store: Store, triggers: string, records: readonly string[]): Promise<void> =>
+  queueRows(
+    store,
+    records.map((objectIdValue) => ({ triggers, objectIdValue })),
+  );
 
 /** The parts of a system. */
 export function partsOf({ triggers = [], later = {}, ...options }: WorldOptions): RunParts {
