@@ -1,8 +1,21 @@
+import type { AgentRights } from './agent.ts';
+
 /** Who asks. Resolved once for a request (SPEC "Credentials"); only the authoriser reads more of it than its kind. */
 export type Principal =
   | { readonly kind: 'master' }
-  | { readonly kind: 'apiKey'; readonly name: string }
-  | { readonly kind: 'user'; readonly userId: string; readonly roles: readonly string[] }
+  | {
+      readonly kind: 'apiKey';
+      readonly name: string;
+      /** Whether it came with an agent, whose keys are the master identity (SPEC "Authentication: Agent-tool layer"). */
+      readonly tools?: true;
+    }
+  | {
+      readonly kind: 'user';
+      readonly userId: string;
+      readonly roles: readonly string[];
+      /** Of a user who signed in for an agent. */
+      readonly agent?: AgentRights;
+    }
   /** The application id alone. */
   | { readonly kind: 'anonymous' }
   /** A credential was sent and is none of ours: 119 for whatever it asks (SPEC "Rules" 1). */

@@ -1,6 +1,7 @@
 import { fail } from '../errors/fail.ts';
 import type { ClpAction } from '../schema/model.ts';
 import { isHidden } from '../schema/system-tables.ts';
+import { administers } from './agent.ts';
 import type { Principal } from './principal.ts';
 
 const writes: ReadonlySet<string> = new Set(['create', 'update', 'delete', 'addField']);
@@ -26,17 +27,22 @@ export function refuseOutright(principal: Principal, action: ClpAction, classNam
   if (principal.kind === 'invalid') fail('permissionDenied', action, className);
   if (principal.kind === 'anonymous' && isWrite(action)) fail('captcha');
   if (isHidden(className)) fail('permissionDenied', action, className);
-  if (masterOnly.has(className) && principal.kind !== 'master') fail('permissionDenied', action, className);
+  if (masterOnly.has(className) && !isMaster(principal)) fail('permissionDenied', action, className);
   if (action === 'delete' && isNeverDeleted(className)) fail('systemTable');
   if (className === '_User') refuseUsers(principal, action, objectId);
   // A session belongs to somebody, and without signing in there is nobody.
   if (className === '_Session' && principal.kind === 'anonymous') fail('permissionDenied', action, className);
 }
 
+/** An agent with a key is the master, whatever the key (SPEC "Authentication: Agent-tool layer"). */
+const isMaster = (principal: Principal): boolean =>
+  principal.kind === 'master' || (principal.kind === 'apiKey' && principal.tools === true);
+
 /** SPEC "Authentication" rule 7, "Users and sessions": reading needs a signed-in user; writing needs a key, for one's own record too. */
 function refuseUsers(principal: Principal, action: ClpAction, objectId: string): void {
   if (principal.kind === 'anonymous') fail('needsAuthentication');
-  if (principal.kind !== 'user') return;
+  // Who administers over an agent may write what the table's permissions give; no agent deletes.
+  if (principal.kind !== 'user' || (action !== 'delete' && administers(principal))) return;
   if (action === 'update') fail('otherUser', objectId);
   if (isWrite(action)) fail('permissionDenied', action, '_User');
 }

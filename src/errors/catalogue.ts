@@ -49,6 +49,8 @@ export const catalogue = {
   badConstraint: { code: 107, status: 400, text: (why: string) => why },
   badOperator: { code: 107, status: 400, text: (why: string) => why },
   invalidClp: { code: 107, status: 400, text: (why: string) => `Invalid class level permissions: ${why}` },
+  /** docs/decisions.md "Agent tools": what a tool was called with. */
+  invalidArguments: { code: 107, status: 400, text: (why: string) => `Invalid arguments: ${why}` },
   badSchema: { code: 107, status: 400, text: (why: string) => `Invalid schema: ${why}` },
   invalidTrigger: { code: 107, status: 400, text: (why: string) => `Invalid trigger: ${why}` },
   batchNoArray: { code: 107, status: 400, text: () => 'requests must be an array' },
@@ -102,6 +104,7 @@ export const catalogue = {
   fieldCannotBeAdded: { code: 136, status: 400, text: (field: string) => `field ${field} cannot be added` },
   fieldCannotBeChanged: { code: 136, status: 400, text: (field: string) => `field ${field} cannot be changed` },
   duplicateValue: { code: 137, status: 400, text: () => 'A duplicate value for a field with unique values was provided' },
+  invalidAgentPermission: { code: 107, status: 400, text: (name: string) => `Invalid MCP permission: ${name}` },
   invalidRoleName: { code: 139, status: 400, text: () => 'Invalid role name.' },
   outOfStorage: { code: 140, status: 400, text: () => 'The storage of this system is used up.' },
   functionNotFound: { code: 141, status: 400, text: () => 'function not found' },
@@ -117,6 +120,8 @@ export const catalogue = {
 
   largeUploadUnauthorized: { code: 400, status: 400, text: () => 'Missing Authorization.' },
   largeUploadsOff: { code: 400, status: 400, text: () => 'App is not allowed to upload large files.' },
+  /** A write on condition that nobody has written since. */
+  changedMeanwhile: { code: 409, status: 409, text: () => 'The record has changed meanwhile.' },
   badUpload: { code: 107, status: 400, text: (why: string) => `Invalid upload: ${why}` },
 
   /** SPEC "Server-side functions": these carry `error` only. */

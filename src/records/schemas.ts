@@ -1,12 +1,12 @@
-import { requireKey } from '../access/index.ts';
+import { grantFor, mayKnowTable, type Principal, requireKey, requireSchemaChange, requireSchemaRead } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { applyChange, type SchemaChange } from '../schema/change.ts';
 import { definedClass, planTable, planTableChange } from '../schema/definition.ts';
-import { describeTable } from '../schema/describe.ts';
+import { describeTable, type FieldLabels } from '../schema/describe.ts';
 import type { Schema, TableSchema } from '../schema/model.ts';
 import { isHidden, isSystemTable } from '../schema/system-tables.ts';
-import type { Store } from '../storage/port.ts';
+import type { Mutation, Store } from '../storage/port.ts';
 import type { RecordContext } from './context.ts';
 import { readDefinitions, switchOffDefinitions } from './definitions.ts';
 import { readLabels } from './labels.ts';
@@ -18,11 +18,11 @@ import { readLabels } from './labels.ts';
  * @throws masterKeyRequired (403)
  */
 export async function listSchemas({ store, principal }: RecordContext, withDictionary: boolean): Promise<string> {
-  requireKey(principal);
+  requireSchemaRead(principal);
   const labels = withDictionary ? await readLabels(store) : undefined;
   const results = [...store.schema().tables.values()]
-    .filter(({ className }) => !isHidden(className))
-    .map((table) => describeTable(table, labels?.get(table.className)));
+    .filter((table) => !isHidden(table.className) && mayKnowTable(principal, table))
+    .map((table) => describeFor(principal, table, labels?.get(table.className)));
   return JSON.stringify({ results });
 }
 
@@ -36,25 +36,40 @@ export async function getSchema(
   className: string,
   withDictionary: boolean,
 ): Promise<string> {
-  requireKey(principal);
-  const table = store.schema().tables.get(className);
-  if (!table || isHidden(className)) return fail('classMissing', className);
+  requireSchemaRead(principal);
+  const schema = store.schema();
+  const table = schema.tables.get(className);
+  if (!table || isHidden(className) || !mayKnowTable(principal, table)) return fail('classMissing', className);
   const labels = withDictionary ? await readLabels(store, className) : undefined;
-  const triggers = await readDefinitions(store, className);
-  return JSON.stringify({ ...describeTable(table, labels?.get(className)), triggers });
+  const described = describeFor(principal, table, labels?.get(className));
+  const definitions = schema.tables.get('_Trigger');
+  if (!definitions || !grantFor(principal, 'find', definitions)) return JSON.stringify(described);
+  return JSON.stringify({ ...described, triggers: await readDefinitions(store, className) });
+}
+
+/** A table as a caller may know it: without the fields that are hidden from him. */
+function describeFor(principal: Principal, table: TableSchema, labels: FieldLabels | undefined): JsonObject {
+  const grant = grantFor(principal, 'get', table) ?? grantFor(principal, 'find', table);
+  return describeTable(table, labels, grant?.hiddenFields);
 }
 
 /**
  * Makes a table. CONTRACT "Records", schemas.
  * @param className the path's; the body's `className` counts where the path has none
+ * @param alongside further steps of the same commit, such as the rows of labels
  * @returns JSON text of the schema record
  * @throws masterKeyRequired (403), missingClassName (135), invalidClassName (103) for a hidden table, and the errors of `planTable`
  */
-export async function createSchema(context: RecordContext, className: string | undefined, body: JsonObject): Promise<string> {
-  requireKey(context.principal);
+export async function createSchema(
+  context: RecordContext,
+  className: string | undefined,
+  body: JsonObject,
+  alongside?: SchemaSteps,
+): Promise<string> {
+  requireSchemaChange(context.principal);
   const name = definedClass(className, body);
   if (isHidden(name)) fail('invalidClassName', name);
-  return changeSchema(context.store, name, (schema) => planTable(schema, name, body));
+  return changeSchema(context.store, name, (schema) => planTable(schema, name, body), alongside);
 }
 
 /**
@@ -62,11 +77,16 @@ export async function createSchema(context: RecordContext, className: string | u
  * @returns JSON text of the schema record after the change
  * @throws masterKeyRequired (403), and the errors of `planTableChange`
  */
-export async function updateSchema(context: RecordContext, className: string, body: JsonObject): Promise<string> {
-  requireKey(context.principal);
+export async function updateSchema(
+  context: RecordContext,
+  className: string,
+  body: JsonObject,
+  alongside?: SchemaSteps,
+): Promise<string> {
+  requireSchemaChange(context.principal);
   const name = definedClass(className, body);
   if (isHidden(name)) fail('classMissing', name);
-  return changeSchema(context.store, name, (schema) => planTableChange(schema, name, body));
+  return changeSchema(context.store, name, (schema) => planTableChange(schema, name, body), alongside);
 }
 
 /**
@@ -85,14 +105,23 @@ export async function deleteSchema({ store, principal }: RecordContext, classNam
   });
 }
 
+/** Further steps of the commit that changes a schema. Pure. @param schema as it is after the change */
+export type SchemaSteps = (schema: Schema) => readonly Mutation[];
+
 /** @param plan pure; called again where the schema changes before the write's turn comes */
-async function changeSchema(store: Store, className: string, plan: (schema: Schema) => SchemaChange[]): Promise<string> {
+async function changeSchema(
+  store: Store,
+  className: string,
+  plan: (schema: Schema) => SchemaChange[],
+  alongside: SchemaSteps = () => [],
+): Promise<string> {
   let table: TableSchema | undefined;
   await store.write({
     plan(schema) {
       const changes = plan(schema);
-      table = changes.reduce(applyChange, schema).tables.get(className);
-      return { changes, mutations: [] };
+      const after = changes.reduce(applyChange, schema);
+      table = after.tables.get(className);
+      return { changes, mutations: alongside(after) };
     },
   });
   return JSON.stringify(describeTable(table as unknown as TableSchema));

@@ -7,13 +7,20 @@ import { isDescribed } from './system-tables.ts';
 export type FieldLabels = ReadonlyMap<string, string>;
 
 const noLabels: FieldLabels = new Map();
+const noFields: ReadonlySet<string> = new Set();
 
 /**
  * The schema record of a table (SPEC "Schema record"). Which fields have a text index is not shown (SPEC "Schemas").
  * @param labels shown as `dictionary`; fields without one show none
+ * @param hidden fields that the caller is not shown
  */
-export function describeTable(table: TableSchema, labels: FieldLabels = noLabels): JsonObject {
-  const described = [...table.fields.values()].filter(({ name }) => isDescribed(table.className, name));
+export function describeTable(
+  table: TableSchema,
+  labels: FieldLabels = noLabels,
+  hidden: ReadonlySet<string> = noFields,
+): JsonObject {
+  const isShown = ({ name }: Field) => isDescribed(table.className, name) && (name === 'password' || !hidden.has(name));
+  const described = [...table.fields.values()].filter(isShown);
   const record: Record<string, unknown> = {
     className: table.className,
     fields: Object.fromEntries(described.map((field) => [field.name, describeField(field, labels)])),

@@ -42,10 +42,27 @@ interface SystemTable {
 
 const tables: Readonly<Record<string, SystemTable>> = {
   _User: {
-    kept: ['username', 'email', 'name', 'status', 'last_success_login', 'emailVerified', 'active', '_failed_login_count'],
+    kept: [
+      'username',
+      'email',
+      'name',
+      'status',
+      'last_success_login',
+      'emailVerified',
+      'active',
+      '_failed_login_count',
+      'mcpPermissions',
+    ],
     secret: ['password', '_username_key', '_email_key', '_last_failed_login', '_reset_token', '_reset_expires_at'],
     unique: { _username_key: 'usernameTaken', _email_key: 'emailTaken', _reset_token: 'duplicateValue' },
-    later: { phone: 'String', extension: 'String', job: 'String', active: 'Boolean', isPortalUser: 'Boolean' },
+    later: {
+      phone: 'String',
+      extension: 'String',
+      job: 'String',
+      active: 'Boolean',
+      isPortalUser: 'Boolean',
+      mcpPermissions: 'Array',
+    },
   },
   _Role: { kept: ['name', 'users', 'roles'], unique: { name: 'duplicateValue' }, watched: true },
   _Session: {

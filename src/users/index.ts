@@ -1,3 +1,4 @@
+export { type AgentPrincipal, agentFor, agentPermissionsOf } from './agents.ts';
 export { meetsPolicy } from './passwords/policy.ts';
 export { resetPassword } from './reset/password.ts';
 export { PasswordResets, resetPath } from './reset/requests.ts';

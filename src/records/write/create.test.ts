@@ -9,8 +9,9 @@ import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
 import { readRows } from '../rows.ts';
 import { masterContext } from '../testing/context.ts';
-import { createRecord, createTogether } from './create.ts';
+import { createRecord } from './create.ts';
 import type { WriteObserver } from './observer.ts';
+import { createTogether } from './together.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-create-'));
 const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });

@@ -2,7 +2,6 @@ import { actorId, actsAsMaster, authorize, mayCreateTable, type Principal, refus
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
-import { applyChange } from '../../schema/change.ts';
 import type { Schema, TableSchema } from '../../schema/model.ts';
 import { checkClassName } from '../../schema/naming.ts';
 import { newIdFor } from '../../schema/system-tables.ts';
@@ -10,10 +9,11 @@ import { columnsOf } from '../../storage/columns.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
 import { planFields } from './fields.ts';
-import { attachments, type FieldsWrite, type SettledFiles, transactWithFiles, unsettled } from './files.ts';
+import { attachments, type SettledFiles, transactWithFiles, unsettled } from './files.ts';
 import { takeFlags } from './flags.ts';
 import { GrowingTable } from './growth.ts';
 import { links } from './links.ts';
+import type { PreparedRecord } from './prepared.ts';
 import { type RuledFields, underRules } from './rules.ts';
 import type { RecordPlan } from './transact.ts';
 
@@ -56,48 +56,15 @@ export async function createRecord(
   return { objectId: create.objectId, createdAt: isoText(create.at) };
 }
 
-/**
- * Creates several records in one commit: all of them or none. A later one may point at an earlier one, whose objectId was chosen before.
- * @param records in the order in which they are created
- * @throws what `createRecord` throws, of the first that cannot be
- */
-export async function createTogether(context: RecordContext, records: readonly NewRecord[]): Promise<readonly Created[]> {
-  const at = Date.now();
-  const creates: PreparedCreate[] = [];
-  for (const record of records) creates.push(await prepareCreate(context, record, at));
-  await transactWithFiles(context, creates, (schema, settled) => {
-    let grown = schema;
-    const plans = creates.map((create, index) => {
-      const planned = create.plan(grown, settled[index] ?? unsettled);
-      grown = planned.changes.reduce(applyChange, grown);
-      return planned;
-    });
-    return {
-      changes: plans.flatMap(({ changes }) => changes),
-      mutations: plans.flatMap(({ mutations }) => mutations),
-      events: plans.flatMap(({ events }) => events),
-    };
-  });
-  return creates.map(({ objectId }) => ({ objectId, createdAt: isoText(at) }));
-}
-
-/** A create whose record is known, ready to be planned under a schema. */
-interface PreparedCreate extends FieldsWrite {
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  /** Pure. */
-  plan(schema: Schema, settled: SettledFiles): RecordPlan;
-}
-
 /** Everything before the plan. At once where the table's rules are, so that writes keep the order in which they came. */
-function prepareCreate(context: RecordContext, record: NewRecord, at: number): PreparedCreate | Promise<PreparedCreate> {
+export function prepareCreate(context: RecordContext, record: NewRecord, at: number): PreparedRecord | Promise<PreparedRecord> {
   const { principal } = context;
   const { className } = record;
   refuseOutright(principal, 'create', className);
   const { fields, flags } = takeFlags(record.body, actsAsMaster(principal));
   const objectId = record.objectId ?? chosenId(fields, principal) ?? newIdFor(className);
   const actor = actorId(principal);
-  const prepare = ({ fields: sent, set = {}, before }: RuledFields): PreparedCreate => ({
+  const prepare = ({ fields: sent, set = {}, before }: RuledFields): PreparedRecord => ({
     className,
     objectId,
     fields: sent,

@@ -1,3 +1,4 @@
+import { isAgentPermission } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { emailKey, loginKey } from '../../kernel/login-key.ts';
@@ -19,6 +20,7 @@ export const userRules: TableRules = {
   async create({ objectId, fields }: RuledWrite): Promise<RuledFields> {
     if (objectId === 'master') fail('duplicateValue');
     const names = { ...nameOf(fields.username), ...emailOf(fields.email) };
+    checkAgentPermissions(fields.mcpPermissions);
     return { fields: shown(fields), set: { ...names, ...unlockedUnless(fields), password: await passwordOf(fields.password) } };
   },
 
@@ -26,6 +28,7 @@ export const userRules: TableRules = {
     const set: Record<string, StoredValue> = {};
     if (Object.hasOwn(fields, 'username')) Object.assign(set, nameOf(fields.username));
     if (Object.hasOwn(fields, 'email')) Object.assign(set, emailOf(fields.email));
+    checkAgentPermissions(fields.mcpPermissions);
     const hasPassword = Object.hasOwn(fields, 'password');
     if (hasPassword) Object.assign(set, unlockedUnless(fields), { password: await passwordOf(fields.password) });
     const endsSessions = hasPassword || fields.active === false;
@@ -49,6 +52,18 @@ function shown(fields: JsonObject): JsonObject {
 export function startsBlocked(body: JsonObject): boolean {
   const active = own(body, 'active') ?? null;
   return (isOperator(active) && active.__op === 'SetOnInsert' ? own(active, 'amount') : active) === false;
+}
+
+/**
+ * What is written to `mcpPermissions`, whole or by an operator, are names of permissions (SPEC "Authentication: Agent-tool layer" 1).
+ * @throws invalidAgentPermission (107)
+ */
+function checkAgentPermissions(sent: JsonValue | undefined): void {
+  const value = sent ?? null;
+  const names = isOperator(value) ? (own(value, 'objects') ?? own(value, 'amount')) : value;
+  if (!Array.isArray(names)) return;
+  const wrong = names.find((name) => !isAgentPermission(name));
+  if (wrong !== undefined) fail('invalidAgentPermission', typeof wrong === 'string' ? wrong.slice(0, 100) : typeof wrong);
 }
 
 /** A new password lifts the lock; a key may also write the count itself. */

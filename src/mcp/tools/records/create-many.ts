@@ -1,0 +1,25 @@
+import { eachItem, reporter, tally } from '../../kit/items.ts';
+import { createRow } from '../../kit/records.ts';
+import { flag, objects, table } from '../parameters.ts';
+import { defineTool } from '../tool.ts';
+
+/** SPEC "Agent-tool layer (MCP)": Create-Many; the flags count under the master key alone. */
+export const createMany = defineTool({
+  name: 'Create-Many',
+  group: 'records',
+  description: 'Create up to 1,000 records of one table; returns one success or error per item, in order. No rollback.',
+  input: {
+    table: table(),
+    data: objects(),
+    skipTriggers: flag().optional(),
+    skipTimeline: flag().optional(),
+  },
+  needs: ['mcp:create'],
+  effect: 'add',
+  async run(call, { table: className, data, ...silence }) {
+    const outcomes = await eachItem(data, reporter(call.services.log), async (fields) => ({
+      ...(await createRow(call, className, fields, silence)),
+    }));
+    return { ...tally(outcomes), results: outcomes };
+  },
+});

@@ -1,0 +1,64 @@
+import type { JsonObject } from '../../kernel/json.ts';
+import { isoText } from '../../kernel/time.ts';
+import { applyChange } from '../../schema/change.ts';
+import type { RecordContext } from '../context.ts';
+import { type Created, type NewRecord, prepareCreate } from './create.ts';
+import { transactWithFiles, unsettled } from './files.ts';
+import type { PreparedRecord } from './prepared.ts';
+import { prepareRemove } from './remove.ts';
+import { prepareUpdate, type RecordUpdate } from './update.ts';
+
+/** One of several writes of a commit. Silencing flags count for each by itself. */
+export type RecordWrite =
+  | ({ readonly kind: 'create' } & NewRecord)
+  | ({ readonly kind: 'update' } & RecordUpdate)
+  | { readonly kind: 'delete'; readonly className: string; readonly objectId: string; readonly body: JsonObject };
+
+/** What came of one of them. */
+export interface Written {
+  readonly objectId: string;
+  /** ISO 8601: of all of them, when the commit was made. */
+  readonly at: string;
+}
+
+/**
+ * Creates several records in one commit: all of them or none. A later one may point at an earlier one, whose objectId was chosen before.
+ * @param records in the order in which they are created
+ * @throws what `createRecord` throws, of the first that cannot be
+ */
+export async function createTogether(context: RecordContext, records: readonly NewRecord[]): Promise<readonly Created[]> {
+  const written = await writeTogether(
+    context,
+    records.map((record) => ({ kind: 'create', ...record })),
+  );
+  return written.map(({ objectId, at }) => ({ objectId, createdAt: at }));
+}
+
+/**
+ * Carries several writes out in one commit, in their order: all of them or none.
+ * @throws what the operations on single records throw, of the first that cannot be
+ */
+export async function writeTogether(context: RecordContext, writes: readonly RecordWrite[]): Promise<readonly Written[]> {
+  const at = Date.now();
+  const prepared: PreparedRecord[] = [];
+  for (const write of writes) prepared.push(await prepare(context, write, at));
+  await transactWithFiles(context, prepared, (schema, settled) => {
+    let grown = schema;
+    const plans = prepared.map((record, index) => {
+      const planned = record.plan(grown, settled[index] ?? unsettled);
+      grown = planned.changes.reduce(applyChange, grown);
+      return planned;
+    });
+    return {
+      changes: plans.flatMap(({ changes }) => changes),
+      mutations: plans.flatMap(({ mutations }) => mutations),
+      events: plans.flatMap(({ events }) => events),
+    };
+  });
+  return prepared.map(({ objectId }) => ({ objectId, at: isoText(at) }));
+}
+
+function prepare(context: RecordContext, write: RecordWrite, at: number): PreparedRecord | Promise<PreparedRecord> {
+  if (write.kind === 'create') return prepareCreate(context, write, at);
+  return write.kind === 'update' ? prepareUpdate(context, write, at) : prepareRemove(context, write, at);
+}
