@@ -72,6 +72,8 @@ export const catalogue = {
   notAType: { code: 111, status: 400, text: (type: string) => `This is not a valid ${type}` },
   tooLarge: { code: 116, status: 413, text: () => 'Request body is too large.' },
   valueTooLarge: { code: 116, status: 413, text: () => 'The record is too large for its table or an index.' },
+  /** Of an agent tool: more than an agent's context should take. */
+  resultTooLarge: { code: 116, status: 413, text: () => 'The answer is too large.' },
   captcha: { code: 119, status: 400, text: () => 'This action is not allowed without a valid CAPTCHA' },
   permissionDenied: {
     code: 119,

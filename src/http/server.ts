@@ -41,6 +41,11 @@ export interface HttpOptions extends FunctionOptions {
   readonly rateLimits: { readonly functions: number; readonly login: number };
 }
 
+/** A part of the service beside this one that answers requests: agent tools, sign-in. */
+export interface HttpPart {
+  register(server: FastifyInstance): void | Promise<void>;
+}
+
 /** The service's HTTP server. */
 export class HttpServer {
   readonly #server: FastifyInstance;
@@ -56,7 +61,8 @@ export class HttpServer {
     this.#options = options;
   }
 
-  static async create(edge: Edge, options: HttpOptions): Promise<HttpServer> {
+  /** @param parts what else is served: each registers its own routes */
+  static async create(edge: Edge, options: HttpOptions, parts: readonly HttpPart[] = []): Promise<HttpServer> {
     const server = fastify({
       logger: false,
       genReqId: requestId,
@@ -85,6 +91,11 @@ export class HttpServer {
     server.server.on('request', (_request, response) => {
       if (http.#draining) response.shouldKeepAlive = false;
     });
+    // Before the parts, which may have hooks of their own and take over those that are there.
+    server.addHook('onSend', (_request, reply, _payload, done) => {
+      if (http.#draining) reply.header('connection', 'close');
+      done();
+    });
     registerRequestId(server);
     await registerCors(server);
     registerBodyReader(server);
@@ -99,10 +110,7 @@ export class HttpServer {
     );
     registerFiles(server, edge);
     registerFunctions(server, edge, options);
-    server.addHook('onSend', (_request, reply, _payload, done) => {
-      if (http.#draining) reply.header('connection', 'close');
-      done();
-    });
+    for (const part of parts) await part.register(server);
     return http;
   }
 

@@ -108,6 +108,7 @@ const tables: Readonly<Record<string, SystemTable>> = {
   LeadStatuses: { kept: ['SystemKey'], watched: true },
   _StoredFile: { kept: ['name', 'size', 'contentType', 'isPublic', 'isPrivate'], hidden: true },
   _StorageUsage: { kept: ['files', 'bytes', 'quota'], hidden: true },
+  _OAuthItem: { kept: ['kind', 'payload', 'family', 'uid', 'consumedAt', 'expiresAt'], guarding: [], hidden: true },
 };
 
 /** A system table, ready to be asked. */

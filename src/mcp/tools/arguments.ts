@@ -12,7 +12,7 @@ const MOST_FAULTS = 5;
  * @throws invalidArguments (107), with the parameters that the tool has
  */
 export function readArguments<Input>(input: z.ZodType<Input>, schema: JsonObject, args: unknown): Input {
-  const read = input.safeParse(args ?? {});
+  const read = input.safeParse(args ?? {}, { reportInput: true });
   if (read.success) return read.data;
   const faults = read.error.issues.slice(0, MOST_FAULTS).map((issue) => `${placeOf(issue.path)}${wordsOf(issue)}`);
   throw advise(serviceError('invalidArguments', faults.join('; ')), { expected: parametersOf(schema) });

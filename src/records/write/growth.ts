@@ -37,10 +37,11 @@ export class GrowingTable {
     const known = this.table.fields.get(name);
     if (known) return known;
     checkFieldName(name);
-    if (!this.#grant.mayAddField) fail('permissionDenied', 'addField', this.table.className);
-    if (this.table.fields.size >= limits.fieldsPerTable) fail('fieldCannotBeAdded', name);
     const settled = settledType(this.table.className, name);
-    this.isGrown = true;
+    // A field that every system has once it is written is no new one of the caller's (SPEC "`_User`").
+    if (!settled && !this.#grant.mayAddField) fail('permissionDenied', 'addField', this.table.className);
+    if (this.table.fields.size >= limits.fieldsPerTable) fail('fieldCannotBeAdded', name);
+    this.isGrown ||= !settled;
     return this.#add({ name, ...(settled ? { type: settled } : type) });
   }
 

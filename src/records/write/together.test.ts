@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { serviceError } from '../../errors/fail.ts';
+import { fieldOf } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
@@ -11,7 +12,8 @@ import { readRows } from '../rows.ts';
 import { masterContext } from '../testing/context.ts';
 import { createRecord } from './create.ts';
 import type { WriteObserver } from './observer.ts';
-import { createTogether } from './together.ts';
+import { createTogether, writeTogether } from './together.ts';
+import { type OnlyIf, updateRecord } from './update.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-create-'));
 const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
@@ -97,4 +99,50 @@ test('a caller who keeps the schema makes no field and no table', async () => {
     { code: 103 },
   );
   assert.deepEqual(await names('Leads'), ['first', 'second']);
+});
+
+test('creates, updates and deletes of one commit: all of them or none, in their order', async () => {
+  const context = masterContext(store);
+  const [kept, gone] = await createTogether(context, [
+    { className: 'Mixed', body: { Name: 'kept' } },
+    { className: 'Mixed', body: { Name: 'gone' } },
+  ]);
+  assert.ok(kept && gone);
+  const written = await writeTogether(context, [
+    { kind: 'create', className: 'Mixed', body: { Name: 'new' }, objectId: 'chosen0002' },
+    { kind: 'update', className: 'Mixed', objectId: kept.objectId, body: { Name: 'changed' } },
+    { kind: 'update', className: 'Mixed', objectId: 'chosen0002', body: { Name: 'newer' } },
+    { kind: 'delete', className: 'Mixed', objectId: gone.objectId, body: {} },
+  ]);
+  assert.deepEqual(
+    written.map(({ objectId }) => objectId),
+    ['chosen0002', kept.objectId, 'chosen0002', gone.objectId],
+  );
+  assert.deepEqual(await names('Mixed'), ['changed', 'newer']);
+  await assert.rejects(
+    writeTogether(context, [
+      { kind: 'update', className: 'Mixed', objectId: kept.objectId, body: { Name: 'again' } },
+      { kind: 'delete', className: 'Mixed', objectId: gone.objectId, body: {} },
+    ]),
+    { code: 101 },
+  );
+  assert.deepEqual(await names('Mixed'), ['changed', 'newer']);
+});
+
+test('a record is changed only as long as a condition holds; who meets another state hears that it has changed', async () => {
+  const context = masterContext(store);
+  const { objectId } = await createRecord(context, 'Guarded', { Version: '1' });
+  const at = (version: string): OnlyIf => {
+    return (table) => ({ kind: 'compare', field: fieldOf(table, 'Version'), op: 'eq', value: version });
+  };
+  const outcomes = await Promise.allSettled([
+    updateRecord(context, 'Guarded', objectId, { Version: '2' }, at('1')),
+    updateRecord(context, 'Guarded', objectId, { Version: '2' }, at('1')),
+  ]);
+  assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  await assert.rejects(updateRecord(context, 'Guarded', objectId, { Version: '3' }, at('1')), {
+    key: 'changedMeanwhile',
+    code: 409,
+  });
+  await assert.rejects(updateRecord(context, 'Guarded', 'nobody0001', { Version: '3' }, at('1')), { code: 101 });
 });

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { addDays, dayIn, startOfDay } from './time-zone.ts';
+
+const iso = (at: number) => new Date(at).toISOString();
+
+test('a day begins at midnight of its zone, summer time too', () => {
+  assert.equal(iso(startOfDay('UTC', '2026-01-31')), '2026-01-31T00:00:00.000Z');
+  assert.equal(iso(startOfDay('Asia/Jerusalem', '2026-01-31')), '2026-01-30T22:00:00.000Z');
+  assert.equal(iso(startOfDay('Asia/Jerusalem', '2026-07-01')), '2026-06-30T21:00:00.000Z');
+  // The day on which summer time begins in Israel: at 2 o'clock, so midnight is still in winter.
+  assert.equal(iso(startOfDay('Asia/Jerusalem', '2026-03-27')), '2026-03-26T22:00:00.000Z');
+  assert.equal(iso(startOfDay('America/New_York', '2026-11-01')), '2026-11-01T04:00:00.000Z');
+  assert.equal(iso(startOfDay('America/New_York', '2026-11-02')), '2026-11-02T05:00:00.000Z');
+});
+
+test('an instant is of the day that its zone has then', () => {
+  assert.equal(dayIn('Asia/Jerusalem', Date.parse('2026-01-30T22:00:00Z')), '2026-01-31');
+  assert.equal(dayIn('UTC', Date.parse('2026-01-30T22:00:00Z')), '2026-01-30');
+  assert.equal(addDays('2026-02-28', 1), '2026-03-01');
+  assert.equal(addDays('2026-01-01', -1), '2025-12-31');
+});
