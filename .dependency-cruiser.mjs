@@ -25,6 +25,7 @@ const layers = [
   ['users', 'automation', 'audit', 'files', 'functions', 'mail', 'transfer'],
   ['http', 'mcp', 'oauth', 'cli'],
   ['index.ts'],
+  ['stores.ts'],
   ['app.ts', 'processes.ts'],
   ['main.ts'],
 ];
@@ -34,7 +35,7 @@ const UNIT_TEST = '[.]test[.]ts$';
 /** What unit tests share. It keeps the layers, and no source imports it. */
 const FIXTURE = '/testing/';
 
-/** Only app.ts may construct an engine; everyone else knows the port. */
+/** Only stores.ts may construct an engine; everyone else knows the port. */
 const engines = ['storage/sql', 'storage/sqlite', 'storage/postgres'];
 
 /** Services of one level that meet through each other's index.ts. */
@@ -57,7 +58,7 @@ function pattern(layer) {
  * @param {number} level its place in the list
  */
 function allowed(layer, level) {
-  const wires = ['app.ts', 'main.ts'].includes(layer);
+  const wires = ['stores.ts', 'app.ts', 'main.ts'].includes(layer);
   const below = layers.slice(0, level).flat();
   const readable = wires || layer.startsWith('storage/') ? below : below.filter((name) => !engines.includes(name));
   const siblings = services.includes(layer) ? [`^src/(?:${services.join('|')})/index[.]ts$`] : [];

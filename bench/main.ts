@@ -12,6 +12,7 @@ import { files } from './workloads/files.ts';
 import { forms } from './workloads/forms.ts';
 import { hostile } from './workloads/hostile.ts';
 import { importRecords } from './workloads/import.ts';
+import { mcp } from './workloads/mcp.ts';
 import { parse } from './workloads/parse.ts';
 import { stream } from './workloads/stream.ts';
 import { systems } from './workloads/systems.ts';
@@ -25,6 +26,7 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['files', files],
   ['forms', forms],
   ['triggers', triggers],
+  ['mcp', mcp],
   ['hostile', hostile],
   ['import', importRecords],
   ['systems', systems],

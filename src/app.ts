@@ -1,20 +1,21 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { master } from './access/index.ts';
 import { deleteOld, timeline } from './audit/index.ts';
 import { Automation, triggerObserver, triggerRules, type WriteListener } from './automation/index.ts';
-import { Addresses, type Config, type Secrets } from './config/index.ts';
+import type { Config, Secrets } from './config/index.ts';
 import { type FileStore, type FileSystem, Files, fileKeeper, openFileStore } from './files/index.ts';
 import { Functions } from './functions/index.ts';
-import { HttpServer } from './http/index.ts';
+import { HttpServer, limitOf } from './http/index.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import { createMailer } from './mail/index.ts';
+import { AgentTools } from './mcp/index.ts';
+import { OAuth, sweepItems } from './oauth/index.ts';
 import { createLog, type Logger } from './observe/index.ts';
 import type { FileKeeper, RecordContext, WriteHooks } from './records/index.ts';
-import type { Engine, Store } from './storage/port.ts';
-import type { Registry } from './storage/registry.ts';
-import { ProcessLock, SqliteEngine, SqliteRegistry } from './storage/sqlite/index.ts';
-import { Administration, openStore, Systems, Upkeep } from './systems/index.ts';
+import type { Store } from './storage/port.ts';
+import { ProcessLock } from './storage/sqlite/index.ts';
+import { lockOf, makeDataDirectory, openEmbedded, openPostgres, openStores, refuseEmpty, type Stores } from './stores.ts';
+import { Administration, openStore, type System, Systems, Upkeep } from './systems/index.ts';
 import { type Company, type MoveEvents, type MoveResult, moveAll } from './transfer/index.ts';
 import { PasswordResets, Users, userTableRules } from './users/index.ts';
 
@@ -71,14 +72,6 @@ export interface Workshop {
   close(): Promise<void>;
 }
 
-interface Stores {
-  readonly registry: Registry;
-  readonly engine: Engine;
-  /** That the engine's readers write. */
-  readonly addresses: Addresses;
-  close(): Promise<void>;
-}
-
 /**
  * Puts the service together; the only place, beside `openWorkshop`, where adapters are constructed.
  * @throws OperatorError where another process serves DATA_DIR or PostgreSQL cannot be used, and errors of the operating system where
@@ -122,6 +115,7 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
     () => systems.opened(),
     [
       { name: 'retention', run: ({ store }, isEnough) => deleteOld(store, config, Date.now(), isEnough) },
+      { name: 'sign-ins', run: ({ store }, isEnough) => sweepItems(store, isEnough) },
       { name: 'uploads', run: (system, isEnough) => files.noteArrived(system, isEnough) },
     ],
     (error, job) => log.error({ err: error, job }, 'a periodic job failed'),
@@ -136,7 +130,12 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
   const functions = new Functions({ directory: config.functionsDir, timeLimit: config.functionTimeout, hooks, log });
   await functions.load();
   const automation = new Automation({ systems, hooks, functions, mailer, log });
-  const http = await HttpServer.create({ systems, users, resets, files, functions, hooks, log, trustProxy, baseUrl }, config);
+  const shared = { systems, users, files, hooks, log, trustProxy, baseUrl };
+  const { salt: secret } = stores.registry;
+  const oauth = new OAuth({ ...shared, secret, rateLimits: config.rateLimits, limitOf });
+  const bearer = (system: System, token: string) => oauth.bearer(system, token);
+  const agentTools = new AgentTools({ ...shared, automation, host: config.host, bearer });
+  const http = await HttpServer.create({ ...shared, resets, functions }, config, [agentTools, oauth]);
   return {
     administration: new Administration(stores.registry, stores.engine, () => openBytes(config, log)),
     contextOf: masterOf(hooks),
@@ -242,8 +241,6 @@ export async function moveStores(
   }
 }
 
-const lockOf = ({ dataDir }: Config) => join(dataDir, 'service.lock');
-
 /** @throws OperatorError where the files cannot be reached */
 async function openFiles(config: Config, { registry, addresses }: Stores, log: Logger): Promise<Files> {
   return new Files({ bytes: await openBytes(config, log), addresses, secret: registry.salt, log });
@@ -252,61 +249,4 @@ async function openFiles(config: Config, { registry, addresses }: Stores, log: L
 /** @throws OperatorError where the files cannot be reached */
 function openBytes(config: Config, log: Logger): Promise<FileStore> {
   return openFileStore(config, (fault) => log.error({ fault }, 'FILES_URL'));
-}
-
-async function openStores(config: Config, databaseUrl: string | undefined, log: Logger): Promise<Stores> {
-  return databaseUrl === undefined ? openEmbedded(config, log) : openPostgres(config, databaseUrl, log);
-}
-
-async function openPostgres(config: Config, url: string, log: Logger, alone = false): Promise<Stores> {
-  const addresses = new Addresses(config);
-  // Loaded where it is used: the embedded store starts without it.
-  const { PostgresEngine } = await import('./storage/postgres/index.ts');
-  const engine = await PostgresEngine.connect(url, {
-    timeLimit: config.queryTimeout,
-    connections: config.databaseConnections,
-    alone,
-    addressesOf: (appId) => addresses.filesOf(appId),
-    report: (fault) => log.error({ fault }, 'PostgreSQL'),
-  });
-  return { registry: engine.registry, engine, addresses, close: () => engine.close() };
-}
-
-function openEmbedded(config: Config, log: Logger): Stores {
-  const { dataDir, queryTimeout } = config;
-  const addresses = new Addresses(config);
-  const registry = new SqliteRegistry(registryOf({ dataDir }));
-  const engine = new SqliteEngine(join(dataDir, 'systems'), {
-    timeLimit: queryTimeout,
-    addressesOf: (appId) => addresses.filesOf(appId),
-    report: (fault) => log.error({ fault }, 'the embedded engine failed'),
-  });
-  return {
-    registry,
-    engine,
-    addresses,
-    async close() {
-      await engine.close();
-      registry.close();
-    },
-  };
-}
-
-/** @throws OperatorError where DATA_DIR holds nothing */
-function refuseEmpty(config: Config): void {
-  if (!existsSync(registryOf(config)))
-    throw new OperatorError(`DATA_DIR: ${config.dataDir} holds no systems; run this where the service runs, or set DATA_DIR`);
-}
-
-const registryOf = ({ dataDir }: Pick<Config, 'dataDir'>) => join(dataDir, 'registry.sqlite');
-
-/**
- * Makes DATA_DIR where there is none. Whatever the process writes is for its own user alone; a directory that is there keeps its mode.
- * @throws OperatorError where it is no directory
- */
-function makeDataDirectory({ dataDir }: Config): void {
-  process.umask(0o077);
-  // Where the parent is there, one directory is made: making several never returns on file systems that take none.
-  if (!existsSync(dataDir)) mkdirSync(dataDir, { recursive: !existsSync(dirname(dataDir)) });
-  else if (!statSync(dataDir).isDirectory()) throw new OperatorError(`DATA_DIR: ${dataDir} is not a directory`);
 }

@@ -26,6 +26,8 @@ export interface LoggedRequest {
   readonly contentLength: number;
   /** Milliseconds. */
   readonly duration: number;
+  /** What was asked: the data endpoints and functions, or the agent tools. */
+  readonly service?: 'platform' | 'mcp';
 }
 
 const className = '_RequestLog';
@@ -82,7 +84,7 @@ function planRow(schema: Schema, values: readonly StoredValue[]): WritePlan {
 
 /** In the order of `columns`. */
 function valuesOf(request: LoggedRequest, at: number): readonly StoredValue[] {
-  const { principal, url, country, referer, userAgent, installationId, credentials } = request;
+  const { principal, url, country, referer, userAgent, installationId, credentials, service = 'platform' } = request;
   const clean = (text: string, length: number) => bounded(withoutCredentials(text, credentials), length);
   const user = principal && actorId(principal);
   const query = url.indexOf('?');
@@ -101,7 +103,7 @@ function valuesOf(request: LoggedRequest, at: number): readonly StoredValue[] {
     Math.round(request.duration),
     request.statusCode,
     request.contentLength,
-    'platform',
+    service,
     0,
     installationId === undefined ? null : clean(installationId, most.installationId),
   ];

@@ -81,6 +81,17 @@ async function matches(store: Store, trigger: Trigger, record: PicturedRecord): 
   );
 }
 
+/**
+ * Whether a record meets a trigger's criteria as it is now. What has changed is known of a write alone.
+ * @throws what `criteriaOf` throws where the table no longer fits them; classMissing (103); timeout, unavailable
+ */
+export async function meetsCriteria(store: Store, trigger: Trigger, objectId: string): Promise<boolean> {
+  return underSchema(store, async (schema) => {
+    const table = schema.tables.get(trigger.table) ?? fail('classMissing', trigger.table);
+    return asks(table, objectId, criteriaOf(trigger, table, schema))(store);
+  });
+}
+
 type Ask = (store: Store) => Promise<boolean>;
 
 /** Whether the record, as it is now, matches. */

@@ -1,1 +1,2 @@
+export { limitOf } from './limits/address-limit.ts';
 export { HttpServer } from './server.ts';

@@ -3,3 +3,4 @@ export { headerText, type MailMessage } from './compose.ts';
 export { createMailer } from './create.ts';
 export type { RefusedRecipient } from './fault.ts';
 export type { MailAttempt, Mailer } from './mailer.ts';
+export { plainText } from './plain-text.ts';

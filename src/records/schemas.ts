@@ -1,15 +1,15 @@
 import { grantFor, mayKnowTable, type Principal, requireKey, requireSchemaChange, requireSchemaRead } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { applyChange, type SchemaChange } from '../schema/change.ts';
+import { applyChange } from '../schema/change.ts';
 import { definedClass, planTable, planTableChange } from '../schema/definition.ts';
 import { describeTable, type FieldLabels } from '../schema/describe.ts';
-import type { Schema, TableSchema } from '../schema/model.ts';
+import type { TableSchema } from '../schema/model.ts';
 import { isHidden, isSystemTable } from '../schema/system-tables.ts';
-import type { Mutation, Store } from '../storage/port.ts';
 import type { RecordContext } from './context.ts';
 import { readDefinitions, switchOffDefinitions } from './definitions.ts';
 import { readLabels } from './labels.ts';
+import { type RecordWrite, type SchemaPlan, writeTogether } from './write/together.ts';
 
 /**
  * All tables' schema records. SPEC "Schemas".
@@ -56,37 +56,39 @@ function describeFor(principal: Principal, table: TableSchema, labels: FieldLabe
 /**
  * Makes a table. CONTRACT "Records", schemas.
  * @param className the path's; the body's `className` counts where the path has none
- * @param alongside further steps of the same commit, such as the rows of labels
+ * @param alongside records of the same commit, such as those of labels
  * @returns JSON text of the schema record
- * @throws masterKeyRequired (403), missingClassName (135), invalidClassName (103) for a hidden table, and the errors of `planTable`
+ * @throws masterKeyRequired (403), missingClassName (135), invalidClassName (103) for a hidden table, and the errors of `planTable`;
+ *   what the records throw
  */
 export async function createSchema(
   context: RecordContext,
   className: string | undefined,
   body: JsonObject,
-  alongside?: SchemaSteps,
+  alongside?: readonly RecordWrite[],
 ): Promise<string> {
   requireSchemaChange(context.principal);
   const name = definedClass(className, body);
   if (isHidden(name)) fail('invalidClassName', name);
-  return changeSchema(context.store, name, (schema) => planTable(schema, name, body), alongside);
+  return changeSchema(context, name, (schema) => planTable(schema, name, body), alongside);
 }
 
 /**
  * Changes a table: adds and deletes fields, sets permissions, timeline and indexes. SPEC "Schemas: Add a field"; CONTRACT "Records", schemas.
+ * @param alongside as of `createSchema`
  * @returns JSON text of the schema record after the change
- * @throws masterKeyRequired (403), and the errors of `planTableChange`
+ * @throws masterKeyRequired (403), and the errors of `planTableChange`; what the records throw
  */
 export async function updateSchema(
   context: RecordContext,
   className: string,
   body: JsonObject,
-  alongside?: SchemaSteps,
+  alongside?: readonly RecordWrite[],
 ): Promise<string> {
   requireSchemaChange(context.principal);
   const name = definedClass(className, body);
   if (isHidden(name)) fail('classMissing', name);
-  return changeSchema(context.store, name, (schema) => planTableChange(schema, name, body), alongside);
+  return changeSchema(context, name, (schema) => planTableChange(schema, name, body), alongside);
 }
 
 /**
@@ -105,24 +107,18 @@ export async function deleteSchema({ store, principal }: RecordContext, classNam
   });
 }
 
-/** Further steps of the commit that changes a schema. Pure. @param schema as it is after the change */
-export type SchemaSteps = (schema: Schema) => readonly Mutation[];
-
 /** @param plan pure; called again where the schema changes before the write's turn comes */
 async function changeSchema(
-  store: Store,
+  context: RecordContext,
   className: string,
-  plan: (schema: Schema) => SchemaChange[],
-  alongside: SchemaSteps = () => [],
+  plan: SchemaPlan,
+  alongside: readonly RecordWrite[] = [],
 ): Promise<string> {
   let table: TableSchema | undefined;
-  await store.write({
-    plan(schema) {
-      const changes = plan(schema);
-      const after = changes.reduce(applyChange, schema);
-      table = after.tables.get(className);
-      return { changes, mutations: alongside(after) };
-    },
+  await writeTogether(context, alongside, (schema) => {
+    const changes = plan(schema);
+    table = changes.reduce(applyChange, schema).tables.get(className);
+    return changes;
   });
   return JSON.stringify(describeTable(table as unknown as TableSchema));
 }

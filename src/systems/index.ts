@@ -2,4 +2,5 @@ export { Administration, type SystemCredentials } from './administration.ts';
 export { openStore } from './migrations/index.ts';
 export { type Credentials, System } from './system.ts';
 export { Systems } from './systems.ts';
+export { readTableDefaults } from './template.ts';
 export { Upkeep } from './upkeep.ts';

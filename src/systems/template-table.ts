@@ -55,7 +55,7 @@ function readField(className: string, name: string, field: JsonValue): JsonObjec
 }
 
 /** SPEC "Schema record": roles are written `role:<Name>`. */
-function permissionsOf({ read, write, addField, owner }: AccessProfile): JsonObject {
+export function permissionsOf({ read, write, addField, owner }: AccessProfile): JsonObject {
   const [reads, writes] = [grantsOf(read), grantsOf(write)];
   // `writeUserFields` would let him add fields.
   const changes = owner === undefined ? writes : { ...writes, pointerFields: [owner] };

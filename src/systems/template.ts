@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { newObjectId } from '../kernel/ids.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { isDescribed } from '../schema/system-tables.ts';
-import { type AccessProfile, readTableFile, type TableFile } from './template-table.ts';
+import { type AccessProfile, permissionsOf, readTableFile, type TableFile } from './template-table.ts';
 
 /** A first table of a new system. */
 export interface TemplateTable {
@@ -44,6 +44,28 @@ export async function readTemplate(): Promise<TemplateTable[]> {
     definition,
     rows: [...rows, ...(className === dictionary ? labels : [])].map((row) => ({ objectId: newObjectId(), ...row })),
   }));
+}
+
+/** What a table starts with that is made for records of business (SPEC "Schema record": the default CLP). */
+export interface TableDefaults {
+  /** As in POST schemas. */
+  readonly classLevelPermissions: JsonObject;
+  /** Of the fields that every table has, by field. */
+  readonly labels: ReadonlyMap<string, string>;
+}
+
+/** @param roles the names of those that there are: permissions speak of no others */
+export async function readTableDefaults(roles: ReadonlySet<string>): Promise<TableDefaults> {
+  const [permissions, labels] = await Promise.all([
+    readJson<Record<string, AccessProfile>>('permissions.json'),
+    readJson<Record<string, string>>('default-fields.json'),
+  ]);
+  const { read, write, addField } = permissions.shared as AccessProfile;
+  const [reads, writes, adds] = [read, write, addField].map((names) => names.filter((name) => roles.has(name)));
+  return {
+    classLevelPermissions: permissionsOf({ read: reads ?? [], write: writes ?? [], addField: adds ?? [] }),
+    labels: new Map(Object.entries(labels)),
+  };
 }
 
 const labelRows = (tblName: string, labels: readonly [string, string][]): JsonObject[] =>

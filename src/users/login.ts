@@ -2,21 +2,26 @@ import { fail } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import { loginKey } from '../kernel/login-key.ts';
 import type { Filter } from '../query/filter.ts';
-import { readRows } from '../records/index.ts';
+import { readRow, readRows } from '../records/index.ts';
 import type { Schema, TableSchema } from '../schema/model.ts';
 import type { Mutation, Store } from '../storage/port.ts';
 import { holds, notBlocked } from './filters.ts';
 import { isLocked, LOCK_MINUTES, notLocked, unlocked } from './lock.ts';
 import { isPassword } from './passwords/hash.ts';
 import { newSession, openSession } from './sessions/record.ts';
+import { hashToken } from './token-hash.ts';
 import { type UserUpdate, updateUser } from './user-update.ts';
 
-/** What a client signs in with; values as they were sent. */
-export interface LoginAttempt {
+/** What somebody signs in with; values as they were sent. */
+export interface SignInAttempt {
   readonly username: JsonValue | undefined;
   /** In place of the name. */
-  readonly email: JsonValue | undefined;
+  readonly email?: JsonValue | undefined;
   readonly password: JsonValue | undefined;
+}
+
+/** What a client signs in with. */
+export interface LoginAttempt extends SignInAttempt {
   readonly installationId: string | null;
   /** How long the session is to last. */
   readonly sessionDays: number;
@@ -28,6 +33,16 @@ export interface LoggedIn {
   readonly token: string;
 }
 
+/** A user whose password was right. */
+export interface SignedIn {
+  readonly userId: string;
+  /** Another text once he has another password. It tells nothing of the password. */
+  readonly mark: string;
+}
+
+/** Further steps of the commit that counts a success; pure. */
+type Alongside = (schema: Schema, userId: string, at: number) => readonly Mutation[];
+
 interface UserRow {
   readonly objectId: string;
   readonly password?: string;
@@ -37,12 +52,26 @@ interface UserRow {
 }
 
 /**
- * Signs a user in (SPEC "Login and session"; "States and transitions"). The commit that counts an attempt decides whether it counts at
- * all: of many at once, those after the eighth wrong one find the user locked, the right one too. Names that nobody has take as long as
- * wrong passwords.
- * @throws usernameMissing (200), passwordMissing (201), badLogin, accountLocked, userInactive (101)
+ * Signs a user in, with a session. SPEC "Login and session".
+ * @throws what `authenticate` throws
  */
 export async function logIn(store: Store, attempt: LoginAttempt): Promise<LoggedIn> {
+  const { installationId, sessionDays } = attempt;
+  const createdWith = { action: 'login', authProvider: 'password' } as const;
+  const { token, session } = newSession({ createdWith, installationId, days: sessionDays });
+  const { userId } = await authenticate(store, attempt, (schema, userId, at) =>
+    openSession(schema, session, { userId, actor: userId, at }),
+  );
+  return { userId, token };
+}
+
+/**
+ * Finds out whether somebody is who he says (SPEC "Login and session"; "States and transitions"). The commit that counts an attempt
+ * decides whether it counts at all: of many at once, those after the eighth wrong one find the user locked, the right one too. Names that
+ * nobody has take as long as wrong passwords.
+ * @throws usernameMissing (200), passwordMissing (201), badLogin, accountLocked, userInactive (101)
+ */
+export async function authenticate(store: Store, attempt: SignInAttempt, alongside: Alongside = () => []): Promise<SignedIn> {
   const { name, isAddress, password } = checkAttempt(attempt);
   const user = await userNamed(store, loginKey(name), isAddress);
   if (!user) {
@@ -51,7 +80,7 @@ export async function logIn(store: Store, attempt: LoginAttempt): Promise<Logged
   }
   refuseLocked(user);
   if (await isPassword(password, user.password))
-    return user.active === false ? turnAway(store, user) : enter(store, user, attempt);
+    return user.active === false ? turnAway(store, user) : enter(store, user, alongside);
   await note(store, user.objectId, (table, at) => ({
     condition: notLocked(table, at),
     increment: '_failed_login_count',
@@ -72,7 +101,7 @@ interface Named {
   readonly password: string;
 }
 
-function checkAttempt({ username, email, password }: LoginAttempt): Named {
+function checkAttempt({ username, email, password }: SignInAttempt): Named {
   const isAddress = username === undefined || username === null;
   const name = isAddress ? email : username;
   if (name === undefined || name === null || name === '') return fail('usernameMissing');
@@ -103,10 +132,8 @@ const asCompared = (user: UserRow, table: TableSchema, at: number): Filter[] => 
 ];
 
 /** @throws what `note` throws */
-async function enter(store: Store, user: UserRow, { installationId, sessionDays }: LoginAttempt): Promise<LoggedIn> {
+async function enter(store: Store, user: UserRow, alongside: Alongside): Promise<SignedIn> {
   const userId = user.objectId;
-  const createdWith = { action: 'login', authProvider: 'password' } as const;
-  const { token, session } = newSession({ createdWith, installationId, days: sessionDays });
   await note(
     store,
     userId,
@@ -114,9 +141,17 @@ async function enter(store: Store, user: UserRow, { installationId, sessionDays 
       condition: { kind: 'and', items: [...asCompared(user, table, at), notBlocked(table)] },
       set: { ...unlocked, last_success_login: at },
     }),
-    (schema, at) => openSession(schema, session, { userId, actor: userId, at }),
+    (schema, at) => alongside(schema, userId, at),
   );
-  return { userId, token };
+  return { userId, mark: hashToken(user.password as string) };
+}
+
+const markFields = ['active', 'password'] as const;
+
+/** The mark of `SignedIn` as it is now; `null` where the user is gone, blocked or has no password. */
+export async function markOf(store: Store, userId: string): Promise<string | null> {
+  const user = await readRow<Pick<UserRow, 'active' | 'password'>>(store, '_User', markFields, userId);
+  return user?.password === undefined || user.active === false ? null : hashToken(user.password);
 }
 
 /** Who is blocked hears of it only now that his password was right. @throws userInactive; what `note` throws */

@@ -44,6 +44,12 @@ export interface ActionRun<Type extends ActionType = ActionType> {
   readonly failed: (error: string) => (schema: Schema) => readonly Mutation[];
 }
 
+/** What is known of an action without doing it. */
+export type ActionDraft<Type extends ActionType = ActionType> = Pick<
+  ActionRun<Type>,
+  'system' | 'action' | 'event' | 'record' | 'reading'
+>;
+
 /**
  * Does an action; when it resolves, the commit with `run.done`, or `run.failed`, is durable.
  * @throws an error of the catalogue where it cannot be done, with nothing of it written; another one is a fault

@@ -6,7 +6,7 @@ import { createRecord } from '../../records/index.ts';
 import { mailTable, stateOf } from '../mail/queued-mail.ts';
 import { queueJob } from '../queue/index.ts';
 import { fillerFor } from '../template.ts';
-import type { ActionRun, Perform } from './action.ts';
+import type { ActionDraft, ActionRun, Perform } from './action.ts';
 
 type Run = ActionRun<'e-mail'>;
 
@@ -31,7 +31,7 @@ const links = [
  */
 export const email: Perform<'e-mail'> = async (run, { mailer: { from } }) => {
   const texts = await fillIn(run);
-  const [to, cc, bcc] = [addressesOf(texts.to), addressesOf(texts.cc), addressesOf(texts.bcc)];
+  const [to, cc, bcc] = listsOf(texts);
   const messageId = `<${randomUUID()}@${hostOf(from)}>`;
   const row = { ...rowOf(run, texts), MailFrom: from, MessageId: messageId };
   const wrong = whyNot([to, cc, bcc]);
@@ -64,7 +64,8 @@ export const email: Perform<'e-mail'> = async (run, { mailer: { from } }) => {
 /** A message makes neither the table nor fields of it. */
 const emailsAlongside = ({ reading }: Run, alongside: Run['done']) => ({ ...reading, keepsSchema: true, alongside }) as const;
 
-interface Texts {
+/** The texts of a message. */
+export interface MailTexts {
   readonly to: string;
   readonly cc: string;
   readonly bcc: string;
@@ -72,9 +73,19 @@ interface Texts {
   readonly html: string;
 }
 
-async function fillIn(run: Run): Promise<Texts> {
-  const { to, cc, bcc, subject, html } = run.action.data;
-  const filler = fillerFor(run);
+/** A message with its templates filled, and why it could not be sent; `null` where it could. @throws what templates throw */
+export async function mailDraft(
+  draft: ActionDraft<'e-mail'>,
+): Promise<{ readonly texts: MailTexts; readonly wrong: string | null }> {
+  const texts = await fillIn(draft);
+  return { texts, wrong: whyNot(listsOf(texts)) };
+}
+
+const listsOf = ({ to, cc, bcc }: MailTexts) => [addressesOf(to), addressesOf(cc), addressesOf(bcc)] as const;
+
+async function fillIn(draft: ActionDraft<'e-mail'>): Promise<MailTexts> {
+  const { to, cc, bcc, subject, html } = draft.action.data;
+  const filler = fillerFor(draft);
   return {
     to: (await filler.text(to)).trim(),
     cc: (await filler.text(cc ?? '')).trim(),
@@ -95,7 +106,7 @@ function whyNot(lists: readonly AddressList[]): string | null {
   return count === 0 ? 'There is nobody to send the message to.' : null;
 }
 
-function rowOf({ record, event }: Run, { to, cc, bcc, subject, html }: Texts): JsonObject {
+function rowOf({ record, event }: Run, { to, cc, bcc, subject, html }: MailTexts): JsonObject {
   const row: JsonObject = { Subject: subject, Content: html };
   for (const [name, list] of [
     ['MailTo', to],

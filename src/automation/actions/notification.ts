@@ -4,7 +4,7 @@ import { isoText } from '../../kernel/time.ts';
 import { createRecord } from '../../records/index.ts';
 import { pointerOf } from '../../values/pointer.ts';
 import { type Filler, fillerFor } from '../template.ts';
-import type { ActionRun, Perform } from './action.ts';
+import type { ActionDraft, Perform } from './action.ts';
 import { ActionFailed } from './action-failed.ts';
 import { pointerField } from './pointer-field.ts';
 
@@ -33,8 +33,8 @@ export const notification: Perform<'notification'> = async (run) => {
   await createRecord(run.context, table, body);
 };
 
-/** A name of a Pointer field counts before an id. `null` where neither says who. */
-async function userIdOf(run: ActionRun<'notification'>, filler: Filler): Promise<string | null> {
+/** Who is notified: a name of a Pointer field counts before an id. `null` where neither says who. @throws what templates throw */
+export async function userIdOf(run: ActionDraft<'notification'>, filler: Filler): Promise<string | null> {
   const { user, isPointer } = run.action.data;
   if (isPointer) return (await filler.text(user)) || null;
   const field = pointerField(run, user);

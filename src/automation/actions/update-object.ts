@@ -1,6 +1,6 @@
 import { fail } from '../../errors/fail.ts';
 import { updateRecord } from '../../records/index.ts';
-import type { ActionRun, Perform } from './action.ts';
+import type { ActionDraft, Perform } from './action.ts';
 import { commitDone } from './commit-done.ts';
 import { filledFields } from './filled-fields.ts';
 import { type NamedRecord, pointerField } from './pointer-field.ts';
@@ -17,7 +17,8 @@ export const updateObject: Perform<'update-object'> = async (run) => {
   else await updateRecord(run.context, className, objectId, body);
 };
 
-function targetOf(run: ActionRun<'update-object'>): NamedRecord {
+/** The record that is changed. @throws objectNotFound (101), badPointer (106) where there is none */
+export function targetOf(run: ActionDraft<'update-object'>): NamedRecord {
   const { target } = run.action.data;
   if (target === 'self') return run.event === 'delete' ? fail('objectNotFound') : run.record;
   return pointerField(run, target) ?? fail('badPointer', `${target} is empty`);

@@ -21,7 +21,11 @@ export async function registerCors(server: FastifyInstance): Promise<void> {
   await server.register(cors, {
     origin: true,
     methods: 'GET,PUT,POST,DELETE,OPTIONS',
-    exposedHeaders: ['X-Request-Id', 'Location', 'ETag', 'Accept-Ranges', 'Content-Range', 'Content-Disposition', 'Retry-After'],
+    exposedHeaders: [
+      ...['X-Request-Id', 'Location', 'ETag', 'Accept-Ranges', 'Content-Range', 'Content-Disposition', 'Retry-After'],
+      // Of the agent tools: where to sign in, and what the protocol's clients look at.
+      ...['WWW-Authenticate', 'Mcp-Session-Id', 'MCP-Protocol-Version'],
+    ],
     maxAge: 86_400,
     strictPreflight: false,
   });

@@ -27,6 +27,8 @@ export interface ToolCall {
   /** For the operations of `records/`; it carries the caller, whom the authoriser asks about. */
   readonly context: RecordContext;
   readonly services: ToolServices;
+  /** The tools of the connection. */
+  readonly tools: () => readonly Tool[];
   /** Aborted when the client goes or the call has taken too long. */
   readonly signal: AbortSignal;
 }

@@ -1,12 +1,11 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { JsonValue } from '../../kernel/json.ts';
 import type { Selection } from '../catalogue.ts';
 
 /** One HTTP request for the agent tools, its body read and let in by the gate. */
 export interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
+  readonly headers: IncomingHttpHeaders;
   /** One message or a batch. */
   readonly body: JsonValue;
   /** The tools that this connection sees. */

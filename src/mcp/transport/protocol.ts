@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -7,11 +9,12 @@ import {
   type ServerOptions,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from '../../observe/index.ts';
 import type { Exchange } from './exchange.ts';
 
-const identity = { name: 'record-data-service', title: 'Record Data Service', version: '1' } as const;
+const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string };
+
+const identity = { name: 'record-data-service', title: 'Record Data Service', version } as const;
 
 const instructions =
   'A CRM: records in tables. Call Get-Schema with tablesNameOnly, then with one className, before the first read or write of a table. ' +
@@ -43,7 +46,8 @@ export class McpProtocol {
   readonly #modern: ReturnType<typeof createMcpHandler>;
 
   constructor(log: Logger) {
-    const factory = ({ requestInfo }: { requestInfo?: Request }) => serverOf(this.#exchanges.get(requestInfo as Request) as Exchange);
+    const factory = ({ requestInfo }: { requestInfo?: Request }) =>
+      serverOf(this.#exchanges.get(requestInfo as Request) as Exchange);
     this.#modern = createMcpHandler(factory, {
       legacy: 'reject',
       onerror: (error) => log.debug({ err: error }, 'a request for agent tools was refused'),
@@ -52,7 +56,7 @@ export class McpProtocol {
 
   /** Answers a request: revision 2026-07-28, or one of 2024-11-05 to 2025-11-25, as the request says. */
   async answer(exchange: Exchange): Promise<Response> {
-    const { headers } = exchange.request;
+    const { headers } = exchange;
     const request = new Request('http://localhost/mcp', { method: 'POST', headers: protocolHeaders(headers) });
     const parsedBody: unknown = exchange.body;
     if (await isLegacyRequest(request, parsedBody)) {

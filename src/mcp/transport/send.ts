@@ -1,6 +1,6 @@
-import type { FastifyReply } from 'fastify';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
+import type { FastifyReply } from 'fastify';
 import type { JsonValue } from '../../kernel/json.ts';
 import { errorJson, type RpcError } from './messages.ts';
 

@@ -1,11 +1,13 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
-import { applyChange } from '../../schema/change.ts';
+import { applyChange, type SchemaChange } from '../../schema/change.ts';
+import type { Schema } from '../../schema/model.ts';
 import type { RecordContext } from '../context.ts';
 import { type Created, type NewRecord, prepareCreate } from './create.ts';
-import { transactWithFiles, unsettled } from './files.ts';
+import { type SettledFiles, transactWithFiles, unsettled } from './files.ts';
 import type { PreparedRecord } from './prepared.ts';
 import { prepareRemove } from './remove.ts';
+import type { RecordPlan } from './transact.ts';
 import { prepareUpdate, type RecordUpdate } from './update.ts';
 
 /** One of several writes of a commit. Silencing flags count for each by itself. */
@@ -34,28 +36,57 @@ export async function createTogether(context: RecordContext, records: readonly N
   return written.map(({ objectId, at }) => ({ objectId, createdAt: at }));
 }
 
+/** Schema changes that are made of a schema. Pure. */
+export type SchemaPlan = (schema: Schema) => readonly SchemaChange[];
+
 /**
  * Carries several writes out in one commit, in their order: all of them or none.
- * @throws what the operations on single records throw, of the first that cannot be
+ * @param before schema changes of the same commit; called again where the schema changes before its turn comes
+ * @throws what the operations on single records throw, of the first that cannot be; what `before` throws
  */
-export async function writeTogether(context: RecordContext, writes: readonly RecordWrite[]): Promise<readonly Written[]> {
+export async function writeTogether(
+  context: RecordContext,
+  writes: readonly RecordWrite[],
+  before: SchemaPlan = () => [],
+): Promise<readonly Written[]> {
+  const prepared = await prepareAll(context, writes);
+  await transactWithFiles(context, prepared, (schema, settled) => planAll(prepared, schema, settled, before(schema)));
+  return prepared.map(({ objectId, at }) => ({ objectId, at: isoText(at) }));
+}
+
+/**
+ * Looks whether several writes can be carried out together, and writes nothing: names, types, permissions of tables and fields, rules of
+ * system tables. What only the commit knows is not looked at: whether a record is there, is the caller's, or has a value that is taken.
+ * @throws what `writeTogether` throws for that
+ */
+export async function checkTogether(context: RecordContext, writes: readonly RecordWrite[]): Promise<void> {
+  planAll(await prepareAll(context, writes), context.store.schema(), [], []);
+}
+
+async function prepareAll(context: RecordContext, writes: readonly RecordWrite[]): Promise<PreparedRecord[]> {
   const at = Date.now();
   const prepared: PreparedRecord[] = [];
   for (const write of writes) prepared.push(await prepare(context, write, at));
-  await transactWithFiles(context, prepared, (schema, settled) => {
-    let grown = schema;
-    const plans = prepared.map((record, index) => {
-      const planned = record.plan(grown, settled[index] ?? unsettled);
-      grown = planned.changes.reduce(applyChange, grown);
-      return planned;
-    });
-    return {
-      changes: plans.flatMap(({ changes }) => changes),
-      mutations: plans.flatMap(({ mutations }) => mutations),
-      events: plans.flatMap(({ events }) => events),
-    };
+  return prepared;
+}
+
+function planAll(
+  prepared: readonly PreparedRecord[],
+  schema: Schema,
+  settled: readonly SettledFiles[],
+  before: readonly SchemaChange[],
+): RecordPlan {
+  let grown = before.reduce(applyChange, schema);
+  const plans = prepared.map((record, index) => {
+    const planned = record.plan(grown, settled[index] ?? unsettled);
+    grown = planned.changes.reduce(applyChange, grown);
+    return planned;
   });
-  return prepared.map(({ objectId }) => ({ objectId, at: isoText(at) }));
+  return {
+    changes: [...before, ...plans.flatMap(({ changes }) => changes)],
+    mutations: plans.flatMap(({ mutations }) => mutations),
+    events: plans.flatMap(({ events }) => events),
+  };
 }
 
 function prepare(context: RecordContext, write: RecordWrite, at: number): PreparedRecord | Promise<PreparedRecord> {

@@ -1,3 +1,6 @@
 import type { Tool } from '../tool.ts';
+import { getRecentChanges } from './get-recent-changes.ts';
+import { getRequestLog } from './get-request-log.ts';
+import { getTimeline } from './get-timeline.ts';
 
-export const historyTools: readonly Tool[] = [];
+export const historyTools: readonly Tool[] = [getTimeline, getRecentChanges, getRequestLog];

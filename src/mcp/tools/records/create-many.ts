@@ -1,4 +1,6 @@
-import { eachItem, reporter, tally } from '../../kit/items.ts';
+import { withAdded } from '../../kit/added.ts';
+import { eachItem, reporter } from '../../kit/items.ts';
+import { outcomesAnswer } from '../../kit/outcomes.ts';
 import { createRow } from '../../kit/records.ts';
 import { flag, objects, table } from '../parameters.ts';
 import { defineTool } from '../tool.ts';
@@ -16,10 +18,11 @@ export const createMany = defineTool({
   },
   needs: ['mcp:create'],
   effect: 'add',
-  async run(call, { table: className, data, ...silence }) {
-    const outcomes = await eachItem(data, reporter(call.services.log), async (fields) => ({
-      ...(await createRow(call, className, fields, silence)),
-    }));
-    return { ...tally(outcomes), results: outcomes };
-  },
+  run: (call, { table: className, data, ...silence }) =>
+    withAdded(call, className, async () => {
+      const outcomes = await eachItem(data, reporter(call.services.log), async (fields) => ({
+        ...(await createRow(call, className, fields, silence)),
+      }));
+      return outcomesAnswer(outcomes);
+    }),
 });

@@ -1,3 +1,4 @@
+import { missingTable } from '../../kit/missing-table.ts';
 import { oneMore, pageOf } from '../../kit/page.ts';
 import { findRows } from '../../kit/records.ts';
 import { limit, names, object, recordId, skip, table, text } from '../parameters.ts';
@@ -22,6 +23,6 @@ export const getData = defineTool({
   async run(call, { table: className, objectId, where, limit: most, skip: from, ...ask }) {
     const sought = objectId === undefined ? where : { ...(where && { $and: [where] }), objectId };
     const rows = await findRows(call, className, { ...ask, where: sought, skip: from, limit: oneMore(most) });
-    return pageOf(rows, { skip: from, limit: most });
+    return { ...pageOf(rows, { skip: from, limit: most }), ...missingTable(call, className) };
   },
 });

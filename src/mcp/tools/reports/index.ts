@@ -1,3 +1,6 @@
 import type { Tool } from '../tool.ts';
+import { getReports } from './get-reports.ts';
+import { runReport } from './run-report.ts';
+import { saveReport } from './save-report.ts';
 
-export const reportsTools: readonly Tool[] = [];
+export const reportsTools: readonly Tool[] = [getReports, runReport, saveReport];

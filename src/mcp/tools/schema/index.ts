@@ -1,3 +1,13 @@
 import type { Tool } from '../tool.ts';
+import { addFields } from './add-fields.ts';
+import { createTable } from './create-table.ts';
+import { getTerminologyDictionary } from './get-terminology-dictionary.ts';
+import { setFieldLabels } from './set-field-labels.ts';
+import { setTablePermissions } from './set-table-permissions.ts';
+import { setTableTimeline } from './set-table-timeline.ts';
+import { setTerminologyDictionary } from './set-terminology-dictionary.ts';
 
-export const schemaTools: readonly Tool[] = [];
+export const schemaTools: readonly Tool[] = [
+  ...[createTable, addFields, setFieldLabels, setTablePermissions, setTableTimeline],
+  ...[getTerminologyDictionary, setTerminologyDictionary],
+];

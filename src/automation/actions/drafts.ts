@@ -1,0 +1,42 @@
+import type { JsonObject } from '../../kernel/json.ts';
+import { fillerFor } from '../template.ts';
+import type { ActionDraft } from './action.ts';
+import { mailDraft } from './e-mail.ts';
+import { filledFields } from './filled-fields.ts';
+import { userIdOf } from './notification.ts';
+import { targetOf } from './update-object.ts';
+
+/**
+ * What an action would do for a record, its templates filled; nothing is done.
+ * @throws what templates and the action's own look-ups throw: errors of the catalogue, ActionFailed
+ */
+export async function draftOf(draft: ActionDraft): Promise<JsonObject> {
+  const { action } = draft;
+  switch (action.type) {
+    case 'create-object': {
+      const { table, fields } = action.data;
+      const known = tableOf(draft, table);
+      return { table, fields: await filledFields(draft, fields, known), ...(!known && { makesTable: true }) };
+    }
+    case 'update-object': {
+      const { className, objectId } = targetOf({ ...draft, action });
+      return { table: className, objectId, fields: await filledFields(draft, action.data.fields, tableOf(draft, className)) };
+    }
+    case 'e-mail': {
+      const { texts, wrong } = await mailDraft({ ...draft, action });
+      const { to, cc, bcc, subject, html } = texts;
+      return { to, ...(cc && { cc }), ...(bcc && { bcc }), subject, html, ...(wrong !== null && { wouldFail: wrong }) };
+    }
+    case 'notification': {
+      const filler = fillerFor(draft);
+      const { content, icon } = action.data;
+      const user = await userIdOf({ ...draft, action }, filler);
+      const nobody = user === null && { wouldFail: 'There is no user to be notified.' };
+      return { user, content: await filler.text(content), ...(icon !== null && { icon: await filler.text(icon) }), ...nobody };
+    }
+    case 'server-side-code':
+      return { ...action.data, record: draft.record.objectId };
+  }
+}
+
+const tableOf = ({ system }: ActionDraft, name: string) => system.store.schema().tables.get(name);

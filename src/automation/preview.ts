@@ -1,0 +1,87 @@
+import { ServiceError } from '../errors/fail.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import { getRecord, type RecordContext } from '../records/index.ts';
+import type { ActionDraft } from './actions/action.ts';
+import { ActionFailed } from './actions/action-failed.ts';
+import { draftOf } from './actions/drafts.ts';
+import { meetsCriteria } from './conditions.ts';
+import { parseTrigger } from './definition/index.ts';
+import type { ActionType, Trigger, TriggeringRecord } from './model.ts';
+import { isPassing, messageOf } from './run/outcome.ts';
+
+/** What an action would do, or why it could not. */
+export interface ActionPreview {
+  readonly id: string;
+  readonly type: ActionType;
+  readonly isActive: boolean;
+  /** `null` where it could not be done. */
+  readonly does: JsonObject | null;
+  readonly error: string | null;
+}
+
+/** What a trigger would do for a record as it is. */
+export interface TriggerPreview {
+  readonly trigger: Trigger;
+  /** `null` where they no longer fit the table. */
+  readonly meetsCriteria: boolean | null;
+  readonly error: string | null;
+  readonly actions: readonly ActionPreview[];
+}
+
+/**
+ * Looks at what a trigger would do for a record as it is now; nothing is written, sent or called. It reads as the caller, so that templates
+ * show no more than he may see.
+ * @throws objectNotFound (101), permissionDenied (119) where the caller may not read the definition or the record; timeout, unavailable
+ */
+export async function previewTrigger(context: RecordContext, triggerId: string, objectId: string): Promise<TriggerPreview> {
+  const trigger = parseTrigger(await read(context, '_Trigger', triggerId));
+  const record = { className: trigger.table, objectId, fields: await read(context, trigger.table, objectId) };
+  const { met, error } = await lookAt(context, trigger, objectId);
+  const actions: ActionPreview[] = [];
+  for (const action of trigger.actions)
+    actions.push({
+      id: action.id,
+      type: action.type,
+      isActive: action.isActive,
+      ...(await tried(context, trigger, action, record)),
+    });
+  return { trigger, meetsCriteria: met, error, actions };
+}
+
+async function read(context: RecordContext, className: string, objectId: string): Promise<TriggeringRecord['fields']> {
+  return JSON.parse(await getRecord(context, className, objectId, new Map())) as TriggeringRecord['fields'];
+}
+
+async function lookAt({ store }: RecordContext, trigger: Trigger, objectId: string) {
+  try {
+    return { met: await meetsCriteria(store, trigger, objectId), error: null };
+  } catch (error) {
+    return { met: null, error: toldOf(error) };
+  }
+}
+
+async function tried(
+  context: RecordContext,
+  { events }: Trigger,
+  action: ActionDraft['action'],
+  record: TriggeringRecord,
+): Promise<Pick<ActionPreview, 'does' | 'error'>> {
+  const { appId, store } = context;
+  // A record that is to be deleted is still there for a write of another kind.
+  const event = [...events].find((one) => one !== 'delete') ?? 'delete';
+  try {
+    return {
+      does: await draftOf({ system: { appId, name: appId, store }, action, event, record, reading: context }),
+      error: null,
+    };
+  } catch (error) {
+    return { does: null, error: toldOf(error) };
+  }
+}
+
+/** What the log would say. @throws faults, and what is soon over */
+function toldOf(error: unknown): string {
+  if (error instanceof ActionFailed) return error.message;
+  if (!(error instanceof ServiceError) || isPassing(error)) throw error;
+  return messageOf(error);
+}

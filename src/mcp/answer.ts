@@ -1,0 +1,137 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ServiceError } from '../errors/fail.ts';
+import type { JsonValue } from '../kernel/json.ts';
+import { limits } from '../kernel/limits.ts';
+import type { System } from '../systems/index.ts';
+import { parseRequestJson } from '../values/index.ts';
+import { callTool } from './call.ts';
+import type { Catalogue, Selection } from './catalogue.ts';
+import { callsTools, credentialMissing, tokenEnded, unauthorized } from './gate.ts';
+import { noteCall } from './log.ts';
+import { type Caller, callerFor, credentialsOf, hasCredential } from './modes/caller.ts';
+import type { McpParts } from './parts.ts';
+import { idOf, type RpcError, rpcCodes, toolCallsOf } from './transport/messages.ts';
+import type { McpProtocol } from './transport/protocol.ts';
+import { sendResponse, sendRpcError } from './transport/send.ts';
+
+/** What requests are answered with. */
+export interface Desk {
+  readonly parts: McpParts;
+  readonly catalogue: Catalogue;
+  readonly protocol: McpProtocol;
+}
+
+/** A request whose body was read. */
+interface Asked {
+  readonly desk: Desk;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly body: JsonValue;
+  readonly tools: Selection;
+  /** By `performance.now()`. */
+  readonly started: number;
+}
+
+/** Levels of nesting around a record in the arguments of a call: the batch, the message, `params`, `arguments`, a list. */
+const FRAME_LEVELS = 5;
+
+/** Answers one request: body, then application id, then caller, then what it asks. Throws what `failureOf` makes an answer of. */
+export async function answerRequest(desk: Desk, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const started = performance.now();
+  const body = parseRequestJson(bodyOf(request), limits.jsonDepth + FRAME_LEVELS);
+  const tools = desk.catalogue.select((request.query as ReadonlyMap<string, string>).get('toolsets'));
+  const asked: Asked = { desk, request, reply, body, tools, started };
+  const appId = appIdOf(request);
+  if (appId === undefined) {
+    await answerUnnamed(asked);
+    return;
+  }
+  const system = await desk.parts.systems.acquire(appId);
+  if (!system) {
+    sendRpcError(reply, unauthorized, idOf(body));
+    return;
+  }
+  try {
+    await answerFor(asked, system);
+  } finally {
+    system.release();
+  }
+}
+
+/** An empty body is no JSON, like any other that is none. */
+const bodyOf = ({ body }: FastifyRequest): string => (typeof body === 'string' ? body : '');
+
+/** CONTRACT "Addresses": the address names the system, or a header. An empty name counts as none. */
+export function appIdOf({ params, headers }: FastifyRequest): string | undefined {
+  const { appId } = params as { readonly appId?: string };
+  return appId || (headers['x-platform-application-id'] as string | undefined) || undefined;
+}
+
+/** Tools belong to a system; what asks for none is answered without one. */
+async function answerUnnamed(asked: Asked): Promise<void> {
+  const { desk, request, reply, body, tools } = asked;
+  if (!callsTools(body)) return answerProtocol(asked, null, null);
+  const isKnown = hasCredential(credentialsOf(request.headers));
+  const refusal = isKnown ? unauthorized : credentialMissing(desk.parts.baseUrl(), undefined, body, tools);
+  sendRpcError(reply, refusal, idOf(body));
+}
+
+async function answerFor(asked: Asked, system: System): Promise<void> {
+  const { desk, request, body, tools } = asked;
+  if (!callsTools(body)) return answerProtocol(asked, system, null);
+  const { baseUrl, bearer } = desk.parts;
+  const caller = await callerFor(system, credentialsOf(request.headers), bearer);
+  if (caller.kind === 'none') return refuse(asked, system, credentialMissing(baseUrl(), system.appId, body, tools));
+  if (caller.kind === 'ended') return refuse(asked, system, tokenEnded(baseUrl(), system.appId));
+  return answerProtocol(asked, system, caller);
+}
+
+/** Refuses calls of tools before any is looked at. */
+function refuse({ desk, request, reply, body, tools, started }: Asked, system: System, error: RpcError): void {
+  sendRpcError(reply, error, idOf(body));
+  for (const { name } of toolCallsOf(body)) {
+    const tool = typeof name === 'string' ? tools.byName.get(name) : undefined;
+    if (!tool || tool.hints.readOnlyHint) continue;
+    noteCall(desk.parts, { system, request, principal: null, tool: tool.name, statusCode: error.status, started });
+    return;
+  }
+}
+
+/** Has the protocol answer. @param system `null` where no tool is called */
+async function answerProtocol(asked: Asked, system: System | null, caller: Caller | null): Promise<void> {
+  const { desk, request, reply, body, tools } = asked;
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  const principal = caller?.kind === 'known' ? caller.principal : null;
+  const response = await desk.protocol.answer({
+    headers: request.headers,
+    body,
+    tools,
+    async call(name, args) {
+      if (!system) throw new Error('a tool was called without a system');
+      return callTool(
+        {
+          parts: desk.parts,
+          system,
+          principal,
+          tools,
+          gone: gone.signal,
+          note: (tool, by, statusCode, started) =>
+            noteCall(desk.parts, { system, request, principal: by, tool: tool.name, statusCode, started }),
+        },
+        name,
+        args,
+      );
+    },
+  });
+  await sendResponse(reply, response);
+}
+
+/** What is answered where a request could not be. Faults show nothing of themselves. */
+export function failureOf(error: unknown): RpcError {
+  if (!(error instanceof ServiceError)) return { status: 500, code: rpcCodes.internal, message: 'server error' };
+  const { key, status, message } = error;
+  if (key === 'invalidJson' || key === 'nestedTooDeep')
+    return { status, code: rpcCodes.parse, message: `Parse error: ${message}` };
+  return { status, code: status >= 500 ? rpcCodes.internal : rpcCodes.refused, message };
+}

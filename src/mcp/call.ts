@@ -1,0 +1,87 @@
+import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { invalid, obstacleTo, type Principal } from '../access/index.ts';
+import { ServiceError, serviceError } from '../errors/fail.ts';
+import type { JsonValue } from '../kernel/json.ts';
+import type { RecordContext } from '../records/index.ts';
+import type { System } from '../systems/index.ts';
+import type { Selection } from './catalogue.ts';
+import type { McpParts } from './parts.ts';
+import { denial, errorResult, refusal, resultOf } from './result.ts';
+import type { Tool } from './tools/tool.ts';
+
+/** Milliseconds that a call may take. */
+const CALL_TIME = 60_000;
+
+/** What the calls of a request have in common. */
+export interface CallScope {
+  readonly parts: McpParts;
+  readonly system: System;
+  /** `null`: what was sent is nobody's. */
+  readonly principal: Principal | null;
+  readonly tools: Selection;
+  /** Aborted when the client has gone. */
+  readonly gone: AbortSignal;
+  /** Told of each call that may have changed something, when it is answered. */
+  readonly note: (tool: Tool, principal: Principal, status: number, started: number) => void;
+}
+
+/**
+ * Calls a tool for who asks. Whatever goes wrong in it is a result, as the protocol wants it.
+ * @throws ProtocolError (-32602) where the connection has no tool of that name
+ */
+export async function callTool(scope: CallScope, name: string, args: unknown): Promise<CallToolResult> {
+  const tool = scope.tools.byName.get(name);
+  if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`);
+  const started = performance.now();
+  const { result, status } = await outcomeOf(scope, tool, args);
+  if (!tool.hints.readOnlyHint) scope.note(tool, scope.principal ?? invalid, status, started);
+  return result;
+}
+
+/** A result, and the HTTP status that REST would have answered with. */
+interface Outcome {
+  readonly result: CallToolResult;
+  readonly status: number;
+}
+
+async function outcomeOf(scope: CallScope, tool: Tool, args: unknown): Promise<Outcome> {
+  const { principal, parts } = scope;
+  const obstacle = principal ? obstacleTo(principal, tool) : 'credential';
+  if (!principal || obstacle === 'credential') return { result: denial(tool, args), status: DENIED };
+  if (obstacle) return { result: refusal(tool, args, obstacle), status: DENIED };
+  try {
+    return { result: resultOf(await runTool(scope, tool, principal, args)), status: 200 };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) parts.log.error({ err: error, tool: tool.name }, 'a tool failed');
+    return { result: errorResult(error), status: error instanceof ServiceError ? error.status : 500 };
+  }
+}
+
+const DENIED = serviceError('permissionDenied', '', '').status;
+
+/** The system stays open until the tool has ended, though its caller may have been answered before. */
+async function runTool({ parts, system, gone, tools: selection }: CallScope, tool: Tool, principal: Principal, args: unknown): Promise<JsonValue> {
+  const { hooks, users, files, automation, baseUrl, log } = parts;
+  const late = new AbortController();
+  const signal = AbortSignal.any([gone, late.signal]);
+  const context: RecordContext = { appId: system.appId, store: system.store, principal, hooks, referer: null };
+  const services = { users, files, automation, baseUrl, log };
+  system.hold();
+  const tools = () => [...selection.byName.values()];
+  const run = tool.run({ system, principal, context, services, tools, signal }, args).finally(() => system.release());
+  const timer = setTimeout(() => late.abort(), CALL_TIME);
+  try {
+    return await Promise.race([run, aborted(signal)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** @throws timeout (124) when a call has taken too long, or nobody waits for it any more */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const give = () => reject(serviceError('timeout'));
+    if (signal.aborted) give();
+    else signal.addEventListener('abort', give, { once: true });
+  });
+}

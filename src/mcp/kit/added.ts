@@ -1,0 +1,35 @@
+import type { JsonObject } from '../../kernel/json.ts';
+import { isDefaultField } from '../../schema/change.ts';
+import { type TableSchema, typeText } from '../../schema/model.ts';
+import type { ToolCall } from '../tools/tool.ts';
+
+/**
+ * Does a write, and tells which table and fields it has added: under a key a misspelt name makes one (SPEC "Limits": a field cannot be renamed).
+ * @param table that is written to
+ * @returns what the work answers, with `added` where there is something to tell
+ */
+export async function withAdded<T extends JsonObject>(
+  { context }: ToolCall,
+  table: string,
+  work: () => Promise<T>,
+): Promise<JsonObject> {
+  const before = context.store.schema().tables.get(table);
+  const answer = await work();
+  const added = addedTo(before, context.store.schema().tables.get(table));
+  if (added.length === 0) return answer;
+  const more = added.length - MOST_TOLD;
+  return { ...answer, added: more > 0 ? [...added.slice(0, MOST_TOLD), `and ${more} more`] : added };
+}
+
+/** A write may bring more than an answer holds. */
+const MOST_TOLD = 50;
+
+/** `field Foo (String) on Accounts`, or the whole table where it is new. */
+function addedTo(before: TableSchema | undefined, after: TableSchema | undefined): string[] {
+  if (!after || before?.fields === after.fields) return [];
+  const fields = [...after.fields.values()].filter(({ name }) => !before?.fields.has(name) && !isDefaultField(name));
+  const told = fields.map(
+    ({ name, type, targetClass }) => `field ${name} (${typeText(type, targetClass)}) on ${after.className}`,
+  );
+  return before ? told : [`table ${after.className}`, ...told];
+}

@@ -1,0 +1,62 @@
+import type { JsonObject } from '../../kernel/json.ts';
+import { isDefaultField } from '../../schema/change.ts';
+import type { TableSchema } from '../../schema/model.ts';
+import type { ToolCall } from '../tools/tool.ts';
+import { badArguments, getRow, pointedAt, pointer } from './records.ts';
+import { seen } from './visible.ts';
+
+/** A record that others are linked to. */
+export interface LinkTarget {
+  readonly table: string;
+  readonly objectId: string;
+}
+
+/** The Pointer field by which records of a table are linked to another one: `AccountId` to Accounts; else the first that leads there. */
+export function linkField(table: TableSchema, target: string): string | undefined {
+  const usual = `${singular(target)}Id`;
+  const fields = linksOf(table).filter(([, className]) => className === target);
+  const [first] = fields.find(([name]) => name === usual) ?? fields[0] ?? [];
+  return first;
+}
+
+/** The tables that records of a table can be linked to. */
+export const linkable = (table: TableSchema): string[] => [...new Set(linksOf(table).map(([, className]) => className))];
+
+function linksOf({ fields }: TableSchema): [name: string, target: string][] {
+  return [...fields.values()].flatMap(({ name, type, targetClass }): [string, string][] =>
+    type === 'Pointer' && targetClass !== undefined && !isDefaultField(name) ? [[name, targetClass]] : [],
+  );
+}
+
+const singular = (table: string): string => (table.endsWith('ies') ? `${table.slice(0, -3)}y` : table.replace(/s$/, ''));
+
+/** The account that records belong to. */
+const ACCOUNT = 'Accounts';
+
+/**
+ * The Pointers that link a new record to another one; to the account of that one too, which is where people look for it.
+ * @throws invalidArguments (107) where the table has no Pointer to it; objectNotFound (101), permissionDenied (119) of the other record
+ */
+export async function linksTo(call: ToolCall, table: TableSchema, { table: target, objectId }: LinkTarget): Promise<JsonObject> {
+  const field = linkField(table, target);
+  if (field === undefined)
+    badArguments(`${table.className} cannot be linked to ${target.slice(0, 128)}`, {
+      expected: `A record of ${linkable(table).join(', ')}`,
+    });
+  const account = target === ACCOUNT ? undefined : linkField(table, ACCOUNT);
+  const theirs = account === undefined ? undefined : accountFieldOf(call, target);
+  const keys = ['objectId', ...(theirs === undefined ? [] : [theirs])];
+  const row = await getRow(call, target, objectId, { keys });
+  const accountId = theirs === undefined ? undefined : pointedAt(row[theirs]);
+  return {
+    [field]: pointer(target, objectId),
+    ...(account !== undefined && accountId !== undefined && { [account]: pointer(ACCOUNT, accountId) }),
+  };
+}
+
+/** By which a table points at the account, where the caller sees it. */
+function accountFieldOf(call: ToolCall, className: string): string | undefined {
+  const table = call.context.store.schema().tables.get(className);
+  const field = table && linkField(table, ACCOUNT);
+  return table && field !== undefined && seen(call, table, [field]).length > 0 ? field : undefined;
+}

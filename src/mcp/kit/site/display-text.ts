@@ -1,0 +1,52 @@
+/** Keys whose texts people read; ids, types, addresses, names of fields and settings stand under others. */
+const shownKey = /^(?:text|label|title|caption|placeholder|description|heading|content|html|message|hint|help|alt)$/i;
+const shownEnd = /(?:Text|Label|Title|Caption|Placeholder|Description|Heading|Message|Hint|Html)$/;
+
+export const isDisplayKey = (key: string): boolean => shownKey.test(key) || shownEnd.test(key);
+
+/** Tags, comments, templates and addresses inside a text: no words of people. */
+const machinery = /<!--|-->|<[a-z/][^<>]*>|\{\{[^{}]*\}\}|(?:https?:\/\/|www\.)[^\s<>]+/gi;
+/** What stands between these tags is no text either. */
+const opening = /^<(script|style)\b/i;
+
+/** Replaces words in the parts of a text that people read. */
+export function mapWords(text: string, change: (words: string) => string): string {
+  let result = '';
+  let from = 0;
+  /** What ends a part that nobody reads; `null` outside of one. */
+  let until: string | null = null;
+  for (const { 0: found, index } of text.matchAll(machinery)) {
+    const words = text.slice(from, index);
+    result += (until === null ? change(words) : words) + found;
+    from = index + found.length;
+    const lower = found.toLowerCase();
+    if (until !== null) until = lower.startsWith(until) ? null : until;
+    else if (found === '<!--') until = '-->';
+    else until = endOf(opening.exec(lower)?.[1]);
+  }
+  const rest = text.slice(from);
+  return result + (until === null ? change(rest) : rest);
+}
+
+const endOf = (tag: string | undefined): string | null => (tag === undefined ? null : `</${tag}`);
+
+/**
+ * Replaces terms by others, whole words only, longest first, each place once: two terms may change places.
+ * @param found told of each term that was replaced
+ */
+export function termReplacer(terms: ReadonlyMap<string, string>, found: (term: string) => void): (text: string) => string {
+  if (terms.size === 0) return (text) => text;
+  const longestFirst = [...terms.keys()].sort((a, b) => b.length - a.length);
+  const pattern = new RegExp(
+    `(?<![\\p{L}\\p{M}\\p{N}_])(?:${longestFirst.map(escaped).join('|')})(?![\\p{L}\\p{M}\\p{N}_])`,
+    'gu',
+  );
+  const replace = (words: string) =>
+    words.replace(pattern, (term) => {
+      found(term);
+      return terms.get(term) ?? term;
+    });
+  return (text) => mapWords(text, replace);
+}
+
+const escaped = (term: string): string => term.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

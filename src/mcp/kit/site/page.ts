@@ -1,0 +1,31 @@
+import type { ToolCall } from '../../tools/tool.ts';
+import { badArguments } from '../records.ts';
+import { type Components, componentsOf, sizeOf } from './components.ts';
+import { PAGES } from './tables.ts';
+import { readVersioned, type Versioned } from './versions.ts';
+
+const MOST_COMPONENTS = 2_000;
+const MOST_LEVELS = 20;
+const MOST_BYTES = 1_000_000;
+
+/** A page with its components, a copy of its own. */
+export interface ReadPage {
+  readonly page: Versioned;
+  readonly components: Components;
+}
+
+/** @param keys beside the components. @throws what `readVersioned` throws */
+export async function readPage(call: ToolCall, objectId: string, keys: readonly string[] = []): Promise<ReadPage> {
+  const asked = { className: PAGES, objectId, keys: [...keys, 'Components'], types: { Components: ['Array'] } as const };
+  const page = await readVersioned(call, asked);
+  return { page, components: componentsOf(page.row.Components) };
+}
+
+/** Bounds on what a page holds after a change. @throws invalidArguments (107) */
+export function requireFit(components: Components): void {
+  const { count, depth } = sizeOf(components);
+  if (count > MOST_COMPONENTS) badArguments(`the page would have ${count} components; ${MOST_COMPONENTS} is the most`);
+  if (depth > MOST_LEVELS) badArguments(`the page would be ${depth} levels deep; ${MOST_LEVELS} is the most`);
+  if (Buffer.byteLength(JSON.stringify(components)) > MOST_BYTES)
+    badArguments(`the page's components would take more than ${MOST_BYTES} bytes`);
+}

@@ -1,0 +1,57 @@
+import { type ActionPreview, previewTrigger, type TriggerPreview } from '../../../automation/index.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
+import { shortened } from '../../kit/brief.ts';
+import { objectId as anyId, recordId } from '../parameters.ts';
+import { defineTool } from '../tool.ts';
+
+/** CONTRACT "Triggers": what one would do, looked at without doing it. */
+export const testTrigger = defineTool({
+  name: 'Test-Trigger',
+  group: 'automation',
+  description: 'Say whether a trigger would fire on a record and what each action would do, without running it.',
+  input: { triggerId: recordId(), objectId: anyId() },
+  needs: ['mcp:edit-page-and-schema'],
+  isAdvanced: true,
+  effect: 'read',
+  about: '_Trigger',
+  async run(call, { triggerId, objectId }) {
+    const preview = await previewTrigger(call.context, triggerId, objectId);
+    const { trigger, meetsCriteria, error } = preview;
+    return {
+      triggerId,
+      ...(trigger.name !== null && { name: trigger.name }),
+      table: trigger.table,
+      objectId,
+      wouldFire: trigger.isActive && meetsCriteria === true,
+      active: trigger.isActive,
+      meetsCriteria,
+      ...(error !== null && { error }),
+      events: [...trigger.events],
+      ...(trigger.changedFields.length > 0 && { changedFields: [...trigger.changedFields] }),
+      actions: preview.actions.map(actionOf),
+      notes: notesOn(preview),
+    };
+  },
+});
+
+function actionOf({ id, type, isActive, does, error }: ActionPreview): JsonObject {
+  return {
+    _id: id,
+    type,
+    active: isActive,
+    ...(does && { does: shortened(does) }),
+    ...(error !== null && { wouldFail: shortened(error) }),
+  };
+}
+
+/** What cannot be known without a write. */
+function notesOn({ trigger: { changedFields, events, isActive } }: TriggerPreview): string[] {
+  const notes = ['Nothing was written, sent or called. Templates are filled with what you may see; the trigger itself sees all.'];
+  if (!isActive && events.size === 0)
+    notes.push('The definition cannot be read, so that it never runs: write it anew with Set-Trigger.');
+  if (changedFields.length > 0 && events.has('update'))
+    notes.push(
+      `An update fires it only where it changes one of ${changedFields.join(', ')}, which only the update itself can tell.`,
+    );
+  return notes;
+}

@@ -1,0 +1,27 @@
+import { eachItem, reporter } from '../../kit/items.ts';
+import { outcomesAnswer } from '../../kit/outcomes.ts';
+import { ownerField, requireUser, userPointer } from '../../kit/people.ts';
+import { badArguments, tableNamed, updateRow } from '../../kit/records.ts';
+import { MOST_RECORDS, names, objectId, table, text } from '../parameters.ts';
+import { defineTool } from '../tool.ts';
+
+/** Each record has its own outcome, as in Update-Many. */
+export const assignOwner = defineTool({
+  name: 'Assign-Owner',
+  group: 'crm',
+  description: 'Give up to 1,000 records to a user, by field OwnerId unless another is named; per-item results.',
+  input: { table: table(), objectIds: names(MOST_RECORDS), userId: objectId(), field: text(128).optional() },
+  needs: ['mcp:update'],
+  effect: 'change',
+  isIdempotent: true,
+  async run(call, { table: className, objectIds, userId, field }) {
+    if (objectIds.length === 0) badArguments('objectIds must not be empty');
+    const owner = ownerField(tableNamed(call, className), field);
+    await requireUser(call, 'userId', userId);
+    const outcomes = await eachItem(objectIds, reporter(call.services.log), async (id) => {
+      await updateRow(call, className, id, { [owner]: userPointer(userId) });
+      return { objectId: id };
+    });
+    return { field: owner, ...outcomesAnswer(outcomes) };
+  },
+});

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../../kernel/json.ts';
+import { briefly, briefOf } from '../../kit/brief.ts';
+import { type CardSection, cardPart, cardSections } from '../../kit/customer-card.ts';
+import { getRow, tableNamed } from '../../kit/records.ts';
+import { limit, objectId } from '../parameters.ts';
+import { tell } from '../schema.ts';
+import { defineTool, type ToolCall } from '../tool.ts';
+
+const TABLE = 'Accounts';
+
+const sectionList = tell(z.array(z.enum(cardSections)).max(cardSections.length), {
+  type: 'array',
+  items: { type: 'string', enum: [...cardSections] },
+});
+
+export const getCustomerCard = defineTool({
+  name: 'Get-Customer-Card',
+  group: 'crm',
+  description: 'One account in one call: details, contacts, open sales, tasks and cases, last activities, notes and messages.',
+  input: { objectId: objectId(), sections: sectionList.optional(), limit: limit(5, 50) },
+  needs: ['mcp:view'],
+  effect: 'read',
+  about: TABLE,
+  async run(call, { objectId: id, sections = [], limit: most }) {
+    const details = await detailsOf(call, id);
+    const wanted = cardSections.filter((section) => sections.length === 0 || sections.includes(section));
+    const others = wanted.filter((section): section is Exclude<CardSection, 'details'> => section !== 'details');
+    const parts = await Promise.all(others.map((section) => cardPart(call, section, id, most)));
+    const card: JsonObject = wanted.includes('details') ? { details } : { objectId: id };
+    for (const [at, section] of others.entries()) {
+      const { shown } = parts[at] ?? {};
+      if (shown) card[section] = shown;
+    }
+    const hidden = [...new Set(parts.flatMap((part) => part.hidden ?? []))];
+    const missing = [...new Set(parts.flatMap((part) => part.missing ?? []))];
+    return { ...card, ...(hidden.length > 0 && { hidden }), ...(missing.length > 0 && { missing }) };
+  },
+});
+
+/** Read whatever is asked for: it says whether the caller may see the account. */
+async function detailsOf(call: ToolCall, id: string): Promise<JsonObject> {
+  const accounts = tableNamed(call, TABLE);
+  const names = [...accounts.fields.keys()].filter((name) => name !== 'objectId' && name !== 'ACL' && name !== '_phone_key');
+  return briefOf(await getRow(call, TABLE, id, briefly(call, accounts, names)), names);
+}

@@ -1,0 +1,21 @@
+import { importRows } from '../../kit/import/import.ts';
+import { choice, flag, names, object, objects, table } from '../parameters.ts';
+import { defineTool } from '../tool.ts';
+
+export const importRecords = defineTool({
+  name: 'Import-Records',
+  group: 'crm',
+  description:
+    'Import up to 1,000 flat rows {column: value}: converts labels, dates (ISO, DD/MM/YYYY), numbers, yes/no and lookup names, lists with ";", then creates or updates. Columns are field names or labels, or as fieldMap {column: field or null} says; rows that match a record by matchOn are handled by onDuplicate.',
+  input: {
+    table: table(),
+    rows: objects(),
+    fieldMap: object().optional(),
+    matchOn: names(20).optional(),
+    onDuplicate: choice(['skip', 'create', 'update']).default('skip'),
+    dryRun: flag().optional(),
+  },
+  needs: ['mcp:create', 'mcp:update'],
+  effect: 'change',
+  run: importRows,
+});

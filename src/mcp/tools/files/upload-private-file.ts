@@ -1,0 +1,26 @@
+import { attach, requireFileField } from '../../kit/file-fields.ts';
+import { takeFile, uploadInput } from '../../kit/upload.ts';
+import { objectId, table, text } from '../parameters.ts';
+import { defineTool } from '../tool.ts';
+
+/** SPEC "Files" rule 5. A file that its record does not take is removed again. */
+export const uploadPrivateFile = defineTool({
+  name: 'Upload-Private-File',
+  group: 'files',
+  description: 'Upload bytes straight into a PrivateFile field of a record.',
+  input: { table: table(), objectId: objectId(), field: text(128), ...uploadInput() },
+  needs: ['mcp:create', 'mcp:update'],
+  effect: 'change',
+  async run(call, { table: className, objectId: id, field, ...file }) {
+    const place = { table: className, objectId: id, field };
+    requireFileField(call, place, ['PrivateFile']);
+    const uploaded = await takeFile(call, file);
+    try {
+      return await attach(call, place, uploaded);
+    } catch (error) {
+      const { files, log } = call.services;
+      await files.remove(call.system, uploaded.name).catch((err: unknown) => log.error({ err }, 'an upload was left behind'));
+      throw error;
+    }
+  },
+});

@@ -1,0 +1,140 @@
+import { grantFor } from '../../../access/index.ts';
+import { isJsonObject, type JsonObject, own } from '../../../kernel/json.ts';
+import { readRows } from '../../../records/index.ts';
+import type { TableSchema } from '../../../schema/model.ts';
+import { rootOf } from '../../../schema/naming.ts';
+import { isHidden } from '../../../schema/system-tables.ts';
+import { TIMELINE, writesOf } from '../../kit/history/past.ts';
+import { fit, oneMore, RESULT_BYTES } from '../../kit/page.ts';
+import { findRows, pointedAt, type Row, tableNamed, wireDate } from '../../kit/records.ts';
+import { named, namesOf } from '../../kit/record-names.ts';
+import { choice, instant, limit, names, objectId, skip } from '../parameters.ts';
+import { defineTool, type ToolCall } from '../tool.ts';
+
+/** Fields that one row names. */
+const MOST_FIELDS = 50;
+
+/** SPEC "Events": `_Timeline`. */
+export const getRecentChanges = defineTool({
+  name: 'Get-Recent-Changes',
+  group: 'history',
+  description: 'What changed in the system since a time; deletions too.',
+  input: {
+    since: instant(),
+    tables: names(200).optional(),
+    event: choice(['create', 'update', 'delete']).optional(),
+    userId: objectId().optional(),
+    limit: limit(50),
+    skip: skip(),
+  },
+  needs: ['mcp:view'],
+  effect: 'read',
+  about: TIMELINE,
+  async run(call, { since, tables, event, userId, limit: most, skip: from }) {
+    const { readable, hidden, isAll } = tablesOf(call, tables);
+    const where = {
+      createdAt: { $gte: wireDate(since) },
+      ...(!isAll && { objectClass: { $in: [...readable.keys()] } }),
+      ...(event && { event }),
+      ...(userId !== undefined && writesOf(userId)),
+    };
+    const rows = await findRows(call, TIMELINE, { where, order: '-createdAt,-objectId', skip: from, limit: oneMore(most) });
+    const told = await describe(call, rows.slice(0, most), readable);
+    const fitting = fit(told.map(({ entry }) => entry), RESULT_BYTES - FRAME);
+    const cut = told[fitting];
+    const next = cut ? cut.at : rows.length > most ? most : undefined;
+    return {
+      results: told.slice(0, fitting).map(({ entry }) => entry),
+      ...(hidden.length > 0 && { hidden: [...hidden] }),
+      ...(cut && { truncated: true }),
+      ...(next !== undefined && { nextSkip: from + next }),
+    };
+  },
+});
+
+/** Bytes around the rows: the names of hidden tables too. */
+const FRAME = 4_000;
+
+interface Tables {
+  readonly readable: ReadonlyMap<string, TableSchema>;
+  readonly hidden: readonly string[];
+  /** Whether all tables are asked for and may be read: those that are gone then count too. */
+  readonly isAll: boolean;
+}
+
+/** What happened in tables that the caller may not read is left out. @throws classMissing (103) */
+function tablesOf(call: ToolCall, asked: readonly string[] | undefined): Tables {
+  const all = [...call.context.store.schema().tables.values()].filter(({ className }) => !isHidden(className));
+  const wanted = asked ? [...new Set(asked)].map((name) => tableNamed(call, name)) : all;
+  const readable = wanted.filter((table) => grantFor(call.principal, 'find', table) !== null);
+  const hidden = wanted.filter((table) => !readable.includes(table)).map(({ className }) => className);
+  return {
+    readable: new Map(readable.map((table) => [table.className, table])),
+    hidden: asked ? hidden : [],
+    isAll: !asked && hidden.length === 0,
+  };
+}
+
+/** The rows that the caller may know of, and their places in the list. */
+async function describe(call: ToolCall, rows: readonly Row[], tables: ReadonlyMap<string, TableSchema>) {
+  const records = await recordsOf(call, rows);
+  const users = await namesOf(call, '_User', rows.map(({ user }) => pointedAt(user)).filter((id) => id !== undefined));
+  return rows.flatMap((row, at) => {
+    const [className, id] = [String(row.objectClass), String(row.objectIdValue)];
+    const { names: shown, there } = records.get(className) ?? nothing;
+    // A record that is there and not for him.
+    if (there.has(id) && !shown.has(id)) return [];
+    const user = pointedAt(row.user);
+    const fields = fieldsOf(call, row, tables.get(className));
+    const entry: JsonObject = {
+      at: row.createdAt as string,
+      event: String(row.event),
+      table: className,
+      ...named(id, shown),
+      ...(user !== undefined && { user: named(user, users) }),
+      ...(fields.length > 0 && { fields }),
+    };
+    return [{ entry, at }];
+  });
+}
+
+interface Records {
+  /** Those that the caller may find, with their names. */
+  readonly names: ReadonlyMap<string, string>;
+  /** Those that are there, whoever asks. */
+  readonly there: ReadonlySet<string>;
+}
+
+const nothing: Records = { names: new Map(), there: new Set() };
+
+async function recordsOf(call: ToolCall, rows: readonly Row[]): Promise<ReadonlyMap<string, Records>> {
+  const idsOf = Map.groupBy(rows, ({ objectClass }) => String(objectClass));
+  const found = new Map<string, Records>();
+  for (const [className, ofTable] of idsOf) {
+    const ids = [...new Set(ofTable.map(({ objectIdValue }) => String(objectIdValue)))];
+    const shown = await namesOf(call, className, ids);
+    const others = ids.filter((id) => !shown.has(id));
+    found.set(className, { names: shown, there: new Set([...shown.keys(), ...(await thereOf(call, className, others))]) });
+  }
+  return found;
+}
+
+async function thereOf({ context }: ToolCall, className: string, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const rows = await readRows<{ objectId: string }>(context.store, {
+    className,
+    fields: ['objectId'],
+    filter: ({ fields }) => {
+      const field = fields.get('objectId');
+      return field ? { kind: 'in', field, values: ids } : null;
+    },
+  });
+  return rows.map((row) => row.objectId);
+}
+
+function fieldsOf({ principal }: ToolCall, { data }: Row, table: TableSchema | undefined): string[] {
+  if (!isJsonObject(data)) return [];
+  const hidden = table && grantFor(principal, 'find', table)?.hiddenFields;
+  const sent = new Set(Object.keys(data).map(rootOf));
+  return [...sent].filter((name) => !hidden?.has(name) && own(data, name) !== undefined).slice(0, MOST_FIELDS);
+}

@@ -1,0 +1,50 @@
+import type { JsonObject } from '../../../kernel/json.ts';
+import { oneMore, pageOf } from '../../kit/page.ts';
+import { findRows, wireDate } from '../../kit/records.ts';
+import { instant, limit, skip, text } from '../parameters.ts';
+import { z } from 'zod';
+import { defineTool } from '../tool.ts';
+
+const shown = ['method', 'path', 'statusCode', 'duration', 'user', 'usingMK', 'service', 'ip', 'country', 'userAgent', 'referer'];
+const noise: ReadonlySet<string> = new Set(['objectId', 'updatedAt', 'ACL', 'user']);
+
+/** SPEC "Other system tables": `_RequestLog`, for keys alone, which the authoriser sees to. */
+export const getRequestLog = defineTool({
+  name: 'Get-Request-Log',
+  group: 'history',
+  description: 'API write requests, newest first (master key or API key only).',
+  input: {
+    from: instant().optional(),
+    to: instant().optional(),
+    method: text(10).optional(),
+    path: text(1_000).optional(),
+    statusCode: z.int('must be a whole number').optional(),
+    limit: limit(50),
+    skip: skip(),
+  },
+  needs: ['mcp:edit-page-and-schema'],
+  isAdvanced: true,
+  effect: 'read',
+  about: '_RequestLog',
+  async run(call, { from, to, method, path, statusCode, limit: most, skip: start }) {
+    const when = { ...(from && { $gte: wireDate(from) }), ...(to && { $lt: wireDate(to) }) };
+    const where: JsonObject = {
+      ...(Object.keys(when).length > 0 && { createdAt: when }),
+      ...(method && { method: method.toUpperCase() }),
+      ...(path && { path: { $regex: literal(path) } }),
+      ...(statusCode !== undefined && { statusCode }),
+    };
+    const ask = { where, keys: shown, order: '-createdAt,-objectId', skip: start, limit: oneMore(most) };
+    const rows = await findRows(call, '_RequestLog', ask);
+    return pageOf(rows.map(plain), { skip: start, limit: most });
+  },
+});
+
+const literal = (part: string): string => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** The user is `master` for keys, so that his id says all. */
+function plain(row: JsonObject): JsonObject {
+  const { user } = row;
+  const kept = Object.fromEntries(Object.entries(row).filter(([name]) => !noise.has(name)));
+  return { ...kept, ...(user !== undefined && { user: (user as JsonObject).objectId ?? null }) };
+}

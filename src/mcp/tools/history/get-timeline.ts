@@ -1,0 +1,91 @@
+import { type Grant } from '../../../access/index.ts';
+import { fail } from '../../../errors/fail.ts';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
+import { isLog } from '../../../schema/system-tables.ts';
+import { ChangeWalk, type Entry } from '../../kit/history/change-walk.ts';
+import { shortened } from '../../kit/history/long-values.ts';
+import { grantOfPast, rowsOf, TIMELINE } from '../../kit/history/past.ts';
+import { oneMore, pageOf } from '../../kit/page.ts';
+import { findRows, pointedAt, tableNamed } from '../../kit/records.ts';
+import { named, namesOf, withPointerNames } from '../../kit/record-names.ts';
+import { limit, names, objectId, skip, table } from '../parameters.ts';
+import { defineTool, type ToolCall } from '../tool.ts';
+
+/** Rows that are read at once, and at most for one call. */
+const SLICE = 200;
+const MOST_READ = 5_000;
+
+/** Written into `data` by the service itself: which trigger wrote. */
+const CAUSE = 'updatedByTrigger';
+
+/** SPEC "Events": `_Timeline`. */
+export const getTimeline = defineTool({
+  name: 'Get-Timeline',
+  group: 'history',
+  description: 'Change history of one record: who, when, field from and to.',
+  input: { table: table(), objectId: objectId(), fields: names(100).optional(), limit: limit(20), skip: skip() },
+  needs: ['mcp:view'],
+  effect: 'read',
+  async run(call, { table: className, objectId: id, fields, limit: most, skip: from }) {
+    const about = tableNamed(call, className);
+    const grant = await grantOfPast(call, about, id);
+    const isWanted = wanted(grant, fields);
+    const { known, hasMore } = await walk(call, rowsOf(about, id), isWanted, from + oneMore(most));
+    const shown = known.filter(({ changes, row }) => fields === undefined || changes.size > 0 || row.event === 'delete');
+    const page = pageOf(await describe(call, shown.slice(from, from + oneMore(most))), { skip: from, limit: most });
+    if (hasMore) page.hint = `Only the newest ${MOST_READ} writes of the record were looked at.`;
+    if (shown.length === 0 && !about.timeline && !isLog(className))
+      page.hint = `The timeline of ${className} is off; Set-Table-Timeline turns it on.`;
+    return page;
+  },
+});
+
+/** Hidden fields are hidden in what was, too. @throws fieldDenied (119) for one that is asked for */
+function wanted({ hiddenFields, table: about }: Grant, fields: readonly string[] | undefined): (field: string) => boolean {
+  const denied = fields?.find((name) => hiddenFields.has(name));
+  if (denied !== undefined) fail('fieldDenied', denied, about.className);
+  const asked = fields && new Set(fields);
+  const isOwn = about.fields.has(CAUSE);
+  return (field) => !hiddenFields.has(field) && (asked?.has(field) ?? true) && (isOwn || field !== CAUSE);
+}
+
+/** Reads the rows of a record until so many changes are known, and what was there before them. */
+async function walk(call: ToolCall, where: JsonObject, isWanted: (field: string) => boolean, needed: number) {
+  const history = new ChangeWalk(isWanted);
+  for (let read = 0; read < MOST_READ; read += SLICE) {
+    const ask = { where, keys: ['event', 'user', 'data', 'Referer'], order: '-createdAt,-objectId', skip: read, limit: SLICE };
+    const rows = await findRows(call, TIMELINE, ask);
+    for (const row of rows) history.add(row);
+    if (rows.length < SLICE) return { known: history.known(true), hasMore: false };
+    const known = history.known(false);
+    if (known.length >= needed) return { known, hasMore: false };
+    call.signal.throwIfAborted();
+  }
+  return { known: history.known(true), hasMore: true };
+}
+
+async function describe(call: ToolCall, entries: readonly Entry[]): Promise<JsonObject[]> {
+  const users = await namesOf(call, '_User', entries.map(({ row }) => pointedAt(row.user)).filter((id) => id !== undefined));
+  const values = entries.flatMap(({ changes }) => [...changes.values()].flatMap(({ from = null, to }) => [from, to]));
+  const shown = (await withPointerNames(call, values)).map(shortened);
+  let at = 0;
+  return entries.map(({ row, changes }) => {
+    const told: JsonObject = Object.create(null);
+    for (const [field, { from }] of changes) {
+      const [before, to] = [shown[at++] as JsonValue, shown[at++] as JsonValue];
+      told[field] = from === undefined ? { to } : { from: before, to };
+    }
+    return { at: row.createdAt as JsonValue, event: row.event as JsonValue, ...causeOf(row, users), ...(changes.size > 0 && { changes: told }) };
+  });
+}
+
+/** Who wrote, and by what. */
+function causeOf({ user, data, Referer }: JsonObject, users: ReadonlyMap<string, string>): JsonObject {
+  const id = pointedAt(user);
+  const trigger = isJsonObject(data) ? own(data, CAUSE) : undefined;
+  return {
+    ...(id !== undefined && { user: named(id, users) }),
+    ...(typeof Referer === 'string' && { referer: Referer }),
+    ...(typeof trigger === 'string' && { trigger }),
+  };
+}

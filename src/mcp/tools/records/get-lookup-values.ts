@@ -1,0 +1,76 @@
+import { ServiceError } from '../../../errors/fail.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
+import type { TableSchema } from '../../../schema/model.ts';
+import { oneMore, pageOf, RESULT_BYTES } from '../../kit/page.ts';
+import { badArguments, findRows, tableNamed, unseen } from '../../kit/records.ts';
+import { titleFieldsOf, titleOf } from '../../kit/titles.ts';
+import { askable, seen } from '../../kit/visible.ts';
+import { limit, names, text } from '../parameters.ts';
+import { defineTool, type ToolCall } from '../tool.ts';
+
+/** What is around the values of a table. */
+const FRAME_BYTES = 300;
+
+/** SPEC "Main business tables": Lookup tables; what Pointer fields store is the objectId. */
+export const getLookupValues = defineTool({
+  name: 'Get-Lookup-Values',
+  group: 'records',
+  description: 'Values of lookup tables (statuses, sources, cities) with the objectId that Pointer fields store.',
+  input: { tables: names(50), search: text(200).optional(), limit: limit(200) },
+  needs: ['mcp:view'],
+  effect: 'read',
+  about: '_SCHEMA',
+  async run(call, { tables, search, limit: most }) {
+    if (tables.length === 0) badArguments('tables must name a table', { next: 'Get-Schema with tablesNameOnly' });
+    const known = [...new Set(tables)].map((name) => tableNamed(call, name));
+    const hidden: string[] = [];
+    const results: JsonObject[] = [];
+    let left = RESULT_BYTES - known.length * FRAME_BYTES;
+    let refusal: unknown;
+    for (const table of known) {
+      try {
+        const found = await valuesOf(call, table, search, most, left);
+        left -= Buffer.byteLength(JSON.stringify(found));
+        results.push({ table: table.className, ...found });
+      } catch (error) {
+        if (!isUnseen(error)) throw error;
+        refusal = error;
+        hidden.push(table.className);
+      }
+    }
+    if (results.length === 0) throw refusal;
+    return { results, ...(hidden.length > 0 && { hidden }) };
+  },
+});
+
+const isUnseen = (error: unknown): boolean => error instanceof ServiceError && (unseen as readonly string[]).includes(error.key);
+
+async function valuesOf(
+  call: ToolCall,
+  table: TableSchema,
+  search: string | undefined,
+  most: number,
+  bytes: number,
+): Promise<JsonObject> {
+  const titles = askable(call, table, titleFieldsOf(table));
+  const more = seen(call, table, ['SystemKey', 'Active']);
+  const order = [...askable(call, table, ['SortOrder']), ...titles].join(',');
+  const where = search === undefined ? undefined : searched(titles, search);
+  const ask = { where, keys: ['objectId', ...titles, ...more], order, limit: oneMore(most) };
+  const rows = await findRows(call, table.className, ask);
+  const values = rows.map((row) => ({
+    objectId: row.objectId,
+    Name: titleOf(row) ?? null,
+    ...(typeof row.SystemKey === 'string' && { SystemKey: row.SystemKey }),
+    ...(row.Active === false && { Active: false }),
+  }));
+  const { results, nextSkip, truncated } = pageOf(values, { limit: most }, Math.max(bytes, 0));
+  if (nextSkip === undefined && truncated === undefined) return { values: results };
+  return { values: results, truncated: true, hint: 'There are more: narrow them with search, or ask for fewer tables.' };
+}
+
+/** A number holds no part of a text. */
+function searched(titles: readonly string[], search: string): JsonObject {
+  const pattern = { $regex: search.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'), $options: 'i' };
+  return { $or: titles.map((name) => ({ [name]: pattern })) };
+}

@@ -1,0 +1,77 @@
+import { serviceError } from '../../../errors/fail.ts';
+import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
+import { pageOf, RESULT_BYTES } from '../../kit/page.ts';
+import { badArguments, countRows, findRows, getRow, tableNamed, unless, unseen } from '../../kit/records.ts';
+import { pointingAt, type Referrer, referrersOf } from '../../kit/related.ts';
+import { titleFieldsOf, titleOf } from '../../kit/titles.ts';
+import { seen } from '../../kit/visible.ts';
+import { limit, names, objectId, table } from '../parameters.ts';
+import { defineTool, type ToolCall } from '../tool.ts';
+
+/** What is around the records of a table. */
+const FRAME_BYTES = 300;
+
+/** Tables that the caller may not find in are told as hidden; those without such a record are left out. */
+export const getRelatedRecords = defineTool({
+  name: 'Get-Related-Records',
+  group: 'records',
+  description: 'Records of other tables that point at this one: a count per table and the newest few.',
+  input: { table: table(), objectId: objectId(), relatedTables: names(200).optional(), limit: limit(5, 100) },
+  needs: ['mcp:view'],
+  effect: 'read',
+  async run(call, { table: className, objectId: id, relatedTables, limit: most }) {
+    const pointedAt = tableNamed(call, className);
+    const keys = ['objectId', ...seen(call, pointedAt, titleFieldsOf(pointedAt))];
+    const record = await getRow(call, className, id, { keys });
+    const referrers = wanted(referrersOf(call.context.store.schema(), className), className, relatedTables);
+    const results: JsonObject[] = [];
+    const left: { [Why in 'hidden' | 'tookTooLong']?: string[] } = {};
+    let bytes = RESULT_BYTES - referrers.length * FRAME_BYTES;
+    for (const referrer of referrers) {
+      if (call.signal.aborted) throw serviceError('timeout');
+      const where = pointingAt(referrer, className, id);
+      const found = await unless(['timeout'], 'tookTooLong' as const, () =>
+        unless(unseen, 'hidden' as const, () => newestOf(call, referrer, where, most, bytes)),
+      );
+      if (typeof found === 'string') left[found] = [...(left[found] ?? []), referrer.className];
+      else if (found) {
+        results.push(found);
+        bytes -= Buffer.byteLength(JSON.stringify(found));
+      }
+    }
+    return { objectId: id, Name: titleOf(record) ?? null, results, ...left };
+  },
+});
+
+/** @throws invalidArguments (107) for a table that does not point at it */
+function wanted(referrers: readonly Referrer[], className: string, names: readonly string[] | undefined): readonly Referrer[] {
+  if (!names) return referrers;
+  const byName = new Map(referrers.map((referrer) => [referrer.className, referrer]));
+  return [...new Set(names)].map(
+    (name) =>
+      byName.get(name) ??
+      badArguments(`relatedTables: ${name.slice(0, 100)} does not point at ${className}`, {
+        expected: `Tables that do: ${[...byName.keys()].join(', ').slice(0, 2_000) || 'none'}`,
+      }),
+  );
+}
+
+/** `null` where no record points at it. */
+async function newestOf(
+  call: ToolCall,
+  { className, fields }: Referrer,
+  where: JsonObject,
+  most: number,
+  bytes: number,
+): Promise<JsonObject | null> {
+  const count = await countRows(call, className, where);
+  if (count === 0) return null;
+  const table = tableNamed(call, className);
+  const keys = ['objectId', 'createdAt', ...seen(call, table, titleFieldsOf(table))];
+  const rows = most === 0 ? [] : await findRows(call, className, { where, keys, order: '-createdAt', limit: most });
+  const newest = rows.map(({ objectId: id, createdAt = null, ...row }): JsonValue => {
+    const title = titleOf(row);
+    return { objectId: id, ...(title !== undefined && { Name: title }), createdAt };
+  });
+  return { table: className, fields: [...fields], count, newest: pageOf(newest, { limit: most }, Math.max(bytes, 0)).results };
+}

@@ -1,0 +1,58 @@
+import { serviceError } from '../../../errors/fail.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
+import { getSchema, listSchemas } from '../../../records/index.ts';
+import type { TableSchema } from '../../../schema/model.ts';
+import { badArguments, tableNamed, unless, unseen } from '../../kit/records.ts';
+import { fieldsOf, type SchemaRecord } from '../../kit/schema-view.ts';
+import { fillRates, sizeOf } from '../../kit/stats.ts';
+import { names } from '../parameters.ts';
+import { defineTool, type ToolCall } from '../tool.ts';
+
+/** Milliseconds after which no further table is counted: a call has a minute. */
+const TIME = 25_000;
+
+/** Fill rates are counted for tables that are named: each takes a look at all records. */
+export const getTableStats = defineTool({
+  name: 'Get-Table-Stats',
+  group: 'records',
+  description:
+    'Row count and last change of the tables in use; of tables that are named the fill rate of fields too (1 = all rows).',
+  input: { tables: names(20).optional() },
+  needs: ['mcp:view'],
+  effect: 'read',
+  about: '_SCHEMA',
+  async run(call, { tables }) {
+    if (tables?.length === 0) badArguments('tables must name a table, or be left out');
+    const wanted = tables ? [...new Set(tables)].map((name) => tableNamed(call, name)) : await knownTables(call);
+    const since = performance.now();
+    const results: JsonObject[] = [];
+    const left: { [Why in 'hidden' | 'notCounted']?: string[] } = {};
+    for (const table of wanted) {
+      if (call.signal.aborted) throw serviceError('timeout');
+      const isLate = performance.now() - since > TIME;
+      const found = isLate ? 'notCounted' : await statsOf(call, table, tables !== undefined);
+      if (typeof found === 'string') left[found] = [...(left[found] ?? []), table.className];
+      else if (tables !== undefined || found.rows !== 0) results.push(found);
+    }
+    return { results, ...left };
+  },
+});
+
+/** Those of Get-Schema, blocked ones too: a count tells nothing of what is in them. */
+async function knownTables(call: ToolCall): Promise<TableSchema[]> {
+  const { results } = JSON.parse(await listSchemas(call.context, false)) as { results: SchemaRecord[] };
+  return results.map(({ className }) => tableNamed(call, className));
+}
+
+function statsOf(call: ToolCall, table: TableSchema, withFields: boolean): Promise<JsonObject | 'hidden' | 'notCounted'> {
+  return unless(['timeout'], 'notCounted', () =>
+    unless(unseen, 'hidden', async () => {
+      const { rows, lastChange } = await sizeOf(call, table);
+      const size = { table: table.className, rows, lastChange };
+      if (!withFields) return size;
+      const shown = JSON.parse(await getSchema(call.context, table.className, false)) as SchemaRecord;
+      const fields = fieldsOf(shown.fields).map(([name]) => name);
+      return { ...size, fields: await fillRates(call, table, fields, rows) };
+    }),
+  );
+}

@@ -1,0 +1,38 @@
+import type { OnlyIf } from '../../../records/index.ts';
+import { fieldOf } from '../../../schema/model.ts';
+import { parseIsoDate } from '../../../values/index.ts';
+import { withAdded } from '../../kit/added.ts';
+import { RESULT_BYTES } from '../../kit/page.ts';
+import { updateRow } from '../../kit/records.ts';
+import { flag, instant, object, objectId, table } from '../parameters.ts';
+import { defineTool } from '../tool.ts';
+
+/** SPEC "Records: Update", "Field operators on update"; `ifUpdatedAt`: only as long as nobody has written since. */
+export const updateRecord = defineTool({
+  name: 'Update-Record',
+  group: 'records',
+  description: 'Change fields of one record; accepts Increment, AddUnique, Remove and Delete operators.',
+  input: {
+    table: table(),
+    objectId: objectId(),
+    data: object(),
+    ifUpdatedAt: instant().optional(),
+    skipTriggers: flag().optional(),
+    skipTimeline: flag().optional(),
+  },
+  needs: ['mcp:update'],
+  effect: 'change',
+  run: (call, { table: className, objectId: id, data, ifUpdatedAt, ...silence }) => {
+    const onlyIf = ifUpdatedAt === undefined ? undefined : unchangedSince(parseIsoDate(ifUpdatedAt));
+    return withAdded(call, className, async () => {
+      const { updatedAt = null, objectId: own, ...made } = await updateRow(call, className, id, data, { ...silence, onlyIf });
+      // What operators made of a long list may be more than an answer holds.
+      if (Buffer.byteLength(JSON.stringify(made)) > RESULT_BYTES / 2) return { updatedAt, objectId: own, truncated: true };
+      return { updatedAt, objectId: own, ...made };
+    });
+  },
+});
+
+const unchangedSince =
+  (value: number | null): OnlyIf =>
+  (table) => ({ kind: 'compare', field: fieldOf(table, 'updatedAt'), op: 'eq', value });

@@ -1,0 +1,46 @@
+import { Turns } from '../../../functions/forms/turns.ts';
+import { canonicalJson, type JsonObject } from '../../../kernel/json.ts';
+import { withAdded } from '../../kit/added.ts';
+import { matchOf } from '../../kit/match.ts';
+import { badArguments, createRow, findRows, updateRow } from '../../kit/records.ts';
+import { names, object, table } from '../parameters.ts';
+import { defineTool, type ToolCall } from '../tool.ts';
+
+/** Of two calls for one new record the second finds what the first has made. Calls to other processes do not wait. */
+const turns = new Turns();
+
+/** So many of the records that match are named. */
+const NAMED = 5;
+
+/** Nothing in the store keeps values unique, so several records may match: then nothing is written. */
+export const upsertRecord = defineTool({
+  name: 'Upsert-Record',
+  group: 'records',
+  description: 'Update the one record whose matchOn fields equal the sent values, else create it; errors when several match.',
+  input: { table: table(), matchOn: names(20), data: object() },
+  needs: ['mcp:create', 'mcp:update'],
+  effect: 'change',
+  isIdempotent: true,
+  async run(call, { table: className, matchOn, data }) {
+    // Who may not read it learns nothing of its fields.
+    await findRows(call, className, { limit: 0 });
+    const where = matchOf(call, className, matchOn, data);
+    const key = `${call.system.appId} ${className} ${canonicalJson(where)}`;
+    return turns.take(key, () => withAdded(call, className, () => upsert(call, className, where, data)));
+  },
+});
+
+async function upsert(call: ToolCall, className: string, where: JsonObject, data: JsonObject): Promise<JsonObject> {
+  const matching = await findRows(call, className, { where, keys: ['objectId'], limit: NAMED + 1 });
+  if (matching.length > 1) {
+    const ids = matching.slice(0, NAMED).map(({ objectId }) => objectId);
+    const more = matching.length > NAMED ? ', …' : '';
+    badArguments(`matchOn fits several records of ${className}: ${ids.join(', ')}${more}`, {
+      expected: 'Name fields in matchOn that only one record has, or choose one of the records',
+      next: 'Update-Record',
+    });
+  }
+  const [found] = matching;
+  if (!found) return { created: true, ...(await createRow(call, className, data)) };
+  return { created: false, ...(await updateRow(call, className, found.objectId, data)) };
+}

@@ -1,0 +1,14 @@
+import { validate } from '../../kit/validate.ts';
+import { objects, table } from '../parameters.ts';
+import { defineTool } from '../tool.ts';
+
+/** What creating the records would meet with; nothing is written. */
+export const validateRecords = defineTool({
+  name: 'Validate-Records',
+  group: 'records',
+  description: 'Check records against the schema without writing; lists every wrong field, type and dangling Pointer.',
+  input: { table: table(), data: objects() },
+  needs: ['mcp:view'],
+  effect: 'read',
+  run: (call, { table: className, data }) => validate(call, className, data),
+});

@@ -1,0 +1,29 @@
+import { updateSchema } from '../../../records/index.ts';
+import { tableNamed } from '../../kit/records.ts';
+import { labelWrites } from '../../kit/schema/dictionary.ts';
+import { MOST_FIELDS, missingTargets, readFields, withSchemaAdvice } from '../../kit/schema/fields.ts';
+import { objects, table } from '../parameters.ts';
+import { defineTool } from '../tool.ts';
+
+/** SPEC "Schemas: Add a field", with labels in the same commit. A field that is there with its type is passed over, with its label. */
+export const addFields = defineTool({
+  name: 'Add-Fields',
+  group: 'schema',
+  description: 'Add fields [{name, type, targetClass?, label?}] to a table; a type can never be changed later.',
+  input: { className: table(), fields: objects(MOST_FIELDS) },
+  needs: ['mcp:edit-page-and-schema'],
+  isAdvanced: true,
+  effect: 'add',
+  async run(call, { className, fields: sent }) {
+    const { store } = call.context;
+    const { fields: before } = tableNamed(call, className);
+    const { definitions, labels } = readFields(sent);
+    const names = Object.keys(definitions);
+    const added = names.filter((name) => !before.has(name));
+    const passedOver = names.filter((name) => before.has(name));
+    const rows = await labelWrites(store, className, new Map([...labels].filter(([name]) => !before.has(name))));
+    await withSchemaAdvice(() => updateSchema(call.context, className, { fields: definitions }, rows));
+    const warnings = missingTargets(store.schema(), definitions);
+    return { className, added, ...(passedOver.length > 0 && { passedOver }), ...(warnings.length > 0 && { warnings }) };
+  },
+});

@@ -1,0 +1,57 @@
+import { serviceError } from '../../../errors/fail.ts';
+import { createSchema } from '../../../records/index.ts';
+import { isDefaultField } from '../../../schema/change.ts';
+import { readTableDefaults } from '../../../systems/index.ts';
+import { advise } from '../../errors/advice.ts';
+import { labelWrites, TABLE_ITSELF } from '../../kit/schema/dictionary.ts';
+import { labelOf, MOST_FIELDS, missingTargets, readFields, withSchemaAdvice } from '../../kit/schema/fields.ts';
+import { roleNames } from '../../kit/schema/roles.ts';
+import { flag, objects, table, text } from '../parameters.ts';
+import { defineTool } from '../tool.ts';
+
+/** SPEC "Schema record": a table of this tool starts with a default CLP. Table, permissions and labels are one commit. */
+export const createTable = defineTool({
+  name: 'Create-Table',
+  group: 'schema',
+  description: 'Create a table with the default permissions, labels and optional fields [{name, type, targetClass?, label?}].',
+  input: {
+    className: table(),
+    label: text(200).optional(),
+    fields: objects(MOST_FIELDS, 0).optional(),
+    timeline: flag().optional(),
+  },
+  needs: ['mcp:edit-page-and-schema'],
+  isAdvanced: true,
+  effect: 'add',
+  async run({ context }, { className, label = '', fields: sent = [], timeline = false }) {
+    if (className.startsWith('_')) throw ownName(className);
+    const { definitions, labels } = readFields(sent);
+    const defaults = await readTableDefaults(new Set(await roleNames(context)));
+    const { classLevelPermissions } = defaults;
+    const told = new Map([[TABLE_ITSELF, labelOf(label, 'label')], ...defaults.labels, ...labels]);
+    const body = {
+      className,
+      fields: definitions,
+      classLevelPermissions,
+      ...(timeline && { timeline: { displayFields: {}, index: {} } }),
+    };
+    const rows = await labelWrites(context.store, className, told);
+    await withSchemaAdvice(() => createSchema(context, className, body, rows));
+    const { tables } = context.store.schema();
+    const warnings = missingTargets(context.store.schema(), definitions);
+    return {
+      className,
+      ...(label !== '' && { label }),
+      fields: [...(tables.get(className)?.fields.keys() ?? [])].filter((name) => !isDefaultField(name)),
+      classLevelPermissions,
+      timeline,
+      ...(warnings.length > 0 && { warnings }),
+    };
+  },
+});
+
+const ownName = (className: string) =>
+  advise(serviceError('invalidClassName', className), {
+    expected: "Names that begin with an underscore are the service's own",
+    next: 'Create-Table',
+  });

@@ -1,0 +1,78 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../kernel/json.ts';
+import type { TableSchema } from '../../../schema/model.ts';
+import { storageOf } from '../../../values/index.ts';
+import { pageOf, RESULT_BYTES } from '../../kit/page.ts';
+import { findRows, pointer, type Row, tableNamed, unless, unseen } from '../../kit/records.ts';
+import { MENUS, PAGES } from '../../kit/site/tables.ts';
+import { titleOf } from '../../kit/titles.ts';
+import { flag, siteId, text } from '../parameters.ts';
+import { defineTool, type ToolCall } from '../tool.ts';
+
+const MOST_PAGES = 1_000;
+const FRAME_BYTES = 2_000;
+
+/** SPEC "Agent-tool layer (MCP)": Get-Site-Pages; docs/decisions.md "Agent tools". */
+export const getSitePages = defineTool({
+  name: 'Get-Site-Pages',
+  group: 'site',
+  description: 'Pages of the site: id, name, route, table; menus adds the menu trees with their versions.',
+  input: { siteId: siteId().optional(), search: text(200).optional(), menus: flag().default(false) },
+  needs: ['mcp:view'],
+  effect: 'read',
+  about: PAGES,
+  async run(call, { siteId: site, search, menus }) {
+    const where = { ...ofSite(site), ...(search !== undefined && matching(tableNamed(call, PAGES), search)) };
+    const keys = ['Name', 'Title', 'Route', 'table', 'SiteId', 'Version', 'Published'];
+    const pages = await read(call, PAGES, where, keys, 'SortOrder,Name');
+    const bytes = RESULT_BYTES - FRAME_BYTES;
+    if (!menus) return listed(pages, bytes);
+    const found = await unless(unseen, null, () => read(call, MENUS, ofSite(site), menuKeys, 'Name'));
+    return { ...listed(pages, bytes / 2), ...(found ? { menus: listed(found, bytes / 2) } : { hidden: [MENUS] }) };
+  },
+});
+
+const menuKeys = ['Name', 'Location', 'SiteId', 'Items', 'Version', 'Active'];
+
+const ofSite = (site: string | undefined): JsonObject => (site === undefined ? {} : { SiteId: pointer('Sites', site) });
+
+/** Where one of the texts that a page is known by has the words, in any case. */
+function matching({ fields }: TableSchema, search: string): JsonObject {
+  const $regex = search.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  const texts = ['Name', 'Title', 'Route', 'table'].filter((name) => {
+    const field = fields.get(name);
+    return field !== undefined && storageOf(field) === 'text';
+  });
+  return { $or: texts.map((name) => ({ [name]: { $regex, $options: 'i' } })) };
+}
+
+async function read(
+  call: ToolCall,
+  className: string,
+  where: JsonObject,
+  keys: readonly string[],
+  order: string,
+): Promise<Row[]> {
+  const { fields } = tableNamed(call, className);
+  const include = ['SiteId'].filter((name) => fields.get(name)?.type === 'Pointer');
+  return findRows(call, className, { where, keys, order, include, limit: MOST_PAGES + 1 });
+}
+
+/** Pages and menus without what every record has; a version that nobody has written yet is `0`. */
+function listed(rows: readonly Row[], bytes: number): JsonObject {
+  const shown = rows.map(({ createdAt: _created, updatedAt: _updated, ACL: _acl, createdBy: _by, updatedBy: _last, ...row }) => ({
+    ...row,
+    ...(row.SiteId !== undefined && { SiteId: siteOf(row.SiteId) }),
+    Version: String(row.Version ?? 0),
+  }));
+  const { results, truncated } = pageOf(shown, { limit: MOST_PAGES }, bytes);
+  const isCut = truncated === true || rows.length > MOST_PAGES;
+  return { results, ...(isCut && { truncated: true, hint: 'There are more: narrow with siteId or search.' }) };
+}
+
+/** The site with its name, where the caller may see it. */
+function siteOf(value: JsonValue): JsonValue {
+  if (!isJsonObject(value)) return value;
+  const { objectId = null } = value;
+  const title = titleOf(value);
+  return { objectId, ...(title !== undefined && { Name: title }) };
+}

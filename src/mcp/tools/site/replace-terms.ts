@@ -1,0 +1,57 @@
+import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
+import { badArguments } from '../../kit/records.ts';
+import { readPage } from '../../kit/site/page.ts';
+import { replaceInPage } from '../../kit/site/replace.ts';
+import { PAGES } from '../../kit/site/tables.ts';
+import { writeVersioned } from '../../kit/site/versions.ts';
+import { flag, object, siteId } from '../parameters.ts';
+import { defineTool } from '../tool.ts';
+
+const MOST_REPLACEMENTS = 200;
+const MOST_TERM = 200;
+const MOST_BYTES = 2_000_000;
+const MOST_PLACES = 100;
+
+/** The page's own texts that people read. */
+const own = ['Name', 'Title', 'Description'];
+
+/** SPEC "Agent-tool layer (MCP)": Replace-Terms, page by page; docs/decisions.md "Agent tools": pages. */
+export const replaceTerms = defineTool({
+  name: 'Replace-Terms',
+  group: 'site',
+  description: 'Replace display terms {from: to} inside one page: whole words of texts, never ids, types or addresses.',
+  input: { pageId: siteId(), replacements: object(), dryRun: flag().default(false) },
+  needs: ['mcp:edit-page-and-schema'],
+  isAdvanced: true,
+  effect: 'change',
+  about: PAGES,
+  async run(call, { pageId, replacements, dryRun }) {
+    const terms = readTerms(replacements);
+    const { page, components } = await readPage(call, pageId, own);
+    const texts = own.flatMap((name): [string, string][] => {
+      const text = page.row[name];
+      return typeof text === 'string' ? [[name, text]] : [];
+    });
+    if (Buffer.byteLength(JSON.stringify(components)) > MOST_BYTES) badArguments('pageId: the page is too large to be searched');
+    const { data, places, byTerm } = replaceInPage(new Map(texts), components, terms);
+    const replaced = [...byTerm.values()].reduce((sum, count) => sum + count, 0);
+    const version = replaced > 0 ? await writeVersioned(call, page, data, dryRun) : page.version;
+    return {
+      pageId,
+      ...(dryRun ? { dryRun } : { version }),
+      replaced,
+      terms: Object.fromEntries(byTerm),
+      places: places.slice(0, MOST_PLACES),
+    };
+  },
+});
+
+function readTerms(replacements: JsonObject): Map<string, string> {
+  const entries = Object.entries(replacements);
+  if (entries.length === 0 || entries.length > MOST_REPLACEMENTS)
+    badArguments(`replacements must have 1 to ${MOST_REPLACEMENTS} entries`);
+  const isTerm = (value: JsonValue) => typeof value === 'string' && value.trim() !== '' && value.length <= MOST_TERM;
+  for (const [from, to] of entries)
+    if (!isTerm(from) || !isTerm(to)) badArguments(`replacements: terms are texts of 1 to ${MOST_TERM} characters`);
+  return new Map((entries as [string, string][]).filter(([from, to]) => from !== to));
+}

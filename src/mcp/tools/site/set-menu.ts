@@ -1,0 +1,43 @@
+import { fit } from '../../kit/page.ts';
+import { MOST_ITEMS, readMenu, requirePages, storedEntries } from '../../kit/site/menu.ts';
+import { MENUS } from '../../kit/site/tables.ts';
+import { readVersioned, requireVersion, writeVersioned } from '../../kit/site/versions.ts';
+import { flag, objects, siteId, text } from '../parameters.ts';
+import { defineTool } from '../tool.ts';
+
+const ENTRIES_BYTES = 15_000;
+
+/** docs/decisions.md "Agent tools": menus. */
+export const setMenu = defineTool({
+  name: 'Set-Menu',
+  group: 'site',
+  description: 'Replace the items [{label, pageId or url, children?}] of a menu (read them with Get-Site-Pages).',
+  input: { menuId: siteId(), items: objects(MOST_ITEMS, 0), version: text(200), dryRun: flag().default(false) },
+  needs: ['mcp:edit-page-and-schema'],
+  isAdvanced: true,
+  effect: 'change',
+  isIdempotent: true,
+  about: MENUS,
+  async run(call, { menuId, items, version, dryRun }) {
+    const { entries, pageIds } = readMenu(items);
+    const query = { className: MENUS, objectId: menuId, keys: ['Items'], types: { Items: ['Array'] } as const };
+    const menu = await readVersioned(call, query);
+    requireVersion(menu, version);
+    await requirePages(call, pageIds);
+    const next = await writeVersioned(call, menu, { Items: items }, dryRun);
+    const before = storedEntries(menu.row.Items);
+    return {
+      menuId,
+      ...(dryRun ? { dryRun } : { version: next }),
+      items: entries.length,
+      added: without(entries, before),
+      removed: without(before, entries),
+    };
+  },
+});
+
+function without(entries: readonly string[], others: readonly string[]): string[] {
+  const known = new Set(others);
+  const left = entries.filter((entry) => !known.has(entry));
+  return left.slice(0, fit(left, ENTRIES_BYTES));
+}

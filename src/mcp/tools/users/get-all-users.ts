@@ -1,0 +1,45 @@
+import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
+import { findRows, type Row, unless, unseen } from '../../kit/records.ts';
+import { findMembers, findRoles } from '../../kit/roles.ts';
+import { defineTool, type ToolCall } from '../tool.ts';
+
+/** SPEC "Limits": Get-all-Users. */
+const MOST_USERS = 100;
+
+/** SPEC "Agent-tool layer (MCP)": Get-all-Users. */
+export const getAllUsers = defineTool({
+  name: 'Get-all-Users',
+  group: 'users',
+  description: 'The first 100 users: id, name, username, roles, active.',
+  input: {},
+  needs: ['mcp:view'],
+  effect: 'read',
+  about: '_User',
+  async run(call) {
+    const rows = await findRows(call, '_User', { keys: ['name', 'username', 'active'], order: 'createdAt', limit: MOST_USERS + 1 });
+    const users = rows.slice(0, MOST_USERS);
+    const roles = await unless(unseen, null, () => rolesOf(call, users));
+    return {
+      results: users.map((user) => ({ ...shownOf(user), ...(roles && { roles: roles.get(user.objectId) ?? [] }) })),
+      ...(!roles && { hidden: ['_Role'] }),
+      ...(rows.length > MOST_USERS && { hint: 'There are more users: Get-Data on _User has them.' }),
+    };
+  },
+});
+
+/** `active` counts as true where it is absent (SPEC "`_User`"). */
+function shownOf({ objectId, name, username, active }: Row): JsonObject {
+  const shown = { objectId, name, username, active: active !== false };
+  return Object.fromEntries(Object.entries(shown).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined));
+}
+
+/** The roles that hold users themselves: a query for each role, which are few, not for each user. */
+async function rolesOf(call: ToolCall, users: readonly Row[]): Promise<ReadonlyMap<string, string[]>> {
+  const found = new Map<string, string[]>(users.map(({ objectId }) => [objectId, []]));
+  const where = { objectId: { $in: [...found.keys()] } };
+  for (const role of await findRoles(call)) {
+    const members = await findMembers(call, role, { where, keys: ['objectId'], limit: MOST_USERS });
+    for (const { objectId } of members) found.get(objectId)?.push(role.name);
+  }
+  return found;
+}

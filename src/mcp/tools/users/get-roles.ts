@@ -1,0 +1,60 @@
+import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
+import { RESULT_BYTES } from '../../kit/page.ts';
+import { pointer, unless, unseen } from '../../kit/records.ts';
+import { everybody, knownTables, rightsOf } from '../../kit/role-rights.ts';
+import { findMembers, findRoles, type Role, rolesNamed } from '../../kit/roles.ts';
+import { titleOf } from '../../kit/titles.ts';
+import { text } from '../parameters.ts';
+import { defineTool, type ToolCall } from '../tool.ts';
+
+/** Members that are named of each role, and of the one that is asked for. */
+const FEW = 50;
+const MANY = 500;
+
+/** SPEC "Other system tables": `_Role`; SPEC "Schema record": permissions. */
+export const getRoles = defineTool({
+  name: 'Get-Roles',
+  group: 'users',
+  description: 'Roles, their members and what each may do per table.',
+  input: { role: text(200).optional() },
+  needs: ['mcp:view'],
+  effect: 'read',
+  about: '_Role',
+  async run(call, { role: wanted }) {
+    const all = await findRoles(call);
+    const roles = wanted === undefined ? all : rolesNamed(all, [wanted]);
+    const tables = knownTables(call);
+    const results: JsonObject[] = [];
+    for (const role of roles)
+      results.push({
+        objectId: role.objectId,
+        name: role.name,
+        ...(await membersOf(call, role, wanted === undefined ? FEW : MANY)),
+        ...(await aboveOf(call, role)),
+        rights: rightsOf(tables, [`role:${role.name}`]),
+      });
+    const open = rightsOf(tables, everybody);
+    return brief({ results, ...(Object.keys(open).length > 0 && { everybodyWhoSignedIn: open }) });
+  },
+});
+
+async function membersOf(call: ToolCall, role: Role, most: number): Promise<JsonObject> {
+  const keys = ['name', 'username'];
+  const members = await unless(unseen, null, () => findMembers(call, role, { keys, limit: most + 1 }));
+  if (!members) return { hidden: ['_User'] };
+  const shown = members.slice(0, most).map((user): JsonValue => ({ objectId: user.objectId, name: titleOf(user) ?? '' }));
+  return { members: shown, ...(members.length > most && { moreMembers: true }) };
+}
+
+/** Roles that hold this one: its members have their rights too (CONTRACT "Records"). */
+async function aboveOf(call: ToolCall, { objectId }: Role): Promise<JsonObject> {
+  const above = await findRoles(call, { roles: pointer('_Role', objectId) });
+  return above.length > 0 ? { alsoHasRightsOf: above.map(({ name }) => name) } : {};
+}
+
+/** Where all is too much for one answer: without rights and members. */
+function brief(answer: { results: JsonObject[] }): JsonObject {
+  if (Buffer.byteLength(JSON.stringify(answer)) <= RESULT_BYTES) return answer;
+  const results = answer.results.map(({ objectId = null, name = null }) => ({ objectId, name })).slice(0, MANY);
+  return { results, truncated: true, hint: 'For members and rights name a role.' };
+}

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { agentPermissions } from '../../../access/index.ts';
+import { updateRow } from '../../kit/records.ts';
+import { choice, objectId } from '../parameters.ts';
+import { defineTool } from '../tool.ts';
+
+/** SPEC "Authentication: Agent-tool layer" 1. They count from the next call on: a user is read at each. */
+export const setUserMcpPermissions = defineTool({
+  name: 'Set-User-MCP-Permissions',
+  group: 'users',
+  description: 'Replace the MCP permissions of a user.',
+  input: { userId: objectId(), permissions: z.array(choice(agentPermissions)).max(100) },
+  needs: ['mcp:edit-page-and-schema'],
+  isAdvanced: true,
+  effect: 'change',
+  isIdempotent: true,
+  about: '_User',
+  async run(call, { userId, permissions }) {
+    const mcpPermissions = [...new Set(permissions)];
+    const { updatedAt = null } = await updateRow(call, '_User', userId, { mcpPermissions });
+    return { objectId: userId, updatedAt, mcpPermissions };
+  },
+});

@@ -1,0 +1,74 @@
+import { lookup as resolve } from 'node:dns';
+import { request } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { Readable } from 'node:stream';
+import ipaddr from 'ipaddr.js';
+
+/** Milliseconds for a whole answer. Its size is the reader's to bound. */
+const TIME_LIMIT = 2_500;
+
+/** `fetch`, as far as the provider uses it: to read the metadata document of a client (its `client_id` is the address). */
+export type Fetch = (address: string, options?: RequestInit) => Promise<Response>;
+
+/** Public by its number, and a cloud's own inside of it. */
+const inside: ReadonlySet<string> = new Set(['168.63.129.16']);
+
+/** Whether an address belongs to the public internet: nothing of this host, its networks, or those of its provider. */
+export function isPublic(address: string): boolean {
+  if (isIP(address) === 0) return false;
+  const parsed = ipaddr.process(address);
+  if (parsed.range() !== 'unicast' || inside.has(parsed.toString())) return false;
+  // Of IPv6 addresses 2000::/3 are given out; others may carry an IPv4 address inside.
+  return !('parts' in parsed) || ((parsed.parts[0] ?? 0) & 0xe000) === 0x2000;
+}
+
+/** Whether an address may be asked at all, as far as it tells by itself. */
+export function mayBeFetched(address: string): boolean {
+  const url = URL.parse(address);
+  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') return false;
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return isIP(host) === 0 ? host.includes('.') && !/\.$/.test(host) : isPublic(host);
+}
+
+/** The name's addresses, all of which have to be public; the connection then goes to one of these, and nobody resolves it again. */
+const publicLookup: LookupFunction = (host, { all }, callback) => {
+  resolve(host, { all: true }, (error, found) => {
+    if (error) return callback(error, []);
+    const [first] = found;
+    if (!first || !found.every(({ address }) => isPublic(address)))
+      return callback(new Error('the name does not lead to the public internet'), []);
+    if (all) callback(null, found);
+    else callback(null, first.address, first.family);
+  });
+};
+
+/**
+ * Reads an address that somebody outside has chosen, from the public internet alone: over https, without following redirects, in bounded
+ * time.
+ * @throws Error where that cannot be
+ */
+export const guardedFetch: Fetch = (address, options) =>
+  new Promise((done, failed) => {
+    if (!mayBeFetched(address)) return failed(new Error('the address is not of the public internet'));
+    const signal = AbortSignal.timeout(TIME_LIMIT);
+    const sent = request(address, {
+      method: 'GET',
+      headers: { ...Object.fromEntries(new Headers(options?.headers)), 'accept-encoding': 'identity' },
+      lookup: publicLookup,
+      agent: false,
+      signal,
+    });
+    sent.on('error', failed);
+    sent.on('response', (answer) => {
+      const headers = new Headers();
+      for (const [name, value] of Object.entries(answer.headers)) if (typeof value === 'string') headers.set(name, value);
+      const status = answer.statusCode ?? 0;
+      // A Response takes no other; none of them is read.
+      if (status < 200 || status > 599 || [204, 205, 304].includes(status)) {
+        answer.destroy();
+        return failed(new Error('the answer is no document'));
+      }
+      done(new Response(Readable.toWeb(answer) as ReadableStream, { status, headers }));
+    });
+    sent.end();
+  });

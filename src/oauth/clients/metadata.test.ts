@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { normalizeClient } from './metadata.ts';
+
+const normalized = (given: Record<string, unknown>) => {
+  const metadata = { redirect_uris: ['https://client.test/back'], ...given };
+  normalizeClient(metadata, (reason) => {
+    throw new Error(reason);
+  });
+  return metadata as Record<string, unknown>;
+};
+
+for (const [uri, type] of [
+  ['https://client.test/back', 'web'],
+  ['http://client.test/back', 'web'],
+  ['http://localhost:1234/back', 'native'],
+  ['http://127.0.0.1/back', 'native'],
+  ['http://[::1]:80/back', 'native'],
+  ['cursor://anysphere.cursor-retrieval/oauth', 'native'],
+  ['com.example.app:/back', 'native'],
+] as const)
+  test(`${uri} is of a ${type} client`, () => {
+    assert.equal(normalized({ redirect_uris: [uri], application_type: 'web' }).application_type, type);
+    assert.equal(normalized({ redirect_uris: ['https://client.test/', uri] }).application_type, type);
+  });
+
+test('what we do not offer is replaced by what we do', () => {
+  const made = normalized({
+    grant_types: ['urn:ietf:params:oauth:grant-type:device_code'],
+    response_types: ['token'],
+    response_modes: ['form_post'],
+    id_token_signed_response_alg: 'HS256',
+  });
+  assert.deepEqual(made.grant_types, ['authorization_code', 'refresh_token']);
+  assert.deepEqual([made.response_types, made.response_modes, made.id_token_signed_response_alg], [['code'], ['query'], 'ES256']);
+});
+
+test('what would be fetched or acted on is left out', () => {
+  const made = normalized({ jwks_uri: 'https://10.0.0.1/', sector_identifier_uri: 'https://10.0.0.1/', scope: 'mcp:view', jwks: {} });
+  assert.deepEqual(
+    Object.keys(made).filter((key) => /jwk|sector|^scope/.test(key)),
+    [],
+  );
+});
+
+test('a name is shown as one line without tricks', () => {
+  assert.equal(normalized({ client_name: '  Good\n\u202eevil\u0000  app\u200b ' }).client_name, 'Good evil app');
+  assert.equal((normalized({ client_name: 'x'.repeat(5_000) }).client_name as string).length, 200);
+  assert.equal('client_name' in normalized({ client_name: '\u200b' }), false);
+});
+
+for (const [what, given, reason] of [
+  ['no redirects', { redirect_uris: undefined }, /must contain members/],
+  ['an empty list', { redirect_uris: [] }, /must contain members/],
+  ['too many', { redirect_uris: Array(21).fill('https://a.test') }, /20 members at most/],
+  ['one too long', { redirect_uris: [`https://a.test/${'x'.repeat(2_000)}`] }, /2000 characters/],
+  ['one that is no text', { redirect_uris: [5] }, /only contain strings/],
+] as const)
+  test(`refused: ${what}`, () => assert.throws(() => normalized(given as object as Record<string, unknown>), reason));

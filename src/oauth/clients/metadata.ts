@@ -1,0 +1,57 @@
+/** Bounds of what a client says of itself. */
+const MOST_REDIRECTS = 20;
+const REDIRECT_LENGTH = 2_000;
+const NAME_LENGTH = 200;
+const TEXT_LENGTH = 1_000;
+
+const loopbacks: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** What a client may say of itself and we pass on. All else that the provider knows is left out: it would fetch it, or act on it. */
+const texts = ['client_uri', 'logo_uri', 'policy_uri', 'tos_uri', 'software_id', 'software_version'] as const;
+const leftOut = [
+  ...['jwks', 'jwks_uri', 'sector_identifier_uri', 'initiate_login_uri', 'contacts', 'scope'],
+  ...['default_acr_values', 'default_max_age', 'require_auth_time'],
+] as const;
+
+/**
+ * Makes of what a client registers, or says in its metadata document, what this service offers, rather than refuse it (RFC 7591, 2): clients
+ * leave out that they are native, and name grants that we have not.
+ * @param metadata changed in place
+ * @param refuse throws invalid_client_metadata
+ */
+export function normalizeClient(metadata: Record<string, unknown>, refuse: (reason: string) => never): void {
+  const uris = metadata.redirect_uris;
+  if (!Array.isArray(uris) || uris.length === 0) return refuse('redirect_uris must contain members');
+  if (uris.length > MOST_REDIRECTS) return refuse(`redirect_uris must contain ${MOST_REDIRECTS} members at most`);
+  for (const uri of uris)
+    if (typeof uri !== 'string' || uri.length > REDIRECT_LENGTH)
+      return refuse(`redirect_uris must only contain strings of ${REDIRECT_LENGTH} characters at most`);
+  const { client_name: name } = metadata;
+  if (typeof name === 'string') metadata.client_name = shown(name, NAME_LENGTH);
+  if (metadata.client_name === '') delete metadata.client_name;
+  for (const key of texts) {
+    const value = metadata[key];
+    if (typeof value !== 'string' || value === '' || value.length > TEXT_LENGTH) delete metadata[key];
+  }
+  for (const key of leftOut) delete metadata[key];
+  metadata.application_type = uris.some(isNative) ? 'native' : 'web';
+  metadata.grant_types = ['authorization_code', 'refresh_token'];
+  metadata.response_types = ['code'];
+  metadata.response_modes = ['query'];
+  metadata.require_auth_time = false;
+  metadata.subject_type = 'public';
+  metadata.id_token_signed_response_alg = 'ES256';
+}
+
+/** Whether a redirect goes to a program on the user's own device: the provider takes such from native clients alone. */
+function isNative(uri: string): boolean {
+  const url = URL.parse(uri);
+  if (!url) return false;
+  return url.protocol === 'http:' ? loopbacks.has(url.hostname) : url.protocol !== 'https:';
+}
+
+/** A name as it is shown: no invisible characters, nothing that turns the text around, one line. */
+function shown(text: string, length: number): string {
+  const visible = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]+/gu, ' ').replace(/\s+/g, ' ');
+  return [...visible].slice(0, length).join('').trim();
+}

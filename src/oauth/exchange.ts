@@ -1,0 +1,31 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Systems } from '../systems/index.ts';
+import type { System } from '../systems/index.ts';
+
+/** Holds the system that a path names for the time of some work. @returns what the work returns; `undefined` where there is no such system */
+export async function withSystem<T>(
+  systems: Systems,
+  request: FastifyRequest,
+  work: (system: System) => Promise<T>,
+): Promise<T | undefined> {
+  const system = await systems.acquire((request.params as { readonly appId: string }).appId);
+  if (!system) return undefined;
+  try {
+    return await work(system);
+  } finally {
+    system.release();
+  }
+}
+
+/** The one value of a parameter of the query. */
+export function queryValue(request: FastifyRequest, name: string): string | undefined {
+  const value = (request.query as ReadonlyMap<string, unknown>).get(name);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Hands an answer over to who writes it by hand, with the headers that all answers have. */
+export function handOver(reply: FastifyReply): void {
+  const headers = reply.getHeaders();
+  reply.hijack();
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) reply.raw.setHeader(name, value);
+}

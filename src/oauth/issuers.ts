@@ -1,0 +1,71 @@
+import type Provider from 'oidc-provider';
+import type { System } from '../systems/index.ts';
+import { addressesOf, type IssuerAddresses } from './addresses.ts';
+import type { Fetch } from './clients/guarded-fetch.ts';
+import { Items } from './items/items.ts';
+import { Sealer } from './items/seal.ts';
+import { openKeys } from './keys.ts';
+import type { ProviderParts } from './provider.ts';
+import { TokenReader } from './tokens.ts';
+
+/** The authorization server of one open system. */
+export interface Issuer {
+  readonly addresses: IssuerAddresses;
+  readonly items: Items;
+  readonly tokens: TokenReader;
+  readonly keys: ProviderParts['keys'];
+  /** Made when it is first needed: checking a token takes less. */
+  provider(): Promise<Provider>;
+}
+
+/** What issuers are made of. */
+export interface IssuerParts {
+  /** The service's address as clients see it, without a slash at its end. */
+  readonly baseUrl: () => string;
+  readonly secret: string;
+  readonly markOf: (system: System, userId: string) => Promise<string | null>;
+  readonly fetch: Fetch;
+  readonly report: (error: unknown) => void;
+}
+
+/** The issuers of this process: each for as long as its system is open. */
+export class Issuers {
+  readonly #parts: IssuerParts;
+  readonly #made = new WeakMap<System, { readonly base: string; readonly issuer: Promise<Issuer> }>();
+
+  constructor(parts: IssuerParts) {
+    this.#parts = parts;
+  }
+
+  /** @param system held by the caller */
+  of(system: System): Promise<Issuer> {
+    const base = this.#parts.baseUrl();
+    const known = this.#made.get(system);
+    if (known?.base === base) return known.issuer;
+    const issuer = this.#make(system, base);
+    this.#made.set(system, { base, issuer });
+    // The next one tries again.
+    issuer.catch(() => this.#made.delete(system));
+    return issuer;
+  }
+
+  async #make(system: System, base: string): Promise<Issuer> {
+    const { secret, markOf, fetch, report } = this.#parts;
+    const addresses = addressesOf(base, system.appId);
+    const items = new Items(system.store, new Sealer(secret, system.appId));
+    const keys = await openKeys(items);
+    const tokens = new TokenReader(keys, addresses);
+    let provider: Promise<Provider> | undefined;
+    return {
+      addresses,
+      items,
+      tokens,
+      keys,
+      // Loaded where it is used: most processes serve systems that nobody signs in to.
+      provider: () =>
+        (provider ??= import('./provider.ts').then(({ makeProvider }) =>
+          makeProvider({ addresses, items, keys, tokens, fetch, report, markOf: (userId) => markOf(system, userId) }),
+        )),
+    };
+  }
+}

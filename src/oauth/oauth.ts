@@ -1,0 +1,183 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AgentPermission } from '../access/index.ts';
+import { ServiceError, serviceError } from '../errors/fail.ts';
+import { renderError } from '../errors/render.ts';
+import type { Logger } from '../observe/index.ts';
+import type { System, Systems } from '../systems/index.ts';
+import type { Users } from '../users/index.ts';
+import { endpoints, mountOf } from './addresses.ts';
+import { type Fetch, guardedFetch } from './clients/guarded-fetch.ts';
+import { handOver, queryValue, withSystem } from './exchange.ts';
+import { InteractionGone, type Outcome, showInteraction, takeInteraction, type Visit } from './interaction.ts';
+import { Issuers } from './issuers.ts';
+import { registerMetadata } from './metadata-routes.ts';
+import { deadEndPage } from './pages/dead-end.ts';
+import { chooseLanguage } from './pages/language.ts';
+import { pageHeaders, redirectSources } from './pages/page.ts';
+import type { DeadEnd } from './pages/texts.ts';
+
+/** What comes of an access token at a system's agent tools. */
+export type BearerVerdict =
+  | {
+      readonly kind: 'valid';
+      readonly userId: string;
+      /** What the user granted. What he still has himself is to be asked at each call. */
+      readonly scopes: readonly AgentPermission[];
+      readonly clientId: string;
+    }
+  /** The system has signed it: it has expired, was revoked, or is for another resource. */
+  | { readonly kind: 'ended' }
+  /** The system has never signed it. */
+  | { readonly kind: 'unknown' };
+
+/** Counts requests of an address. */
+export interface AddressCounter {
+  /** @throws TooManyRequests (155) */
+  count(address: string): void;
+}
+
+/** What the authorization servers of all systems are made of. */
+export interface OAuthParts {
+  readonly systems: Systems;
+  readonly users: Users;
+  readonly log: Logger;
+  /** The service's address as clients see it, without a slash at its end. */
+  readonly baseUrl: () => string;
+  /** Of this installation: what is kept is sealed with it. */
+  readonly secret: string;
+  /** Requests a minute from one address; 0: no limit. */
+  readonly rateLimits: { readonly login: number };
+  /** Makes a limit of requests a minute from one address; 0: none. */
+  readonly limitOf: (most: number) => AddressCounter | null;
+  /** In place of the one that reaches the public internet alone. */
+  readonly fetch?: Fetch;
+}
+
+/** Requests a minute from one address: to register a client, which leaves a row for a day; to begin to sign in, for an hour. */
+const REGISTRATIONS = 60;
+const AUTHORIZATIONS = 300;
+
+/**
+ * Sign-in for agents (SPEC "Authentication: Agent-tool layer"; docs/adr/0014-sign-in.md): each system is an OAuth 2.1 authorization server
+ * of its own.
+ */
+export class OAuth {
+  readonly #parts: OAuthParts;
+  readonly #issuers: Issuers;
+  readonly #attempts: AddressCounter | null;
+  readonly #registrations: AddressCounter | null;
+  readonly #authorizations: AddressCounter | null;
+
+  constructor(parts: OAuthParts) {
+    const { baseUrl, secret, users, log, limitOf, rateLimits, fetch = guardedFetch } = parts;
+    this.#parts = parts;
+    this.#issuers = new Issuers({
+      baseUrl,
+      secret,
+      fetch,
+      markOf: (system, userId) => users.markOf(system.store, userId),
+      report: (error) => log.error({ err: error }, 'a sign-in for an agent failed'),
+    });
+    this.#attempts = limitOf(rateLimits.login);
+    this.#registrations = limitOf(REGISTRATIONS);
+    this.#authorizations = limitOf(AUTHORIZATIONS);
+  }
+
+  /** What an access token is good for. @param system held by the caller */
+  async bearer(system: System, token: string): Promise<BearerVerdict> {
+    const { tokens, items } = await this.#issuers.of(system);
+    const said = await tokens.read(token);
+    if (!said) return { kind: 'unknown' };
+    const { isOver, userId, scopes, clientId, grant } = said;
+    if (isOver || !(await items.isThere('Grant', grant))) return { kind: 'ended' };
+    return { kind: 'valid', userId, scopes, clientId };
+  }
+
+  /** Adds the addresses of CONTRACT "Addresses" to a server. */
+  async register(server: FastifyInstance): Promise<void> {
+    registerMetadata(server, this.#parts);
+    const page = `${mountOf(':appId')}/interaction/:uid`;
+    server.get(page, (request, reply) => this.#page(request, reply, showInteraction));
+    server.post(page, { bodyLimit: FORM_BYTES }, (request, reply) => this.#page(request, reply, takeInteraction));
+    await server.register(async (scope) => {
+      // The provider reads bodies itself.
+      scope.removeAllContentTypeParsers();
+      scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+      const provided = (method: 'GET' | 'POST', path: string, limit: AddressCounter | null = null) =>
+        scope.route({ method, url: mountOf(':appId') + path, handler: (request, reply) => this.#provide(request, reply, limit) });
+      provided('GET', endpoints.authorization, this.#authorizations);
+      provided('GET', `${endpoints.authorization}/:uid`);
+      provided('GET', endpoints.jwks);
+      provided('POST', endpoints.token);
+      provided('POST', endpoints.registration, this.#registrations);
+      provided('POST', endpoints.revocation);
+    });
+  }
+
+  /** Hands a request over to the provider of its system. */
+  async #provide(request: FastifyRequest, reply: FastifyReply, limit: AddressCounter | null): Promise<void> {
+    const isPage = request.url.startsWith(`${mountOf((request.params as { appId: string }).appId)}${endpoints.authorization}`);
+    try {
+      limit?.count(request.ip);
+      const isKnown = await withSystem(this.#parts.systems, request, async (system) => {
+        const provider = await (await this.#issuers.of(system)).provider();
+        handOver(reply);
+        const { raw } = request;
+        raw.url = (raw.url ?? '').replace(mount, '');
+        await provider.callback()(raw, reply.raw);
+        return true;
+      });
+      if (!isKnown) this.#refuse(request, reply, serviceError('notFound'), isPage);
+    } catch (error) {
+      if (reply.sent) throw error;
+      this.#refuse(request, reply, error, isPage);
+    }
+  }
+
+  async #page(request: FastifyRequest, reply: FastifyReply, take: (visit: Visit) => Promise<Outcome>): Promise<void> {
+    const { systems, users } = this.#parts;
+    const countAttempt = () => this.#attempts?.count(request.ip);
+    try {
+      const outcome = await withSystem(systems, request, async (system) => {
+        const issuer = await this.#issuers.of(system);
+        const provider = await issuer.provider();
+        return take({ system, addresses: issuer.addresses, provider, users, request, reply, countAttempt });
+      });
+      if (!outcome) this.#refuse(request, reply, serviceError('notFound'), true);
+      else if ('goTo' in outcome) reply.code(303).headers({ location: outcome.goTo, 'cache-control': 'no-store' }).send('');
+      else reply.code(outcome.status).headers(pageHeaders(redirectSources(outcome.redirectUri))).send(outcome.html);
+    } catch (error) {
+      this.#refuse(request, reply, error, true);
+    }
+  }
+
+  /** @param isPage whether a browser shows the answer to somebody */
+  #refuse(request: FastifyRequest, reply: FastifyReply, error: unknown, isPage: boolean): void {
+    if (!(error instanceof ServiceError || error instanceof InteractionGone))
+      this.#parts.log.error({ err: error, request: request.id }, 'a sign-in for an agent failed');
+    const status = error instanceof InteractionGone ? 400 : error instanceof ServiceError ? error.status : 500;
+    const { retryAfter } = error as { retryAfter?: number };
+    if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+    reply.code(status);
+    if (isPage) {
+      const language = chooseLanguage({
+        asked: queryValue(request, 'lang'),
+        locales: queryValue(request, 'ui_locales'),
+        acceptLanguage: request.headers['accept-language'],
+      });
+      reply.headers(pageHeaders()).send(deadEndPage(language, endOf(error)));
+    } else reply.type('application/json; charset=utf-8').send(renderError(error).json);
+  }
+}
+
+/** A name and a password of the longest kind, every character of them percent-encoded. */
+const FORM_BYTES = 32 * 1024;
+/** What the provider does not know of a path. */
+const mount = /^\/oauth\/[^/?#]+/;
+
+function endOf(error: unknown): DeadEnd {
+  if (error instanceof InteractionGone) return 'gone';
+  if (!(error instanceof ServiceError)) return 'fault';
+  if (error.key === 'notFound') return 'unknown';
+  return error.key === 'tooManyRequests' ? 'tooMany' : 'fault';
+}

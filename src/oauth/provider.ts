@@ -1,0 +1,198 @@
+import type { EventEmitter } from 'node:events';
+import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import { agentPermissions } from '../access/index.ts';
+import { endpoints, type IssuerAddresses } from './addresses.ts';
+import { type Fetch, mayBeFetched } from './clients/guarded-fetch.ts';
+import { normalizeClient } from './clients/metadata.ts';
+import { ItemAdapter } from './items/adapter.ts';
+import type { Items } from './items/items.ts';
+import { keyOf } from './items/seal.ts';
+import type { SystemKeys } from './keys.ts';
+import { chooseLanguage } from './pages/language.ts';
+import { deadEndPage } from './pages/dead-end.ts';
+import { pageHeaders } from './pages/page.ts';
+import { interactionPrompts } from './policy.ts';
+import { normalizeRequest } from './request.ts';
+import { grantClaim, type TokenReader } from './tokens.ts';
+
+/** Seconds. */
+const HOUR = 3_600;
+const DAY = 24 * HOUR;
+
+const lifetimes = {
+  accessToken: HOUR,
+  code: 60,
+  interaction: HOUR,
+  /** Of a browser that has signed in. */
+  session: 12 * HOUR,
+  /** Of a refresh token that is not used; each use makes another one. */
+  refreshToken: 30 * DAY,
+} as const;
+
+/** Bytes of a client's metadata document. */
+const DOCUMENT_BYTES = 16 * 1024;
+
+/** What a provider is made of. */
+export interface ProviderParts {
+  readonly addresses: IssuerAddresses;
+  readonly items: Items;
+  readonly keys: SystemKeys;
+  readonly tokens: TokenReader;
+  /** The mark that a user would sign in with now; `null` where he cannot. */
+  readonly markOf: (userId: string) => Promise<string | null>;
+  readonly fetch: Fetch;
+  /** Hears of faults of ours. */
+  readonly report: (error: unknown) => void;
+}
+
+/** Makes the authorization server of one system (docs/adr/0014-sign-in.md). It is to be asked for paths below its issuer's. */
+export function makeProvider(parts: ProviderParts): Provider {
+  const { addresses, report } = parts;
+  const provider = new Provider(addresses.issuer, configurationOf(parts));
+  answerAsIssuer(provider, addresses);
+  // Else the framework below would print it.
+  (provider as EventEmitter).on('error', report);
+  provider.on('server_error', (_context, error) => report(error));
+  provider.use(async (context, next) => {
+    const { path, method } = context;
+    if (path === endpoints.authorization && method === 'GET') context.query = normalizeRequest(context.query);
+    // Clients of the other endpoints are programs, whatever they say they accept.
+    if (method === 'POST') context.req.headers.accept = 'application/json';
+    await next();
+    if (path === endpoints.revocation) await revokeAccessToken(context as unknown as KoaContextWithOIDC, parts);
+  });
+  return provider;
+}
+
+/** What a request's headers say of its host does not matter: an issuer's addresses are its own. */
+function answerAsIssuer(provider: Provider, { issuer, path }: IssuerAddresses): void {
+  const { protocol, host, origin } = new URL(issuer);
+  Object.defineProperties(provider.request, {
+    protocol: { value: protocol.slice(0, -1) },
+    host: { value: host },
+    origin: { value: origin },
+    href: { value: issuer },
+  });
+  // Where the provider finds what its own paths are below.
+  (provider.context as { mountPath?: string }).mountPath = path;
+}
+
+/** The provider revokes no signed tokens: once it knows the client, their grant is revoked here (RFC 7009). */
+async function revokeAccessToken(context: KoaContextWithOIDC, { tokens, items }: ProviderParts): Promise<void> {
+  if ((context.body as { error?: unknown } | undefined)?.error !== 'unsupported_token_type') return;
+  const { client, params } = context.oidc;
+  const token = await tokens.read(String(params?.token));
+  if (token && token.clientId === client?.clientId) await items.removeFamily(token.grant);
+  context.status = 200;
+  context.body = '';
+}
+
+function configurationOf({ addresses, items, keys, markOf, fetch }: ProviderParts): Configuration {
+  const { issuer, path, resource, isHttps } = addresses;
+  const cookie = { httpOnly: true, sameSite: 'lax', secure: isHttps } as const;
+  return {
+    adapter: (kind) => new ItemAdapter(items, kind),
+    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
+    clientBasedCORS: () => true,
+    clientDefaults: { id_token_signed_response_alg: 'ES256' },
+    cookies: {
+      keys: [...keys.cookies],
+      names: { session: 'agent_session', interaction: 'agent_interaction', resume: 'agent_resume' },
+      long: { ...cookie, path },
+      // Its path is that of the page.
+      short: cookie,
+    },
+    enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
+    expiresWithSession: () => false,
+    extraClientMetadata: {
+      properties: ['software_id', 'software_version'],
+      validator(_context, name, _value, metadata) {
+        // It is called for each of these, before what the provider looks at itself.
+        if (name === 'software_id')
+          normalizeClient(metadata as Record<string, unknown>, (reason) => {
+            throw new errors.InvalidClientMetadata(reason);
+          });
+      },
+    },
+    extraTokenClaims: (_context, token) =>
+      'grantId' in token && token.grantId !== undefined ? { [grantClaim]: keyOf('Grant', token.grantId) } : undefined,
+    features: {
+      clientIdMetadataDocument: {
+        enabled: true,
+        ack: 'draft-02',
+        allowFetch: (_context, id) => mayBeFetched(id),
+        cacheDuration: { min: 5 * 60, max: DAY },
+      },
+      devInteractions: { enabled: false },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      registration: { enabled: true, issueRegistrationAccessToken: false },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => resource,
+        useGrantedResource: () => true,
+        getResourceServerInfo(_context, asked) {
+          if (asked !== resource) throw new errors.InvalidTarget();
+          return {
+            scope: agentPermissions.join(' '),
+            audience: resource,
+            accessTokenFormat: 'jwt',
+            accessTokenTTL: lifetimes.accessToken,
+            jwt: { sign: { alg: 'ES256' } },
+          };
+        },
+      },
+      revocation: { enabled: true, allowedPolicy: (_context, client, token) => token.clientId === client.clientId },
+      rpInitiatedLogout: { enabled: false },
+      userinfo: { enabled: false },
+    },
+    fetch: (address, options) => fetch(String(address), options),
+    fetchResponseBodyLimits: { 'client_id metadata document': DOCUMENT_BYTES },
+    async findAccount(_context, userId, source) {
+      const mark = await markOf(userId);
+      // A code and a refresh token are good for as long as the password that they were got with (CONTRACT "Records": password change).
+      if (mark === null || (source !== undefined && (source as { acr?: string }).acr !== mark)) return undefined;
+      return { accountId: userId, claims: () => ({ sub: userId }) };
+    },
+    interactions: {
+      policy: interactionPrompts(markOf),
+      url: (_context, { uid }) => `${issuer}/interaction/${uid}`,
+    },
+    issueRefreshToken: () => true,
+    jwks: { keys: keys.signing },
+    // Each consent is a grant of its own, so that revoking one leaves the user's other connections alone.
+    async loadExistingGrant({ oidc }) {
+      const grantId = oidc.result?.consent?.grantId;
+      return grantId === undefined ? undefined : oidc.provider.Grant.find(grantId);
+    },
+    pkce: { required: () => true },
+    renderError(context, out) {
+      const { error, error_description: description } = out;
+      const isFault = error === 'server_error';
+      const isGone = description !== undefined && /session|expired/.test(description) && context.oidc.route === 'resume';
+      const language = chooseLanguage({
+        locales: context.query.ui_locales,
+        acceptLanguage: context.get('accept-language'),
+      });
+      context.set(pageHeaders());
+      const detail = isFault || isGone ? undefined : `${error}: ${description ?? ''}`;
+      context.body = deadEndPage(language, isFault ? 'fault' : isGone ? 'gone' : 'badRequest', detail);
+    },
+    responseTypes: ['code'],
+    async rotateRefreshToken({ oidc }) {
+      const { Grant } = oidc.entities;
+      if (Grant?.jti !== undefined) await items.extend('Grant', Grant.jti, Date.now() + lifetimes.refreshToken * 1_000);
+      return true;
+    },
+    routes: { ...endpoints, end_session: '/unused' },
+    ttl: {
+      AccessToken: lifetimes.accessToken,
+      AuthorizationCode: lifetimes.code,
+      Grant: lifetimes.refreshToken,
+      IdToken: lifetimes.accessToken,
+      Interaction: lifetimes.interaction,
+      RefreshToken: lifetimes.refreshToken,
+      Session: lifetimes.session,
+    },
+  };
+}

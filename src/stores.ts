@@ -1,0 +1,80 @@
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Addresses, type Config } from './config/index.ts';
+import { OperatorError } from './kernel/operator-error.ts';
+import type { Logger } from './observe/index.ts';
+import type { Engine } from './storage/port.ts';
+import type { Registry } from './storage/registry.ts';
+import { SqliteEngine, SqliteRegistry } from './storage/sqlite/index.ts';
+
+/** Where all that a service keeps of its systems is: opened here and nowhere else. */
+export interface Stores {
+  readonly registry: Registry;
+  readonly engine: Engine;
+  /** That the engine's readers write. */
+  readonly addresses: Addresses;
+  close(): Promise<void>;
+}
+
+/** Opens PostgreSQL where DATABASE_URL says so, else the embedded store. @throws OperatorError where it cannot be used */
+export async function openStores(config: Config, databaseUrl: string | undefined, log: Logger): Promise<Stores> {
+  return databaseUrl === undefined ? openEmbedded(config, log) : openPostgres(config, databaseUrl, log);
+}
+
+/** @param alone whether no other process may use it meanwhile @throws OperatorError where it cannot be used */
+export async function openPostgres(config: Config, url: string, log: Logger, alone = false): Promise<Stores> {
+  const addresses = new Addresses(config);
+  // Loaded where it is used: the embedded store starts without it.
+  const { PostgresEngine } = await import('./storage/postgres/index.ts');
+  const engine = await PostgresEngine.connect(url, {
+    timeLimit: config.queryTimeout,
+    connections: config.databaseConnections,
+    alone,
+    addressesOf: (appId) => addresses.filesOf(appId),
+    report: (fault) => log.error({ fault }, 'PostgreSQL'),
+  });
+  return { registry: engine.registry, engine, addresses, close: () => engine.close() };
+}
+
+/** The store in DATA_DIR. */
+export function openEmbedded(config: Config, log: Logger): Stores {
+  const { dataDir, queryTimeout } = config;
+  const addresses = new Addresses(config);
+  const registry = new SqliteRegistry(registryOf({ dataDir }));
+  const engine = new SqliteEngine(join(dataDir, 'systems'), {
+    timeLimit: queryTimeout,
+    addressesOf: (appId) => addresses.filesOf(appId),
+    report: (fault) => log.error({ fault }, 'the embedded engine failed'),
+  });
+  return {
+    registry,
+    engine,
+    addresses,
+    async close() {
+      await engine.close();
+      registry.close();
+    },
+  };
+}
+
+/** @throws OperatorError where DATA_DIR holds nothing */
+export function refuseEmpty(config: Config): void {
+  if (!existsSync(registryOf(config)))
+    throw new OperatorError(`DATA_DIR: ${config.dataDir} holds no systems; run this where the service runs, or set DATA_DIR`);
+}
+
+const registryOf = ({ dataDir }: Pick<Config, 'dataDir'>) => join(dataDir, 'registry.sqlite');
+
+/**
+ * Makes DATA_DIR where there is none. Whatever the process writes is for its own user alone; a directory that is there keeps its mode.
+ * @throws OperatorError where it is no directory
+ */
+export function makeDataDirectory({ dataDir }: Config): void {
+  process.umask(0o077);
+  // Where the parent is there, one directory is made: making several never returns on file systems that take none.
+  if (!existsSync(dataDir)) mkdirSync(dataDir, { recursive: !existsSync(dirname(dataDir)) });
+  else if (!statSync(dataDir).isDirectory()) throw new OperatorError(`DATA_DIR: ${dataDir} is not a directory`);
+}
+
+/** Who serves DATA_DIR holds this. */
+export const lockOf = ({ dataDir }: Config) => join(dataDir, 'service.lock');

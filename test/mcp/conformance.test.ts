@@ -1,0 +1,143 @@
+/** The protocol's own conformance suite, in its command line, against the service as it is started. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { mcpAddress } from '../support/mcp.ts';
+import { type Service, startService } from '../support/service.ts';
+
+const suite = fileURLToPath(new URL('../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url));
+const baselineFile = new URL('conformance-baseline.yml', import.meta.url);
+
+interface Check {
+  id: string;
+  status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED' | 'INFO';
+  errorMessage?: string;
+}
+
+/** What was found, by scenario. */
+type Findings = Map<string, Check[]>;
+
+let service: Service;
+let proxy: Server;
+let directory: string;
+
+before(async () => {
+  service = await startService();
+  proxy = await keyProxy(service);
+  directory = await mkdtemp(join(tmpdir(), 'rds-conformance-'));
+});
+
+after(async () => {
+  proxy?.close();
+  proxy?.closeAllConnections();
+  await service?.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** The suite sends no headers of ours: this adds the key. */
+async function keyProxy(to: Service): Promise<Server> {
+  const target = new URL(mcpAddress(to));
+  const server = createServer((incoming, outgoing) => {
+    const { method = 'POST', headers } = incoming;
+    const forwarded = request(target, { method, headers: { ...headers, 'x-platform-api-key': to.apiKey } }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    forwarded.on('error', () => outgoing.destroy());
+    outgoing.on('close', () => forwarded.destroy());
+    incoming.pipe(forwarded);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+async function run(name: string, args: readonly string[]): Promise<Findings> {
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/mcp`;
+  const output = join(directory, name);
+  const all = [suite, 'server', '--url', url, '--output-dir', output, ...args];
+  // It ends with 1 where any check fails; what fails is read from its files.
+  const said = await new Promise<string>((resolve) =>
+    execFile(process.execPath, all, { cwd: directory, timeout: 120_000 }, (_error, stdout, stderr) => resolve(stdout + stderr)),
+  );
+  const findings: Findings = new Map();
+  for (const entry of await readdir(output).catch(() => assert.fail(said))) {
+    const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT/.exec(entry)?.[1];
+    if (scenario) findings.set(scenario, JSON.parse(await readFile(join(output, entry, 'checks.json'), 'utf8')));
+  }
+  return findings;
+}
+
+/** The checks that are known not to hold, each below the reason for it. */
+async function baseline(): Promise<Set<string>> {
+  const entries = new Set<string>();
+  let reason: string | undefined;
+  for (const line of (await readFile(baselineFile, 'utf8')).split('\n')) {
+    const [, comment, entry] = /^ {2}(?:# (.+)|- (\S+))$/.exec(line) ?? [];
+    if (line === '') reason = undefined;
+    if (comment) reason = comment;
+    if (!entry) continue;
+    assert.ok(reason, `${entry} stands in the baseline without a reason`);
+    entries.add(entry);
+  }
+  return entries;
+}
+
+/** How many checks have to hold, by scenario: a scenario that could test nothing passes too. */
+const least: Record<string, readonly (readonly [scenario: string, checks: number])[]> = {
+  all: [
+    ['server-initialize', 1],
+    ['ping', 1],
+    ['tools-list', 2],
+    ['dns-rebinding-protection', 2],
+    ['http-header-validation', 14],
+    ['server-stateless', 22],
+    ['caching', 3],
+  ],
+  '2025-11-25': [
+    ['server-initialize', 1],
+    ['ping', 1],
+    ['tools-list', 2],
+    ['dns-rebinding-protection', 2],
+  ],
+  '2026-07-28': [
+    ['tools-list', 3],
+    ['dns-rebinding-protection', 2],
+    ['http-header-validation', 14],
+    ['server-stateless', 22],
+    ['caching', 3],
+  ],
+};
+
+/** `all` is each scenario at its own revision; a revision's requirements are each at that one. */
+const runs: readonly (readonly [name: string, args: readonly string[]])[] = [
+  ['all', ['--suite', 'all']],
+  ['2025-11-25', ['--requirements', '2025-11-25']],
+  ['2026-07-28', ['--requirements', '2026-07-28']],
+];
+
+for (const [name, args] of runs) {
+  test(`conformance suite: ${name}`, async () => {
+    const findings = await run(name, args);
+    const known = await baseline();
+    const failed = new Map<string, string>();
+    for (const [scenario, checks] of findings)
+      for (const { id, status, errorMessage = '' } of checks)
+        if (status === 'FAILURE') failed.set(`${scenario}:${id}`, errorMessage);
+    const unexpected = [...failed].filter(([check]) => !known.has(check)).map(([check, why]) => `${check}: ${why}`);
+    assert.deepEqual(unexpected, [], 'checks that fail and are not in the baseline');
+    if (name === 'all') {
+      const stale = [...known].filter((check) => !failed.has(check));
+      assert.deepEqual(stale, [], 'checks of the baseline that do not fail');
+    }
+    for (const [scenario, count] of least[name] ?? []) {
+      const held = (findings.get(scenario) ?? []).filter(({ status }) => status === 'SUCCESS').length;
+      assert.ok(held >= count, `${scenario}: ${held} checks hold, not ${count}`);
+    }
+  });
+}

@@ -1,0 +1,111 @@
+/** SPEC "Agent-tool layer (MCP)": Get-Schema; "Schema record". */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Json, unique } from '../../../support/records.ts';
+import { bytesOf, MOST_BYTES, onEachEngine } from './world.ts';
+
+onEachEngine('Get-Schema', ({ use, refused, call, table, create }) => {
+  test('names only: every table but the blocked ones', async () => {
+    const own = await table();
+    const { results } = await use('Get-Schema', { tablesNameOnly: true });
+    const all = (await call('GET', '/platform/schemas')).body.results.map((one: Json) => one.className);
+    const blocked = ['Config', '_Session', '_Role'];
+    assert.deepEqual(
+      results,
+      all.filter((name: string) => !blocked.includes(name)),
+    );
+    assert.ok(results.includes(own) && results.includes('_User') && results.includes('_Dictionary'));
+  });
+
+  test('a table named like the settings of a mail server is blocked', async () => {
+    await table({}, 'SMTP');
+    const { results } = await use('Get-Schema', { tablesNameOnly: true });
+    assert.ok(!results.includes('SMTP'));
+    assert.deepEqual(await use('Get-Schema', { className: 'SMTP' }), {});
+  });
+
+  test('without a name: every table with every field, its type, target and label', async () => {
+    const answer = await use('Get-Schema');
+    assert.ok(bytesOf(answer) <= MOST_BYTES);
+    assert.equal(answer.truncated, undefined);
+    const { results } = await use('Get-Schema', { tablesNameOnly: true });
+    assert.deepEqual(
+      answer.results.map((one: Json) => one.className),
+      results,
+    );
+    const accounts = answer.results.find((one: Json) => one.className === 'Accounts');
+    assert.equal(accounts.fields.Name, 'String שם');
+    assert.equal(accounts.fields.StatusId, 'Pointer<AccountStatuses> סטטוס לקוח');
+    assert.match(answer.hint, /className/);
+  });
+
+  test('one table: its schema record with labels, permissions, timeline and triggers', async () => {
+    const trigger = await create('_Trigger', {
+      Name: 'greets',
+      table: 'Notes',
+      events: ['create'],
+      actions: [{ type: 'notification', actionData: { user: 'OwnerId', content: 'x' } }],
+      Active: false,
+    });
+    const notes = await use('Get-Schema', { className: 'Notes' });
+    const { body } = await call('GET', '/platform/schemas/Notes', { query: { withDictionary: true } });
+    assert.deepEqual(notes, body);
+    assert.equal(notes.className, 'Notes');
+    assert.equal(notes.fields.Name.type, 'String');
+    assert.equal(typeof notes.fields.Name.dictionary, 'string');
+    assert.deepEqual(notes.classLevelPermissions.find['role:Admin'], true);
+    assert.ok(notes.timeline.displayFields);
+    assert.deepEqual(
+      notes.triggers.map((one: Json) => one._id),
+      [trigger],
+    );
+  });
+
+  test('nothing of roles, sessions and flags', async () => {
+    for (const className of ['_Role', '_Session', 'Config']) assert.deepEqual(await use('Get-Schema', { className }), {});
+  });
+
+  test('secrets are in no schema', async () => {
+    const users = await use('Get-Schema', { className: '_User' });
+    assert.deepEqual(
+      Object.keys(users.fields).filter((name) => name.startsWith('_')),
+      ['_failed_login_count'],
+    );
+    const accounts = await use('Get-Schema', { className: 'Accounts' });
+    assert.equal(accounts.fields._phone_key, undefined);
+  });
+
+  test('a table that there is not', async () => {
+    const error = await refused('Get-Schema', { className: 'accounts' }, 103, /^Class accounts does not exist\. \(code 103\)\./);
+    assert.match(error.next, /Get-Schema/);
+    await refused('Get-Schema', { className: '_TriggerQueue' }, 103, /does not exist/);
+    await refused('Get-Schema', { className: '__proto__' }, 103, /does not exist/);
+  });
+
+  test('wrong arguments', async () => {
+    await refused('Get-Schema', { className: 5 }, 107, /className must be of type string/);
+    await refused('Get-Schema', { className: '' }, 107, /className must not be empty/);
+    await refused('Get-Schema', { tablesNameOnly: 'yes' }, 107, /tablesNameOnly must be of type boolean/);
+    await refused('Get-Schema', { table: 'Accounts' }, 107, /table is unknown/);
+  });
+
+  test('a table of very long triggers and many fields comes shortened, not refused', async () => {
+    const name = await table({ F: 'String' });
+    const html = 'x'.repeat(70_000);
+    await create('_Trigger', {
+      Name: 'long',
+      table: name,
+      events: ['create'],
+      actions: [{ type: 'e-mail', actionData: { to: 'a@example.com', subject: 's', html } }],
+      Active: false,
+    });
+    const shown = await use('Get-Schema', { className: name });
+    assert.deepEqual(shown.triggers[0].events, ['create']);
+    assert.equal(shown.triggers[0].actions, undefined);
+    assert.match(shown.hint, /Get-Triggers/);
+    const wide = await table(Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [unique(`f${at}`), 'String'])));
+    const widest = await use('Get-Schema', { className: wide });
+    assert.equal(Object.keys(widest.fields).length, 1_000);
+    assert.ok(bytesOf(widest) <= MOST_BYTES);
+  });
+});

@@ -1,0 +1,274 @@
+/** Signing in for an agent, as a browser and a program do it: pages, cookies, redirects, tokens. */
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import type { Service } from './service.ts';
+import { newName, password, relate, type User } from './users.ts';
+
+export type Where = Pick<Service, 'url' | 'appId' | 'call'>;
+
+export const everything = ['mcp:view', 'mcp:create', 'mcp:update', 'mcp:edit-page-and-schema'] as const;
+export type Permission = (typeof everything)[number];
+
+/** Where nobody listens: the browser stops there. */
+export const redirectUri = 'https://client.test/back';
+
+export const issuerOf = ({ url, appId }: Pick<Service, 'url' | 'appId'>) => `${url}/oauth/${appId}`;
+export const resourceOf = ({ url, appId }: Pick<Service, 'url' | 'appId'>) => `${url}/mcp/${appId}`;
+
+/** A user of the role Admin with these permissions for agents; made with the master key. */
+export async function agentUser({ call }: Pick<Service, 'call'>, permissions: readonly Permission[] = everything): Promise<User> {
+  const body = { username: newName(), password, mcpPermissions: permissions };
+  const answer = await call('POST', '/platform/users', { body });
+  assert.equal(answer.status, 201, answer.text);
+  const user = { id: answer.body.objectId, username: body.username, token: answer.body.sessionToken };
+  const roles = await call('GET', '/platform/roles', { query: { where: { name: 'Admin' } } });
+  const [admin] = roles.body.results;
+  const joined = await call('PUT', `/platform/roles/${admin.objectId}`, { body: { users: relate('AddRelation', '_User', [user.id]) } });
+  assert.equal(joined.status, 200, joined.text);
+  return user;
+}
+
+export interface Client {
+  client_id: string;
+  client_secret?: string;
+  [key: string]: any;
+}
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  text: string;
+  body: any;
+}
+
+export async function replyOf(response: Response): Promise<Reply> {
+  const text = await response.text();
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    body = undefined;
+  }
+  return { status: response.status, headers: response.headers, text, body };
+}
+
+/** Registers a client (RFC 7591), whatever comes of it. */
+export const tryRegister = async (where: Where, metadata: object): Promise<Reply> =>
+  replyOf(
+    await fetch(`${issuerOf(where)}/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(metadata),
+    }),
+  );
+
+/** A client without a secret, which must come to be. */
+export async function register(where: Where, metadata: object = {}): Promise<Client> {
+  const about = { client_name: 'Test agent', redirect_uris: [redirectUri], token_endpoint_auth_method: 'none', ...metadata };
+  const reply = await tryRegister(where, about);
+  assert.equal(reply.status, 201, reply.text);
+  return reply.body;
+}
+
+/** RFC 7636. */
+export function pkce(): { verifier: string; challenge: string } {
+  const verifier = randomBytes(32).toString('base64url');
+  return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
+}
+
+/** An authorization request; parameters that are undefined are left out. */
+export function authorizeUrl(where: Where, client: Client, parameters: Record<string, string | undefined> = {}): string {
+  const url = new URL(`${issuerOf(where)}/authorize`);
+  const all = {
+    response_type: 'code',
+    client_id: client.client_id,
+    redirect_uri: client.redirect_uris?.[0] ?? redirectUri,
+    state: 'state-1',
+    resource: resourceOf(where),
+    ...parameters,
+  };
+  for (const [name, value] of Object.entries(all)) if (value !== undefined) url.searchParams.set(name, value);
+  return url.href;
+}
+
+/** A page that a browser shows, or the address outside that it was sent to. */
+export interface Shown extends Reply {
+  url: string;
+  /** Where it left the service. */
+  left?: URL;
+}
+
+interface Cookie {
+  name: string;
+  value: string;
+  path: string;
+}
+
+/** A browser without scripts: it keeps cookies by their path, and follows redirects until one leads out of the service. */
+export class Browser {
+  readonly cookies: Cookie[] = [];
+  /** Every Set-Cookie header so far. */
+  readonly set: string[] = [];
+  readonly #origin: string;
+  readonly #headers: Record<string, string>;
+
+  constructor({ url }: Pick<Service, 'url'>, headers: Record<string, string> = { 'accept-language': 'en' }) {
+    this.#origin = url;
+    this.#headers = headers;
+  }
+
+  async get(url: string): Promise<Shown> {
+    return this.#go('GET', url);
+  }
+
+  /** Sends the form of a page. */
+  async submit(page: Shown, fields: readonly (readonly [string, string])[]): Promise<Shown> {
+    const action = /<form method="post" action="([^"]*)"/.exec(page.text)?.[1];
+    assert.ok(action, page.text);
+    return this.#go('POST', new URL(action, page.url).href, new URLSearchParams(fields.map((field) => [...field])));
+  }
+
+  async #go(method: string, url: string, form?: URLSearchParams): Promise<Shown> {
+    let address = new URL(url);
+    let how = { method, body: form ?? null };
+    for (let hops = 0; hops < 10; hops++) {
+      if (address.origin !== this.#origin) return { status: 0, headers: new Headers(), text: '', body: undefined, url, left: address };
+      const cookie = this.#cookiesFor(address.pathname);
+      const response = await fetch(address, {
+        ...how,
+        redirect: 'manual',
+        headers: { accept: 'text/html', ...this.#headers, ...(cookie && { cookie }) },
+      });
+      for (const line of response.headers.getSetCookie()) this.#keep(line, address.pathname);
+      const location = response.headers.get('location');
+      if (response.status < 300 || response.status > 399 || location === null)
+        return { ...(await replyOf(response)), url: address.href };
+      await response.body?.cancel();
+      address = new URL(location, address);
+      how = { method: 'GET', body: null };
+    }
+    return assert.fail('it goes round in circles');
+  }
+
+  #cookiesFor(path: string): string {
+    return this.cookies
+      .filter((cookie) => path === cookie.path || path.startsWith(cookie.path.replace(/\/?$/, '/')))
+      .map(({ name, value }) => `${name}=${value}`)
+      .join('; ');
+  }
+
+  #keep(line: string, from: string): void {
+    this.set.push(line);
+    const [pair = '', ...attributes] = line.split(';').map((part) => part.trim());
+    const name = pair.slice(0, pair.indexOf('='));
+    const value = pair.slice(pair.indexOf('=') + 1);
+    const attribute = (key: string) => attributes.find((one) => one.toLowerCase().startsWith(`${key}=`))?.slice(key.length + 1);
+    const path = attribute('path') ?? from;
+    const at = this.cookies.findIndex((one) => one.name === name && one.path === path);
+    if (at >= 0) this.cookies.splice(at, 1);
+    const end = attribute('expires');
+    if (value !== '' && (end === undefined || Date.parse(end) > Date.now())) this.cookies.push({ name, value, path });
+  }
+}
+
+/** What a user types on the sign-in page. */
+export const credentials = (username: string, secret = password) =>
+  [
+    ['username', username],
+    ['password', secret],
+    ['decision', 'sign-in'],
+  ] as const;
+
+/** What a user ticks on the consent page. */
+export const ticks = (permissions: readonly string[]) =>
+  [...permissions.map((permission) => ['permission', permission] as const), ['decision', 'allow'] as const] as const;
+
+export interface Flow {
+  client?: Client;
+  browser?: Browser;
+  /** What the user ticks; all that he can where it is left out. */
+  granted?: readonly Permission[];
+  parameters?: Record<string, string | undefined>;
+}
+
+/** Goes through the pages as a user to where the client takes over. Answers the parameters of the redirect. */
+export async function authorize(where: Where, user: User, flow: Flow = {}) {
+  const client = flow.client ?? (await register(where));
+  const browser = flow.browser ?? new Browser(where);
+  const { verifier, challenge } = pkce();
+  const parameters = { code_challenge: challenge, code_challenge_method: 'S256', ...flow.parameters };
+  let shown = await browser.get(authorizeUrl(where, client, parameters));
+  if (shown.text.includes('name="password"')) shown = await browser.submit(shown, credentials(user.username));
+  assert.match(shown.text, /value="allow"/, shown.text || String(shown.left));
+  const ticked = flow.granted ?? Array.from(shown.text.matchAll(/value="(mcp:[^"]*)" checked/g), ([, value]) => value as Permission);
+  const end = await browser.submit(shown, ticks(ticked));
+  assert.ok(end.left, end.text);
+  return { client, browser, verifier, answer: end.left.searchParams, left: end.left, consent: shown };
+}
+
+/** A request to the token endpoint. */
+export async function askToken(where: Where, client: Client, fields: Record<string, string>): Promise<Reply> {
+  return askEndpoint(where, 'token', client, fields);
+}
+
+/** A request of a client to an endpoint, with its secret where it has one. */
+export async function askEndpoint(where: Where, endpoint: string, client: Client, fields: Record<string, string>): Promise<Reply> {
+  const { client_id: id, client_secret: secret, token_endpoint_auth_method: method } = client;
+  const body = new URLSearchParams(fields);
+  const headers: Record<string, string> = {};
+  if (method === 'client_secret_basic')
+    headers.authorization = `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret ?? '')}`).toString('base64')}`;
+  else body.set('client_id', id);
+  if (method === 'client_secret_post') body.set('client_secret', secret ?? '');
+  return replyOf(await fetch(`${issuerOf(where)}/${endpoint}`, { method: 'POST', headers, body }));
+}
+
+/** Turns what came of `authorize` into tokens, whatever comes of it. */
+export const redeem = (where: Where, { client, verifier, answer }: Awaited<ReturnType<typeof authorize>>): Promise<Reply> =>
+  askToken(where, client, {
+    grant_type: 'authorization_code',
+    code: answer.get('code') ?? '',
+    redirect_uri: client.redirect_uris?.[0] ?? redirectUri,
+    code_verifier: verifier,
+  });
+
+export interface Tokens {
+  access_token: string;
+  refresh_token: string;
+  scope: string;
+  expires_in: number;
+  token_type: string;
+}
+
+/** Signs a user in for a client, which must succeed. */
+export async function signInFor(where: Where, user: User, flow: Flow = {}) {
+  const authorized = await authorize(where, user, flow);
+  const reply = await redeem(where, authorized);
+  assert.equal(reply.status, 200, reply.text);
+  return { ...authorized, tokens: reply.body as Tokens };
+}
+
+export const refresh = (where: Where, client: Client, token: string, fields: Record<string, string> = {}): Promise<Reply> =>
+  askToken(where, client, { grant_type: 'refresh_token', refresh_token: token, ...fields });
+
+/** What an access token says; its signature is not looked at. */
+export const claimsOf = (token: string): Record<string, any> =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+
+/** How a system's agent tools take a token: 200 with a result, 200 with a refusal, or 401. */
+export async function useToken(where: Where, token: string): Promise<'valid' | 'ended' | 'unknown'> {
+  const response = await fetch(resourceOf(where), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', authorization: `Bearer ${token}` },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'Get-Data', arguments: { table: '_User', limit: 1 } },
+    }),
+  });
+  const text = await response.text();
+  if (response.status === 401) return 'ended';
+  assert.equal(response.status, 200, text);
+  return text.includes('Permission denied for action') ? 'unknown' : 'valid';
+}
