@@ -40,6 +40,7 @@ const system = new CountedSystem(
 
 let called: ToolCall | undefined;
 let reached = () => {};
+let finish = () => {};
 const tool = (name: string, run: (call: ToolCall) => Promise<JsonValue>): Tool =>
   defineTool({ name, group: 'records', description: name, input: {}, needs: ['mcp:view'], effect: 'read', about: 'T', run });
 const tools: readonly Tool[] = [
@@ -50,6 +51,13 @@ const tools: readonly Tool[] = [
   tool('Refusing', async () => fail('objectNotFound')),
   tool('Buggy', async () => (null as unknown as { secret: string }).secret),
   tool('Huge', async () => 'x'.repeat(70_000)),
+  tool('Slow', async () => {
+    await new Promise<void>((resolve) => {
+      finish = resolve;
+      reached();
+    });
+    return { late: true };
+  }),
   tool('Waiting', async ({ signal }) => {
     reached();
     await once(signal, 'abort');
@@ -83,12 +91,15 @@ const parts = {
     Object.hasOwn(verdicts, token) ? (verdicts[token] as () => Promise<BearerVerdict>)() : { kind: 'unknown' },
 } as unknown as McpParts;
 
+const makeServer = (): Promise<HttpServer> => {
+  const rateLimits = { functions: 0, login: 0 };
+  const options = { host: '127.0.0.1', port: 0, trustProxy: false, queryTimeout: 1_000, functionBodyBytes: 1_000, rateLimits };
+  return HttpServer.create(shared as unknown as Edge, options, [new AgentTools(parts, tools)]);
+};
 let http: HttpServer;
 let url: string;
 before(async () => {
-  const rateLimits = { functions: 0, login: 0 };
-  const options = { host: '127.0.0.1', port: 0, trustProxy: false, queryTimeout: 1_000, functionBodyBytes: 1_000, rateLimits };
-  http = await HttpServer.create(shared as unknown as Edge, options, [new AgentTools(parts, tools)]);
+  http = await makeServer();
   url = await http.listen();
 });
 after(() => http.close(1_000));
@@ -237,6 +248,20 @@ test('a client that goes away ends its call', async () => {
   await idle();
 });
 
+test('a client that leaves while it sends is no fault', async () => {
+  for (const bytes of [1_000, 3_000_000]) {
+    const headers = { 'content-type': 'application/json', 'content-length': '5000000', ...master };
+    const sent = ask(`${url}/mcp/app`, { method: 'POST', headers });
+    sent.on('error', () => {});
+    sent.write('x'.repeat(bytes));
+    await wait(50);
+    sent.destroy();
+    await wait(50);
+  }
+  await idle();
+  assert.deepEqual(logged, []);
+});
+
 test('systems: unknown, unnamed, out of reach', async () => {
   const asks = message('tools/call', { name: 'Fine' });
   const cases: readonly (readonly [path: string, headers: Headers, body: object, status: number, message: string])[] = [
@@ -313,4 +338,40 @@ test('bodies that are no messages', async () => {
     assert.equal(answer.body.error.code, code, body.slice(0, 40));
     assert.doesNotMatch(answer.body.error.message, / at |node:/);
   }
+});
+
+test('a server that ends answers the calls under way, and waits for no stream', async () => {
+  const ending = await makeServer();
+  const address = await ending.listen();
+  const post = (body: object, headers: Headers = {}) =>
+    fetch(`${address}/mcp/app`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...master, ...headers },
+      body: JSON.stringify(body),
+    });
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'c', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const listening = await post(message('subscriptions/listen', { _meta: meta, notifications: { toolsListChanged: true } }), {
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': 'subscriptions/listen',
+  });
+  // The list never changes, so the stream is over when it has said so.
+  assert.match(await listening.text(), /subscriptions\/acknowledged[\s\S]*"resultType":"complete"/);
+  const begun = new Promise<void>((resolve) => (reached = resolve));
+  const answering = post(message('tools/call', { name: 'Slow' }));
+  const streaming = post(message('tools/call', { name: 'Fine' }), { accept: 'text/event-stream' });
+  await begun;
+  assert.match(await (await streaming).text(), /^event: message/);
+  const started = performance.now();
+  const closed = ending.close(10_000);
+  await wait(200);
+  finish();
+  const answer = (await (await answering).json()) as { result: { content: { text: string }[] } };
+  assert.equal(answer.result.content[0]?.text, '{"late":true}');
+  await closed;
+  assert.ok(performance.now() - started < 5_000);
+  await idle();
 });

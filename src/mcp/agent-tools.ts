@@ -80,7 +80,9 @@ export class AgentTools {
 
   #fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const known = translate(error);
-    if (!(known instanceof ServiceError))
+    // Who left while his body was read hears nothing, and nothing is wrong.
+    const hasLeft = request.raw.destroyed && !request.raw.complete;
+    if (!(known instanceof ServiceError) && !hasLeft)
       this.#desk.parts.log.error({ err: error, request: request.id }, 'a request for agent tools failed');
     if (!reply.sent) sendRpcError(reply, failureOf(known));
   }

@@ -101,7 +101,9 @@ function refuse({ desk, request, reply, body, tools, started }: Asked, system: S
 async function answerProtocol(asked: Asked, system: System | null, caller: Caller | null): Promise<void> {
   const { desk, request, reply, body, tools } = asked;
   const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort());
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort();
+  });
   const principal = caller?.kind === 'known' ? caller.principal : null;
   const response = await desk.protocol.answer({
     headers: request.headers,

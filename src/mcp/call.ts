@@ -60,7 +60,12 @@ async function outcomeOf(scope: CallScope, tool: Tool, args: unknown): Promise<O
 const DENIED = serviceError('permissionDenied', '', '').status;
 
 /** The system stays open until the tool has ended, though its caller may have been answered before. */
-async function runTool({ parts, system, gone, tools: selection }: CallScope, tool: Tool, principal: Principal, args: unknown): Promise<JsonValue> {
+async function runTool(
+  { parts, system, gone, tools: selection }: CallScope,
+  tool: Tool,
+  principal: Principal,
+  args: unknown,
+): Promise<JsonValue> {
   const { hooks, users, files, automation, baseUrl, log } = parts;
   const late = new AbortController();
   const signal = AbortSignal.any([gone, late.signal]);

@@ -1,3 +1,3 @@
 export { AgentTools } from './agent-tools.ts';
-export type { BearerCheck, BearerVerdict } from './modes/bearer.ts';
+export type { BearerVerdict } from './modes/bearer.ts';
 export type { McpParts } from './parts.ts';

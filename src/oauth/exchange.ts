@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Systems } from '../systems/index.ts';
-import type { System } from '../systems/index.ts';
+import type { System, Systems } from '../systems/index.ts';
 
 /** Holds the system that a path names for the time of some work. @returns what the work returns; `undefined` where there is no such system */
 export async function withSystem<T>(

@@ -1,2 +1,2 @@
 export { sweepItems } from './items/sweep.ts';
-export { type AddressCounter, type BearerVerdict, OAuth, type OAuthParts } from './oauth.ts';
+export { OAuth } from './oauth.ts';

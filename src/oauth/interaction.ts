@@ -1,5 +1,5 @@
-import type Provider from 'oidc-provider';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type Provider from 'oidc-provider';
 import { type AgentPermission, isAgentPermission } from '../access/index.ts';
 import { ServiceError } from '../errors/fail.ts';
 import { readRow } from '../records/index.ts';
@@ -18,7 +18,13 @@ type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
 /** What comes of a visit to a page: another page, or the address where the browser goes on. */
 export type Outcome =
-  | { readonly status: number; readonly html: string; readonly redirectUri: string }
+  | {
+      readonly status: number;
+      readonly html: string;
+      readonly redirectUri: string;
+      /** Seconds until another attempt counts. */
+      readonly retryAfter?: number | undefined;
+    }
   | { readonly goTo: string };
 
 /** What a visit works with. */
@@ -34,17 +40,24 @@ export interface Visit {
 }
 
 /** There is no such request for this browser: it has ended, or begun in another one. */
-export class InteractionGone extends Error {}
+class InteractionGone extends Error {}
+
+/** Whether an error says that there is no request that waits for this browser, which the provider says in its own way. */
+export function isGone(error: unknown): boolean {
+  return error instanceof InteractionGone || (error as { readonly name?: unknown }).name === 'SessionNotFound';
+}
 
 const SIGN_IN: ReadonlySet<string> = new Set(['login', 'select_account']);
 
-/** Shows the page that a request waits with. @throws InteractionGone */
+/** Shows the page that a request waits with. @throws what `isGone` knows */
 export async function showInteraction(visit: Visit): Promise<Outcome> {
   const { interaction, ...known } = await found(visit);
-  return SIGN_IN.has(interaction.prompt.name) ? signInAgain(visit, interaction, known) : consentOrSignIn(visit, interaction, known);
+  return SIGN_IN.has(interaction.prompt.name)
+    ? signInAgain(visit, interaction, known)
+    : consentOrSignIn(visit, interaction, known);
 }
 
-/** Takes what a user says on the page. @throws InteractionGone */
+/** Takes what a user says on the page. @throws what `isGone` knows */
 export async function takeInteraction(visit: Visit): Promise<Outcome> {
   const { interaction, ...known } = await found(visit);
   const form = new URLSearchParams(typeof visit.request.body === 'string' ? visit.request.body : '');
@@ -67,10 +80,7 @@ interface Known {
 }
 
 async function found({ provider, request, reply }: Visit): Promise<Known & { readonly interaction: Interaction }> {
-  const interaction = await provider.interactionDetails(request.raw, reply.raw).catch((error: unknown) => {
-    if ((error as { error?: unknown }).error === 'invalid_request') throw new InteractionGone();
-    throw error;
-  });
+  const interaction = await provider.interactionDetails(request.raw, reply.raw);
   const { params, lastSubmission, uid } = interaction;
   if (uid !== (request.params as { readonly uid: string }).uid) throw new InteractionGone();
   const clientId = String(params.client_id);
@@ -86,15 +96,23 @@ async function found({ provider, request, reply }: Visit): Promise<Known & { rea
   return { interaction, language, asking: { name: client.clientName, redirectUri: String(params.redirect_uri), publishedAt } };
 }
 
-function signInAgain(
-  { system }: Visit,
-  { params }: Interaction,
-  { asking, language }: Known,
-  attempt?: { readonly username: string; readonly fault: SignInFault; readonly status: number },
-): Outcome {
+/** An attempt that failed. */
+interface Failed {
+  readonly username: string;
+  readonly fault: SignInFault;
+  readonly status: number;
+  readonly retryAfter: number | undefined;
+}
+
+function signInAgain({ system }: Visit, { params }: Interaction, { asking, language }: Known, attempt?: Failed): Outcome {
   const hint = typeof params.login_hint === 'string' ? params.login_hint.slice(0, 1_000) : '';
-  const { username = hint, fault, status = 200 } = attempt ?? {};
-  return { status, html: signInPage({ language, system: system.name, asking, username, fault }), redirectUri: asking.redirectUri };
+  const { username, fault, status, retryAfter } = attempt ?? { username: hint, status: 200 };
+  return {
+    status,
+    html: signInPage({ language, system: system.name, asking, username, fault }),
+    redirectUri: asking.redirectUri,
+    retryAfter,
+  };
 }
 
 const faults: ReadonlyMap<string, readonly [SignInFault, status: number]> = new Map([
@@ -118,12 +136,20 @@ async function signIn(visit: Visit, interaction: Interaction, known: Known, form
   } catch (error) {
     const [fault, status] = (error instanceof ServiceError && faults.get(error.key)) || [];
     if (fault === undefined || status === undefined) throw error;
-    return signInAgain(visit, interaction, known, { username: username.slice(0, 1_000), fault, status });
+    return signInAgain(visit, interaction, known, {
+      username: username.slice(0, 1_000),
+      fault,
+      status,
+      retryAfter: (error as { readonly retryAfter?: number }).retryAfter,
+    });
   }
 }
 
 /** What the user may give of what is asked for; `null` where he is no longer who signed in. */
-async function availableTo({ system }: Visit, { params, session }: Interaction): Promise<{
+async function availableTo(
+  { system }: Visit,
+  { params, session }: Interaction,
+): Promise<{
   readonly userId: string;
   readonly asked: ReadonlySet<AgentPermission>;
   readonly available: ReadonlySet<AgentPermission>;

@@ -13,9 +13,14 @@ export interface Issuer {
   readonly addresses: IssuerAddresses;
   readonly items: Items;
   readonly tokens: TokenReader;
-  readonly keys: ProviderParts['keys'];
   /** Made when it is first needed: checking a token takes less. */
-  provider(): Promise<Provider>;
+  serve(): Promise<Served>;
+}
+
+/** The provider of an issuer, and what answers the requests that are its own. */
+export interface Served {
+  readonly provider: Provider;
+  readonly handle: ReturnType<Provider['callback']>;
 }
 
 /** What issuers are made of. */
@@ -25,6 +30,7 @@ export interface IssuerParts {
   readonly secret: string;
   readonly markOf: (system: System, userId: string) => Promise<string | null>;
   readonly fetch: Fetch;
+  readonly mayFetch: ProviderParts['mayFetch'];
   readonly report: (error: unknown) => void;
 }
 
@@ -50,22 +56,25 @@ export class Issuers {
   }
 
   async #make(system: System, base: string): Promise<Issuer> {
-    const { secret, markOf, fetch, report } = this.#parts;
+    const { secret, markOf, ...shared } = this.#parts;
     const addresses = addressesOf(base, system.appId);
     const items = new Items(system.store, new Sealer(secret, system.appId));
     const keys = await openKeys(items);
     const tokens = new TokenReader(keys, addresses);
-    let provider: Promise<Provider> | undefined;
+    let served: Promise<Served> | undefined;
     return {
       addresses,
       items,
       tokens,
-      keys,
       // Loaded where it is used: most processes serve systems that nobody signs in to.
-      provider: () =>
-        (provider ??= import('./provider.ts').then(({ makeProvider }) =>
-          makeProvider({ addresses, items, keys, tokens, fetch, report, markOf: (userId) => markOf(system, userId) }),
-        )),
+      serve: () =>
+        (served ??= serveWith({ ...shared, addresses, items, keys, tokens, markOf: (userId) => markOf(system, userId) })),
     };
   }
+}
+
+async function serveWith(parts: ProviderParts): Promise<Served> {
+  const { makeProvider } = await import('./provider.ts');
+  const provider = makeProvider(parts);
+  return { provider, handle: provider.callback() };
 }

@@ -37,5 +37,4 @@ async function newKeys(): Promise<SystemKeys> {
 }
 
 /** What a key shows to everybody. */
-export const publicKey = ({ kty, crv, x, y, kid, alg, use }: JWK): JWK =>
-  ({ kty, crv, x, y, kid, alg, use }) as JWK;
+export const publicKey = ({ kty, crv, x, y, kid, alg, use }: JWK): JWK => ({ kty, crv, x, y, kid, alg, use }) as JWK;

@@ -52,7 +52,10 @@ async function answer(
 ): Promise<void> {
   const system = appId === undefined ? undefined : await systems.acquire(appId);
   if (!system) {
-    reply.code(404).type(jsonType).send(renderError(serviceError('notFound')).json);
+    reply
+      .code(404)
+      .type(jsonType)
+      .send(renderError(serviceError('notFound')).json);
     return;
   }
   try {

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentPermission } from '../access/index.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
@@ -6,9 +7,9 @@ import type { Logger } from '../observe/index.ts';
 import type { System, Systems } from '../systems/index.ts';
 import type { Users } from '../users/index.ts';
 import { endpoints, mountOf } from './addresses.ts';
-import { type Fetch, guardedFetch } from './clients/guarded-fetch.ts';
+import { type Fetch, guardedFetch, mayBeFetched } from './clients/guarded-fetch.ts';
 import { handOver, queryValue, withSystem } from './exchange.ts';
-import { InteractionGone, type Outcome, showInteraction, takeInteraction, type Visit } from './interaction.ts';
+import { isGone, type Outcome, showInteraction, takeInteraction, type Visit } from './interaction.ts';
 import { Issuers } from './issuers.ts';
 import { registerMetadata } from './metadata-routes.ts';
 import { deadEndPage } from './pages/dead-end.ts';
@@ -53,9 +54,13 @@ export interface OAuthParts {
   readonly fetch?: Fetch;
 }
 
-/** Requests a minute from one address: to register a client, which leaves a row for a day; to begin to sign in, for an hour. */
+/**
+ * Requests a minute from one address: to register a client, which leaves a row for a day; to begin to sign in, which leaves one for an
+ * hour; that make the service read a client's metadata document.
+ */
 const REGISTRATIONS = 60;
 const AUTHORIZATIONS = 300;
+const FETCHES = 60;
 
 /**
  * Sign-in for agents (SPEC "Authentication: Agent-tool layer"; docs/adr/0014-sign-in.md): each system is an OAuth 2.1 authorization server
@@ -67,6 +72,9 @@ export class OAuth {
   readonly #attempts: AddressCounter | null;
   readonly #registrations: AddressCounter | null;
   readonly #authorizations: AddressCounter | null;
+  readonly #fetches: AddressCounter | null;
+  /** Of requests that providers answer: as the server tells them, behind proxies too. */
+  readonly #addresses = new WeakMap<IncomingMessage, string>();
 
   constructor(parts: OAuthParts) {
     const { baseUrl, secret, users, log, limitOf, rateLimits, fetch = guardedFetch } = parts;
@@ -75,12 +83,14 @@ export class OAuth {
       baseUrl,
       secret,
       fetch,
+      mayFetch: (address, request) => mayBeFetched(address) && this.#countFetch(request),
       markOf: (system, userId) => users.markOf(system.store, userId),
       report: (error) => log.error({ err: error }, 'a sign-in for an agent failed'),
     });
     this.#attempts = limitOf(rateLimits.login);
     this.#registrations = limitOf(REGISTRATIONS);
     this.#authorizations = limitOf(AUTHORIZATIONS);
+    this.#fetches = limitOf(FETCHES);
   }
 
   /** What an access token is good for. @param system held by the caller */
@@ -114,17 +124,29 @@ export class OAuth {
     });
   }
 
+  /** Documents that were read a while ago are read again while a user is at a page: nobody sends that request. */
+  #countFetch(request: IncomingMessage | undefined): boolean {
+    if (!request) return true;
+    try {
+      this.#fetches?.count(this.#addresses.get(request) ?? '');
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** Hands a request over to the provider of its system. */
   async #provide(request: FastifyRequest, reply: FastifyReply, limit: AddressCounter | null): Promise<void> {
     const isPage = request.url.startsWith(`${mountOf((request.params as { appId: string }).appId)}${endpoints.authorization}`);
     try {
       limit?.count(request.ip);
       const isKnown = await withSystem(this.#parts.systems, request, async (system) => {
-        const provider = await (await this.#issuers.of(system)).provider();
+        const { handle } = await (await this.#issuers.of(system)).serve();
         handOver(reply);
-        const { raw } = request;
+        const { raw, ip } = request;
+        this.#addresses.set(raw, ip);
         raw.url = (raw.url ?? '').replace(mount, '');
-        await provider.callback()(raw, reply.raw);
+        await handle(raw, reply.raw);
         return true;
       });
       if (!isKnown) this.#refuse(request, reply, serviceError('notFound'), isPage);
@@ -140,12 +162,19 @@ export class OAuth {
     try {
       const outcome = await withSystem(systems, request, async (system) => {
         const issuer = await this.#issuers.of(system);
-        const provider = await issuer.provider();
+        const { provider } = await issuer.serve();
         return take({ system, addresses: issuer.addresses, provider, users, request, reply, countAttempt });
       });
       if (!outcome) this.#refuse(request, reply, serviceError('notFound'), true);
       else if ('goTo' in outcome) reply.code(303).headers({ location: outcome.goTo, 'cache-control': 'no-store' }).send('');
-      else reply.code(outcome.status).headers(pageHeaders(redirectSources(outcome.redirectUri))).send(outcome.html);
+      else {
+        const { status, html, redirectUri, retryAfter } = outcome;
+        if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+        reply
+          .code(status)
+          .headers(pageHeaders(redirectSources(redirectUri)))
+          .send(html);
+      }
     } catch (error) {
       this.#refuse(request, reply, error, true);
     }
@@ -153,10 +182,10 @@ export class OAuth {
 
   /** @param isPage whether a browser shows the answer to somebody */
   #refuse(request: FastifyRequest, reply: FastifyReply, error: unknown, isPage: boolean): void {
-    if (!(error instanceof ServiceError || error instanceof InteractionGone))
+    const { status, why } = endOf(error);
+    if (why === 'fault' && !(error instanceof ServiceError))
       this.#parts.log.error({ err: error, request: request.id }, 'a sign-in for an agent failed');
-    const status = error instanceof InteractionGone ? 400 : error instanceof ServiceError ? error.status : 500;
-    const { retryAfter } = error as { retryAfter?: number };
+    const { retryAfter } = error as { readonly retryAfter?: number };
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
     reply.code(status);
     if (isPage) {
@@ -165,7 +194,7 @@ export class OAuth {
         locales: queryValue(request, 'ui_locales'),
         acceptLanguage: request.headers['accept-language'],
       });
-      reply.headers(pageHeaders()).send(deadEndPage(language, endOf(error)));
+      reply.headers(pageHeaders()).send(deadEndPage(language, why));
     } else reply.type('application/json; charset=utf-8').send(renderError(error).json);
   }
 }
@@ -175,9 +204,15 @@ const FORM_BYTES = 32 * 1024;
 /** What the provider does not know of a path. */
 const mount = /^\/oauth\/[^/?#]+/;
 
-function endOf(error: unknown): DeadEnd {
-  if (error instanceof InteractionGone) return 'gone';
-  if (!(error instanceof ServiceError)) return 'fault';
-  if (error.key === 'notFound') return 'unknown';
-  return error.key === 'tooManyRequests' ? 'tooMany' : 'fault';
+/** What an error is to who is at a page. */
+function endOf(error: unknown): { readonly status: number; readonly why: DeadEnd } {
+  if (error instanceof ServiceError) {
+    const why = error.key === 'notFound' ? 'unknown' : error.key === 'tooManyRequests' ? 'tooMany' : 'fault';
+    return { status: error.status, why };
+  }
+  if (isGone(error)) return { status: 400, why: 'gone' };
+  // Of the provider, about the client.
+  return (error as { readonly expose?: unknown }).expose === true
+    ? { status: 400, why: 'badRequest' }
+    : { status: 500, why: 'fault' };
 }

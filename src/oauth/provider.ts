@@ -1,15 +1,16 @@
 import type { EventEmitter } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
 import { agentPermissions } from '../access/index.ts';
 import { endpoints, type IssuerAddresses } from './addresses.ts';
-import { type Fetch, mayBeFetched } from './clients/guarded-fetch.ts';
+import type { Fetch } from './clients/guarded-fetch.ts';
 import { normalizeClient } from './clients/metadata.ts';
 import { ItemAdapter } from './items/adapter.ts';
 import type { Items } from './items/items.ts';
 import { keyOf } from './items/seal.ts';
 import type { SystemKeys } from './keys.ts';
-import { chooseLanguage } from './pages/language.ts';
 import { deadEndPage } from './pages/dead-end.ts';
+import { chooseLanguage } from './pages/language.ts';
 import { pageHeaders } from './pages/page.ts';
 import { interactionPrompts } from './policy.ts';
 import { normalizeRequest } from './request.ts';
@@ -41,6 +42,8 @@ export interface ProviderParts {
   /** The mark that a user would sign in with now; `null` where he cannot. */
   readonly markOf: (userId: string) => Promise<string | null>;
   readonly fetch: Fetch;
+  /** Whether the address of a client's metadata document may be fetched for a request. */
+  readonly mayFetch: (address: string, request: IncomingMessage | undefined) => boolean;
   /** Hears of faults of ours. */
   readonly report: (error: unknown) => void;
 }
@@ -87,7 +90,7 @@ async function revokeAccessToken(context: KoaContextWithOIDC, { tokens, items }:
   context.body = '';
 }
 
-function configurationOf({ addresses, items, keys, markOf, fetch }: ProviderParts): Configuration {
+function configurationOf({ addresses, items, keys, markOf, fetch, mayFetch }: ProviderParts): Configuration {
   const { issuer, path, resource, isHttps } = addresses;
   const cookie = { httpOnly: true, sameSite: 'lax', secure: isHttps } as const;
   return {
@@ -120,7 +123,7 @@ function configurationOf({ addresses, items, keys, markOf, fetch }: ProviderPart
       clientIdMetadataDocument: {
         enabled: true,
         ack: 'draft-02',
-        allowFetch: (_context, id) => mayBeFetched(id),
+        allowFetch: (context: { readonly req: IncomingMessage } | undefined, id) => mayFetch(id, context?.req),
         cacheDuration: { min: 5 * 60, max: DAY },
       },
       devInteractions: { enabled: false },

@@ -39,7 +39,8 @@ export class TokenReader {
       return told(payload, false);
     } catch (error) {
       // The signature is looked at before the claims.
-      if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed) return told(error.payload, true);
+      if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed)
+        return told(error.payload, true);
       if (error instanceof errors.JOSEError) return null;
       throw error;
     }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { actsAsMaster, authorize, type Grant, grantFor, mayCreateTable, refuseOutright } from '../access/index.ts';
 import { fail, ServiceError, serviceError } from '../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
@@ -40,6 +41,8 @@ export interface CheckedRecords {
   readonly records: readonly CheckedRecord[];
   /** The table as it would be then, with what the records add. */
   readonly table: TableSchema;
+  /** Fields of it that do not exist for the caller. */
+  readonly hiddenFields: ReadonlySet<string>;
   /** Why the caller may not create them at all; `null` where he may. */
   readonly refusal: ServiceError | null;
 }
@@ -62,7 +65,8 @@ export async function checkRecords(
     ? new GrowingTable(context.store.schema(), before, grant)
     : GrowingTable.create(context.store.schema(), className);
   const records: CheckedRecord[] = [];
-  for (const body of bodies) {
+  for (const [index, body] of bodies.entries()) {
+    if (index > 0 && index % SLICE === 0) await nextTurn();
     const checker = new RecordChecker(growing, grant);
     const { fields: sent } = takeFlags(body, actsAsMaster(principal));
     const objectId = actsAsMaster(principal) ? own(sent, 'objectId') : undefined;
@@ -74,8 +78,11 @@ export async function checkRecords(
     const { faults, pointers } = checker;
     records.push({ faults, pointers, ...(typeof objectId === 'string' && objectId !== '' && { objectId }) });
   }
-  return { records, table: growing.table, refusal };
+  return { records, table: growing.table, hiddenFields: grant.hiddenFields, refusal };
 }
+
+/** So many records are looked at before others have their turn. */
+const SLICE = 100;
 
 /** What a caller may know of a table while he checks records for it. */
 interface Rights {

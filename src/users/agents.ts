@@ -41,10 +41,8 @@ export async function agentPermissionsOf(store: Store, userId: string): Promise<
 export async function agentFor(store: Store, userId: string, granted: Iterable<AgentPermission>): Promise<AgentPrincipal | null> {
   const own = await agentPermissionsOf(store, userId);
   if (!own) return null;
-  const [signIn, advancedTools] = await Promise.all([configFlag(store, SIGN_IN), configFlag(store, ADVANCED)]);
-  const isOpen = flagOf(signIn, SIGN_IN) !== false;
-  const permissions = isOpen ? [...new Set(granted)].filter((one) => own.has(one)) : [];
-  const advanced = flagOf(advancedTools, ADVANCED) === true;
+  const { signIn, advancedTools: advanced } = await agentSwitches(store);
+  const permissions = signIn ? [...new Set(granted)].filter((one) => own.has(one)) : [];
   const known = await knownUser(store, userId);
   const key = `${permissions.sort().join(' ')} ${advanced}`;
   let caller = known.callers.get(key);
@@ -55,9 +53,21 @@ export async function agentFor(store: Store, userId: string, granted: Iterable<A
   return caller;
 }
 
-/** Rows of `Config`: whether users may let agents in (on where there is none), and use advanced tools (off). */
+/** Whether a system lets agents of users in, and whether these may use advanced tools. */
+export interface AgentSwitches {
+  readonly signIn: boolean;
+  readonly advancedTools: boolean;
+}
+
+/** Rows of `Config`: on and off where there is none. */
 const SIGN_IN = 'McpSignIn';
 const ADVANCED = 'McpAdvancedTools';
+
+/** The switches of a system, as of now. */
+export async function agentSwitches(store: Store): Promise<AgentSwitches> {
+  const [signIn, advancedTools] = await Promise.all([configFlag(store, SIGN_IN), configFlag(store, ADVANCED)]);
+  return { signIn: flagOf(signIn, SIGN_IN) !== false, advancedTools: flagOf(advancedTools, ADVANCED) === true };
+}
 
 const flagOf = (value: JsonObject | null, name: string): JsonValue | undefined => (value ? own(value, name) : undefined);
 

@@ -1,4 +1,4 @@
-export { type AgentPrincipal, agentFor, agentPermissionsOf } from './agents.ts';
+export { type AgentPrincipal, agentFor, agentPermissionsOf, agentSwitches } from './agents.ts';
 export { LOCK_MINUTES } from './lock.ts';
 export type { SignedIn } from './login.ts';
 export { meetsPolicy } from './passwords/policy.ts';

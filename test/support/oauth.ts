@@ -4,7 +4,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Service } from './service.ts';
 import { newName, password, relate, type User } from './users.ts';
 
-export type Where = Pick<Service, 'url' | 'appId' | 'call'>;
+/** A system of a service. */
+export interface Where extends Pick<Service, 'url' | 'appId'> {
+  /** What the service calls itself, where that is not where it listens. */
+  base?: string;
+}
 
 export const everything = ['mcp:view', 'mcp:create', 'mcp:update', 'mcp:edit-page-and-schema'] as const;
 export type Permission = (typeof everything)[number];
@@ -12,8 +16,9 @@ export type Permission = (typeof everything)[number];
 /** Where nobody listens: the browser stops there. */
 export const redirectUri = 'https://client.test/back';
 
-export const issuerOf = ({ url, appId }: Pick<Service, 'url' | 'appId'>) => `${url}/oauth/${appId}`;
-export const resourceOf = ({ url, appId }: Pick<Service, 'url' | 'appId'>) => `${url}/mcp/${appId}`;
+/** Where the issuer's endpoints are reached. */
+export const issuerOf = ({ url, appId }: Where) => `${url}/oauth/${appId}`;
+export const resourceOf = ({ url, base = url, appId }: Where) => `${base}/mcp/${appId}`;
 
 /** A user of the role Admin with these permissions for agents; made with the master key. */
 export async function agentUser({ call }: Pick<Service, 'call'>, permissions: readonly Permission[] = everything): Promise<User> {
@@ -23,7 +28,9 @@ export async function agentUser({ call }: Pick<Service, 'call'>, permissions: re
   const user = { id: answer.body.objectId, username: body.username, token: answer.body.sessionToken };
   const roles = await call('GET', '/platform/roles', { query: { where: { name: 'Admin' } } });
   const [admin] = roles.body.results;
-  const joined = await call('PUT', `/platform/roles/${admin.objectId}`, { body: { users: relate('AddRelation', '_User', [user.id]) } });
+  const joined = await call('PUT', `/platform/roles/${admin.objectId}`, {
+    body: { users: relate('AddRelation', '_User', [user.id]) },
+  });
   assert.equal(joined.status, 200, joined.text);
   return user;
 }
@@ -110,10 +117,12 @@ export class Browser {
   /** Every Set-Cookie header so far. */
   readonly set: string[] = [];
   readonly #origin: string;
+  readonly #base: string;
   readonly #headers: Record<string, string>;
 
-  constructor({ url }: Pick<Service, 'url'>, headers: Record<string, string> = { 'accept-language': 'en' }) {
+  constructor({ url, base = url }: Where, headers: Record<string, string> = { 'accept-language': 'en' }) {
     this.#origin = url;
+    this.#base = new URL(base).origin;
     this.#headers = headers;
   }
 
@@ -125,14 +134,21 @@ export class Browser {
   async submit(page: Shown, fields: readonly (readonly [string, string])[]): Promise<Shown> {
     const action = /<form method="post" action="([^"]*)"/.exec(page.text)?.[1];
     assert.ok(action, page.text);
-    return this.#go('POST', new URL(action, page.url).href, new URLSearchParams(fields.map((field) => [...field])));
+    return this.#go(
+      'POST',
+      new URL(action, page.url).href,
+      new URLSearchParams(fields.map(([name, value]): [string, string] => [name, value])),
+    );
   }
 
   async #go(method: string, url: string, form?: URLSearchParams): Promise<Shown> {
     let address = new URL(url);
     let how = { method, body: form ?? null };
     for (let hops = 0; hops < 10; hops++) {
-      if (address.origin !== this.#origin) return { status: 0, headers: new Headers(), text: '', body: undefined, url, left: address };
+      // As a proxy would do it.
+      if (address.origin === this.#base) address = new URL(address.href.slice(this.#base.length), this.#origin);
+      if (address.origin !== this.#origin)
+        return { status: 0, headers: new Headers(), text: '', body: undefined, url, left: address };
       const cookie = this.#cookiesFor(address.pathname);
       const response = await fetch(address, {
         ...how,
@@ -200,7 +216,8 @@ export async function authorize(where: Where, user: User, flow: Flow = {}) {
   let shown = await browser.get(authorizeUrl(where, client, parameters));
   if (shown.text.includes('name="password"')) shown = await browser.submit(shown, credentials(user.username));
   assert.match(shown.text, /value="allow"/, shown.text || String(shown.left));
-  const ticked = flow.granted ?? Array.from(shown.text.matchAll(/value="(mcp:[^"]*)" checked/g), ([, value]) => value as Permission);
+  const ticked =
+    flow.granted ?? Array.from(shown.text.matchAll(/value="(mcp:[^"]*)" checked/g), ([, value]) => value as Permission);
   const end = await browser.submit(shown, ticks(ticked));
   assert.ok(end.left, end.text);
   return { client, browser, verifier, answer: end.left.searchParams, left: end.left, consent: shown };
@@ -212,7 +229,12 @@ export async function askToken(where: Where, client: Client, fields: Record<stri
 }
 
 /** A request of a client to an endpoint, with its secret where it has one. */
-export async function askEndpoint(where: Where, endpoint: string, client: Client, fields: Record<string, string>): Promise<Reply> {
+export async function askEndpoint(
+  where: Where,
+  endpoint: string,
+  client: Client,
+  fields: Record<string, string>,
+): Promise<Reply> {
   const { client_id: id, client_secret: secret, token_endpoint_auth_method: method } = client;
   const body = new URLSearchParams(fields);
   const headers: Record<string, string> = {};
@@ -257,9 +279,13 @@ export const claimsOf = (token: string): Record<string, any> =>
 
 /** How a system's agent tools take a token: 200 with a result, 200 with a refusal, or 401. */
 export async function useToken(where: Where, token: string): Promise<'valid' | 'ended' | 'unknown'> {
-  const response = await fetch(resourceOf(where), {
+  const response = await fetch(`${where.url}/mcp/${where.appId}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', authorization: `Bearer ${token}` },
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      authorization: `Bearer ${token}`,
+    },
     body: JSON.stringify({
       jsonrpc: '2.0',
       id: 1,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { isDefaultField } from '../../schema/change.ts';
-import { type TableSchema, typeText } from '../../schema/model.ts';
+import { type Field, type TableSchema, typeText } from '../../schema/model.ts';
 import type { ToolCall } from '../tools/tool.ts';
 
 /**
@@ -27,9 +27,13 @@ const MOST_TOLD = 50;
 /** `field Foo (String) on Accounts`, or the whole table where it is new. */
 function addedTo(before: TableSchema | undefined, after: TableSchema | undefined): string[] {
   if (!after || before?.fields === after.fields) return [];
-  const fields = [...after.fields.values()].filter(({ name }) => !before?.fields.has(name) && !isDefaultField(name));
-  const told = fields.map(
-    ({ name, type, targetClass }) => `field ${name} (${typeText(type, targetClass)}) on ${after.className}`,
-  );
+  const told = newFields(before, after).map((field) => `${fieldText(field)} on ${after.className}`);
   return before ? told : [`table ${after.className}`, ...told];
 }
+
+/** The fields that a table has more. @param before `undefined`: it is new */
+export const newFields = (before: TableSchema | undefined, after: TableSchema): Field[] =>
+  [...after.fields.values()].filter(({ name }) => !before?.fields.has(name) && !isDefaultField(name));
+
+/** `field Foo (Pointer<Accounts>)`. */
+export const fieldText = ({ name, type, targetClass }: Field): string => `field ${name} (${typeText(type, targetClass)})`;

@@ -22,22 +22,21 @@ export function briefly(call: ToolCall, table: TableSchema, names: readonly stri
   return { keys: ['objectId', ...shown, ...keys], include: targets.map(([name]) => name) };
 }
 
-/** A record with these fields alone: Pointers with the names of what they point at, long texts cut. */
-export function briefOf(row: Row, names: readonly string[]): JsonObject {
+/** A record with these fields alone: Pointers with the names of what they point at, texts cut after `most` characters. */
+export function briefOf(row: Row, names: readonly string[], most = MOST_CHARACTERS): JsonObject {
   const shown: JsonObject = { objectId: row.objectId };
   for (const name of names) {
     const value = own(row, name);
-    if (value !== undefined && value !== null && value !== '') shown[name] = shortened(namedPointer(value));
+    if (value !== undefined && value !== null && value !== '') shown[name] = shortened(namedPointer(value), most);
   }
   return shown;
 }
 
-/** The same value, its texts cut. */
-export function shortened(value: JsonValue): JsonValue {
-  if (typeof value === 'string' && value.length > MOST_CHARACTERS) return `${value.slice(0, MOST_CHARACTERS).toWellFormed()}…`;
-  if (Array.isArray(value)) return value.map(shortened);
+function shortened(value: JsonValue, most: number): JsonValue {
+  if (typeof value === 'string') return value.length > most ? `${value.slice(0, most).toWellFormed()}…` : value;
+  if (Array.isArray(value)) return value.map((inner) => shortened(inner, most));
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shortened(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shortened(inner, most)]));
 }
 
 /** The instant of a Date in wire form, in milliseconds since 1970; `undefined` for anything else. */

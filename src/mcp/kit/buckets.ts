@@ -1,6 +1,6 @@
-import { tzOffset } from '@date-fns/tz';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { wireDate } from './records.ts';
+import { offsetIn } from './zoned.ts';
 
 /** What dates are put together by. Weeks begin on Sunday. */
 export const dateBuckets = ['day', 'week', 'month', 'quarter', 'year'] as const;
@@ -31,8 +31,6 @@ export interface ZoneOffsets {
 const FIRST = Date.UTC(1900, 0, 1);
 const LAST = Date.UTC(2100, 0, 1);
 
-const offsetAt = (zone: string, at: number): number => tzOffset(zone, new Date(at)) * 60_000;
-
 /**
  * The offsets of a zone from one instant to another.
  * @param most so many jumps, the latest; what was before them counts by the clock as it was until the first
@@ -41,10 +39,10 @@ export function offsetsBetween(zone: string, from: number, to: number, most: num
   const [start, end] = [Math.max(from, FIRST), Math.min(to, LAST)];
   const jumps: Jump[] = [];
   let at = start;
-  let offset = offsetAt(zone, at);
+  let offset = offsetIn(zone, at);
   while (at < end) {
     const next = Math.min(at + WEEK, end);
-    const then = offsetAt(zone, next);
+    const then = offsetIn(zone, next);
     if (then !== offset) jumps.push({ at: jumpBetween(zone, at, next), by: then - offset });
     [at, offset] = [next, then];
   }
@@ -54,11 +52,11 @@ export function offsetsBetween(zone: string, from: number, to: number, most: num
 }
 
 function jumpBetween(zone: string, from: number, to: number): number {
-  const before = offsetAt(zone, from);
+  const before = offsetIn(zone, from);
   let [low, high] = [from, to];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    if (offsetAt(zone, middle) === before) low = middle;
+    if (offsetIn(zone, middle) === before) low = middle;
     else high = middle;
   }
   return high;

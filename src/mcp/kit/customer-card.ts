@@ -68,11 +68,16 @@ export interface CardPart {
   readonly missing?: readonly string[];
 }
 
-/** What each part may take of an answer. */
-const PART_BYTES = Math.floor((RESULT_BYTES - 4_000) / cardSections.length);
+/** What each part may take of an answer, beside the details. */
+const PART_BYTES = Math.floor((RESULT_BYTES - 18_000) / (cardSections.length - 1));
 
 /** A part of an account's card, beside its details. */
-export function cardPart(call: ToolCall, section: Exclude<CardSection, 'details'>, accountId: string, limit: number): Promise<CardPart> {
+export function cardPart(
+  call: ToolCall,
+  section: Exclude<CardSection, 'details'>,
+  accountId: string,
+  limit: number,
+): Promise<CardPart> {
   return section === 'messages' ? messagesPart(call, accountId, limit) : listPart(call, lists[section], accountId, limit);
 }
 

@@ -38,7 +38,8 @@ export async function duplicatesOf(call: ToolCall, table: TableSchema, known: Kn
   ];
   if (criteria.length === 0) badArguments('send a phone, an email, a name or a companyId');
   for (const { what, fields: places } of criteria)
-    if (places.length === 0) badArguments(`${table.className} has no field for ${what} that you may search`, { next: 'Get-Schema' });
+    if (places.length === 0)
+      badArguments(`${table.className} has no field for ${what} that you may search`, { next: 'Get-Schema' });
   const places = criteria.flatMap((criterion) => [...criterion.fields]);
   const shown = [...new Set([...seen(call, table, [...titleFieldsOf(table), 'IsAccount']), ...places])];
   const where = { $or: criteria.flatMap(({ terms }) => [...terms]) };

@@ -23,7 +23,11 @@ export interface FilePlace {
  * @param types that it may have; `new` where it may be missing, since under a key a write makes it
  * @throws classMissing (103), invalidFieldName (105), invalidArguments (107); fieldDenied (119) for a field that is hidden
  */
-export function requireFileField(call: ToolCall, { table, field }: FilePlace, types: readonly ('File' | 'PrivateFile' | 'new')[]): void {
+export function requireFileField(
+  call: ToolCall,
+  { table, field }: FilePlace,
+  types: readonly ('File' | 'PrivateFile' | 'new')[],
+): void {
   const about = tableNamed(call, table);
   checkFieldName(field);
   if (grantFor(call.principal, 'update', about)?.hiddenFields.has(field)) fail('fieldDenied', field, table);
@@ -41,7 +45,9 @@ export function requireFileField(call: ToolCall, { table, field }: FilePlace, ty
  * @throws unknownFile (1), and what `updateRecord` throws
  */
 export async function attach(call: ToolCall, { table, objectId, field }: FilePlace, file: FileName): Promise<JsonObject> {
-  const { updatedAt = null } = await updateRow(call, table, objectId, { [field]: { __type: 'File', name: file.name, url: file.url } });
+  const { updatedAt = null } = await updateRow(call, table, objectId, {
+    [field]: { __type: 'File', name: file.name, url: file.url },
+  });
   const held = await unless([...unseen, 'objectNotFound'], undefined, async () =>
     own(await getRow(call, table, objectId, { keys: [field] }), field),
   );

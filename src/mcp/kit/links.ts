@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../kernel/json.ts';
+import { type JsonObject, own } from '../../kernel/json.ts';
 import { isDefaultField } from '../../schema/change.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { ToolCall } from '../tools/tool.ts';
@@ -9,6 +9,15 @@ import { seen } from './visible.ts';
 export interface LinkTarget {
   readonly table: string;
   readonly objectId: string;
+}
+
+/** The record that an argument names. @throws invalidArguments (107) */
+export function linkTargetOf(argument: string, value: JsonObject): LinkTarget {
+  const table = own(value, 'table') ?? own(value, 'className');
+  const objectId = own(value, 'objectId');
+  const isNamed = typeof table === 'string' && table !== '' && typeof objectId === 'string' && objectId !== '';
+  if (!isNamed) badArguments(`${argument} must name a record`, { expected: `${argument}: {"table":"Sales","objectId":"<id>"}` });
+  return { table, objectId };
 }
 
 /** The Pointer field by which records of a table are linked to another one: `AccountId` to Accounts; else the first that leads there. */

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import { isDefaultField } from '../../schema/change.ts';
 import { type FieldType, typeText } from '../../schema/model.ts';
 import type { ToolCall } from '../tools/tool.ts';
 import { badArguments } from './records.ts';
@@ -16,6 +17,11 @@ export function matchOf({ context }: ToolCall, className: string, matchOn: reado
   if (matchOn.length === 0) badArguments('matchOn must name a field');
   const fields = context.store.schema().tables.get(className)?.fields;
   const entries = matchOn.map((name): [string, JsonValue] => {
+    if (isOwn(name))
+      badArguments(`matchOn names ${name}, which the service sets`, {
+        expected: 'matchOn names fields whose values come with data',
+        next: 'Update-Record',
+      });
     const value = own(data, name) ?? null;
     if (value === null || value === '' || (isJsonObject(value) && Object.hasOwn(value, '__op')))
       badArguments(`matchOn names ${shown(name)}, which data has no value for`, {
@@ -34,6 +40,9 @@ export function matchOf({ context }: ToolCall, className: string, matchOn: reado
   });
   return Object.fromEntries(entries);
 }
+
+/** A record is not made with these, so that the next call would not find it again. */
+const isOwn = (name: string): boolean => isDefaultField(name) && name !== 'ACL';
 
 /** Not what a `where` would read as operators. @throws invalidArguments (107) */
 function comparedAs(name: string, value: JsonValue): JsonValue {

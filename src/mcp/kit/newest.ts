@@ -2,7 +2,8 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { rootOf } from '../../schema/naming.ts';
 import type { ToolCall } from '../tools/tool.ts';
 import { oneMore } from './page.ts';
-import { badArguments, findRows, type Row, tableNamed, unless, unseen, wireDate } from './records.ts';
+import { during, within } from './range.ts';
+import { badArguments, findRows, type Row, tableNamed, unless, unseen } from './records.ts';
 import { seen } from './visible.ts';
 
 /** Rows that a list of several tables may pass over: each table is read up to there. */
@@ -76,14 +77,17 @@ async function spotsOf<S extends Source>(call: ToolCall, source: S, rank: number
 }
 
 /** The records with a time of their own, and those without, each with the field by which they are ordered. */
-function waysOf(call: ToolCall, { table, time, where }: Source, { from, to }: Part): (readonly [name: string, where: JsonObject])[] {
-  const range = { ...(from !== undefined && { $gte: wireDate(from) }), ...(to !== undefined && { $lte: wireDate(to) }) };
-  const created = Object.keys(range).length > 0 ? [{ createdAt: range }] : [];
+function waysOf(
+  call: ToolCall,
+  { table, time, where }: Source,
+  { from, to }: Part,
+): (readonly [name: string, where: JsonObject])[] {
+  const created = during('createdAt', from, to);
   const field = call.context.store.schema().tables.get(table)?.fields.get(time);
-  if (field?.type !== 'Date') return [['createdAt', { $and: [where, ...created] }]];
+  if (field?.type !== 'Date') return [['createdAt', { $and: [where, created] }]];
   return [
-    [time, { $and: [where, { [time]: { $exists: true, ...range } }] }],
-    ['createdAt', { $and: [where, { [time]: { $exists: false } }, ...created] }],
+    [time, { $and: [where, { [time]: { $exists: true, ...within(from, to) } }] }],
+    ['createdAt', { $and: [where, { [time]: { $exists: false } }, created] }],
   ];
 }
 

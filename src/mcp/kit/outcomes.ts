@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
+import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import { type Outcome, tally } from './items.ts';
 import { RESULT_BYTES } from './page.ts';
 
@@ -15,7 +15,7 @@ export function outcomesAnswer(outcomes: readonly Outcome[]): JsonObject {
 
 /**
  * The outcomes of items, as fully as an answer takes. What was written is told in any case: first errors lose their advice, then those
- * beyond the first hundred their texts, then successes all but their id.
+ * beyond the first hundred their texts, then successes all but what was done and the id.
  */
 export function fittingOutcomes(outcomes: readonly Outcome[], bytes = RESULT_BYTES - FRAME_BYTES): Outcome[] {
   const forms: ((outcome: Outcome, nth: number) => Outcome)[] = [(outcome) => outcome, withoutAdvice, withoutText, idAlone];
@@ -40,7 +40,6 @@ function withoutText(outcome: Outcome, nth: number): Outcome {
 
 function idAlone(outcome: Outcome, nth: number): Outcome {
   if ('error' in outcome) return withoutText(outcome, nth);
-  const value: JsonValue = outcome.success;
-  const { objectId = null } = isJsonObject(value) ? value : {};
-  return { success: { objectId } };
+  const { objectId = null, action } = isJsonObject(outcome.success) ? outcome.success : {};
+  return { success: { ...(action !== undefined && { action }), objectId } };
 }

@@ -1,5 +1,5 @@
-import { digitsOf, phoneKey } from '../../kernel/phone-key.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { digitsOf, phoneKey } from '../../kernel/phone-key.ts';
 import { readRows } from '../../records/index.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import { derivedFieldsOf } from '../../schema/system-tables.ts';
@@ -10,8 +10,8 @@ const MOST_DIGITS = 20;
 /** Fewer are a part of a number. */
 const WHOLE = 7;
 const LEAST = 3;
-/** So many records that have one number are looked at. */
-const MOST_SAME = 500;
+/** So many records that have the numbers are looked at: a `where` has 2,000 constraints. */
+const MOST_SAME = 1_900;
 
 /** A telephone number that is looked for. */
 export interface SoughtPhone {
@@ -43,13 +43,15 @@ export function phonePattern({ key, isWhole }: SoughtPhone): string {
 export function usualForms(key: string): string[] {
   if (!key.startsWith('0')) return [key, `+${key}`];
   const local = key.slice(1);
-  return [2, 3].flatMap((area) => {
+  const forms = [2, 3].flatMap((area) => {
     const start = key.slice(0, area);
     const end = key.slice(area);
-    const abroad = start.slice(1);
-    const hyphened = end.length === 7 ? [`${start}-${end.slice(0, 3)}-${end.slice(3)}`, `${start} ${end.slice(0, 3)} ${end.slice(3)}`] : [];
-    return [key, `972${local}`, `+972${local}`, `${start}-${end}`, ...hyphened, `+972-${abroad}-${end}`, `+972 ${abroad} ${end}`, `+972-${local}`];
+    const parts = end.length === 7 ? [[start, end.slice(0, 3), end.slice(3)]] : [];
+    return [[start, end], ...parts].flatMap(([code = '', ...rest]) =>
+      ['-', ' '].flatMap((gap) => [[code, ...rest].join(gap), ['+972', code.slice(1), ...rest].join(gap)]),
+    );
   });
+  return [key, `972${local}`, `+972${local}`, `+972-${local}`, ...forms];
 }
 
 /** Constraints of which a record meets one that has the number in one of the fields. As the caller: the fields are named in them. */
@@ -67,7 +69,10 @@ export async function phoneTerms(
 }
 
 /** Records by id, of those whose field the caller may ask about. */
-export const byIds = (field: string, ids: readonly string[]): JsonObject => ({ objectId: { $in: [...ids] }, [field]: { $exists: true } });
+export const byIds = (field: string, ids: readonly string[]): JsonObject => ({
+  objectId: { $in: [...ids] },
+  [field]: { $exists: true },
+});
 
 /**
  * By objectId the keys of the records that have one of the numbers, found by an index; `null` where the table has none for the field.
@@ -88,7 +93,7 @@ export async function idsByKey(
       const found = fields.get(derived);
       return found ? { kind: 'in', field: found, values: keys } : null;
     },
-    limit: MOST_SAME + keys.length,
+    limit: MOST_SAME,
   });
   return new Map(rows.map((row) => [row.objectId ?? '', row[derived] ?? '']));
 }

@@ -1,15 +1,14 @@
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import type { TableSchema } from '../../schema/model.ts';
-import { parseIsoDate } from '../../values/index.ts';
 import type { ToolCall } from '../tools/tool.ts';
 import { fit, RESULT_BYTES } from './page.ts';
 import { ownerField, userPointer } from './people.ts';
-import { aggregateRows, badArguments, pointedAt, tableNamed, wireDate } from './records.ts';
+import { aggregateRows, pointedAt, tableNamed } from './records.ts';
 import { hiddenStatuses, type Statuses, statusesOf } from './statuses.ts';
 import { dayIn, timeZoneOf } from './time-zone.ts';
 import { titlesOf } from './titles.ts';
-import { has } from './visible.ts';
-import { offsetIn } from './zoned.ts';
+import { has, requireField } from './visible.ts';
+import { offsetIn, wireInstant } from './zoned.ts';
 
 const TABLE = 'Sales';
 const STATUS = 'SaleStatusId';
@@ -32,9 +31,8 @@ const pointers = { status: STATUS, owner: 'OwnerId', source: 'LeadSourceId' } as
 export async function pipelineSummary(call: ToolCall, question: PipelineQuestion): Promise<JsonObject> {
   const { from, to, groupBy } = question;
   const sales = tableNamed(call, TABLE);
-  for (const [field, type] of [['Total', 'Number'], ...(groupBy === 'month' ? [] : [[pointers[groupBy], 'Pointer']])] as const)
-    if (sales.fields.get(field ?? '')?.type !== type)
-      badArguments(`${TABLE} has no field ${field} of type ${type} in this system`, { next: 'Get-Schema' });
+  requireField(sales, 'Total', 'Number');
+  if (groupBy !== 'month') requireField(sales, pointers[groupBy], 'Pointer');
   const [statuses, zone] = await Promise.all([statusesOf(call, sales, STATUS), timeZoneOf(call)]);
   const rows = await aggregateRows(call, TABLE, stagesOf(call, sales, question, statuses, zone));
   const groups = new Map<string | null, Sums>();
@@ -71,7 +69,7 @@ function stagesOf(
   zone: string,
 ): JsonObject[] {
   const at = has(call, sales, 'ClosingDate', 'Date') ? { $ifNull: ['$ClosingDate', '$createdAt'] } : '$createdAt';
-  const bounds = { ...(from !== undefined && { $gte: dateOf(from) }), ...(to !== undefined && { $lt: dateOf(to) }) };
+  const bounds = { ...(from !== undefined && { $gte: wireInstant(from) }), ...(to !== undefined && { $lt: wireInstant(to) }) };
   const isBounded = from !== undefined || to !== undefined;
   // Some zones are half an hour off: their months begin in the middle of an hour of UTC.
   const shift = partOfHour(zone);
@@ -83,8 +81,6 @@ function stagesOf(
     { $group: { _id: { by, status: statuses ? `$${STATUS}` : null }, count: { $sum: 1 }, total: { $sum: '$Total' } } },
   ];
 }
-
-const dateOf = (iso: string): JsonObject => wireDate(parseIsoDate(iso) ?? 0);
 
 const HOUR = 3_600_000;
 const partOfHour = (zone: string): number => ((offsetIn(zone, Date.now()) % HOUR) + HOUR) % HOUR;

@@ -5,6 +5,9 @@ import type { ToolCall } from '../tools/tool.ts';
 import { findRows, unless, unseen } from './records.ts';
 import { titleFieldsOf, titleOf } from './titles.ts';
 
+/** So many records are named by one query. */
+const AT_ONCE = 1_000;
+
 /**
  * The records of a table that the caller may find, by id, with what people call them; a record without a name has an empty one.
  * @returns empty where he may not read the table
@@ -14,10 +17,13 @@ export async function namesOf(call: ToolCall, className: string, ids: Iterable<s
   const table = call.context.store.schema().tables.get(className);
   if (!table || sought.length === 0) return new Map();
   const keys = ['objectId', ...shownNames(call, table)];
-  const rows = await unless(unseen, [], () =>
-    findRows(call, className, { where: { objectId: { $in: sought } }, keys, limit: sought.length }),
-  );
-  return new Map(rows.map((row) => [row.objectId, titleOf(row) ?? '']));
+  const names = new Map<string, string>();
+  for (let at = 0; at < sought.length; at += AT_ONCE) {
+    const some = sought.slice(at, at + AT_ONCE);
+    const ask = { where: { objectId: { $in: some } }, keys, limit: some.length };
+    for (const row of await unless(unseen, [], () => findRows(call, className, ask))) names.set(row.objectId, titleOf(row) ?? '');
+  }
+  return names;
 }
 
 function shownNames({ principal }: ToolCall, table: TableSchema): string[] {

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { ToolCall } from '../tools/tool.ts';
-import { findRows, pointer, type Row, unless, unseen } from './records.ts';
-import { askable, seen } from './visible.ts';
+import { badArguments, findRows, getRow, pointer, type Row, unless, unseen } from './records.ts';
+import { askable, requireField, seen } from './visible.ts';
 
 /** A row of a table of statuses, with what it says of itself. */
 export interface Status extends Row {
@@ -55,4 +55,24 @@ export function openOnly(statuses: Statuses | undefined): JsonObject {
 /** The tables of statuses that the caller may not read, so that closed records cannot be told from open ones. */
 export function hiddenStatuses(...all: readonly (Statuses | undefined)[]): string[] {
   return [...new Set(all.flatMap((statuses) => (statuses && statuses.rows === null ? [statuses.className] : [])))];
+}
+
+/** The first status of records that nobody has begun with; `undefined` where there is none, or the caller may not read them. */
+export const firstOpen = (statuses: Statuses | undefined): Status | undefined =>
+  statuses?.rows?.find((status) => status.Active !== false && !isClosed(status));
+
+/**
+ * A Pointer to a status that a caller has named.
+ * @throws invalidArguments (107) where the table has no such Pointer field, or there is no such status
+ */
+export async function statusPointer(call: ToolCall, table: TableSchema, field: string, statusId: string): Promise<JsonObject> {
+  requireField(table, field, 'Pointer');
+  const { targetClass = '' } = table.fields.get(field) ?? {};
+  const status = await unless(['objectNotFound'], null, () => getRow(call, targetClass, statusId, { keys: ['objectId'] }));
+  if (!status)
+    badArguments(`statusId: ${targetClass} has no such record`, {
+      expected: `The objectId of a record of ${targetClass}`,
+      next: 'Get-Lookup-Values',
+    });
+  return pointer(targetClass, statusId);
 }

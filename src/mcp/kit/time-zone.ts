@@ -13,7 +13,8 @@ export async function timeZoneOf({ context }: ToolCall): Promise<string> {
   return typeof named === 'string' && isTimeZone(named) ? named : UTC;
 }
 
-function isTimeZone(name: string): boolean {
+/** Whether a text names a time zone of the IANA database. */
+export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
     return true;

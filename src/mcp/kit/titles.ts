@@ -11,7 +11,7 @@ const titles = ['Name', 'name', 'username', 'FirstName', 'LastName', 'Subject', 
 /** So many records are named by one query. */
 const AT_ONCE = 500;
 
-/** The fields of a table that its records are called by; those of people come in two. */
+/** The fields of a table that its records are called by; those of people come in two, of users the second for who has no name. */
 export function titleFieldsOf({ fields }: TableSchema): string[] {
   const isTitle = (name: string) => {
     const field = fields.get(name);
@@ -19,8 +19,13 @@ export function titleFieldsOf({ fields }: TableSchema): string[] {
   };
   const [first] = titles.filter(isTitle);
   if (first === undefined) return [];
-  return first === 'FirstName' ? ['FirstName', 'LastName'].filter(isTitle) : [first];
+  return [first, ...(seconds.get(first) ?? [])].filter(isTitle);
 }
+
+const seconds: ReadonlyMap<string, readonly string[]> = new Map([
+  ['FirstName', ['LastName']],
+  ['name', ['username']],
+]);
 
 /** What a record in wire form is called; `undefined` where none of its fields says so. */
 export function titleOf(row: JsonObject): string | undefined {

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../errors/fail.ts';
+import { advise } from '../errors/advice.ts';
 import { text } from '../tools/parameters.ts';
 import type { ToolCall } from '../tools/tool.ts';
-import { advise } from '../errors/advice.ts';
 import { bytesOf } from './base64.ts';
 import type { FileName } from './file-fields.ts';
 
@@ -9,7 +9,7 @@ import type { FileName } from './file-fields.ts';
 export const uploadInput = () => ({ fileName: text(2_000), contentType: text(200), base64: text(60_000_000) });
 
 /** A file as an agent sends it. */
-export interface SentFile {
+interface SentFile {
   readonly fileName: string;
   readonly contentType: string;
   readonly base64: string;
@@ -30,7 +30,9 @@ export async function takeFile({ system, services }: ToolCall, { fileName, conte
 
 function withAdvice(error: ServiceError): ServiceError {
   if (error.key === 'invalidFileType')
-    return advise(error, { expected: 'The extension of fileName has to fit the bytes; programs and unknown types are not taken' });
+    return advise(error, {
+      expected: 'The extension of fileName has to fit the bytes; programs and unknown types are not taken',
+    });
   if (error.key === 'fileTooLarge') return advise(error, { expected: 'A file of at most 32 MB' });
   return error.key === 'badUpload' ? advise(error, { expected: 'The bytes of the file in base64' }) : error;
 }

@@ -1,12 +1,12 @@
-import { serviceError } from '../../errors/fail.ts';
+import { type ServiceError, serviceError } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { type CheckedRecords, checkRecords } from '../../records/index.ts';
-import { isDefaultField } from '../../schema/change.ts';
-import { type TableSchema, typeText } from '../../schema/model.ts';
+import { type CheckedRecords, checkRecords, type NamedRecord } from '../../records/index.ts';
+import type { TableSchema } from '../../schema/model.ts';
 import { isHidden } from '../../schema/system-tables.ts';
 import { advise } from '../errors/advice.ts';
 import { describeError } from '../errors/describe.ts';
 import type { ToolCall } from '../tools/tool.ts';
+import { fieldText, newFields } from './added.ts';
 import { oneMore, pageOf } from './page.ts';
 import { type Ids, presentIds } from './present.ts';
 
@@ -27,18 +27,19 @@ export async function validate(call: ToolCall, className: string, data: readonly
   const isRuled = className !== '_User';
   const checked = await checkRecords(call.context, className, data, isRuled);
   const ids = await presentIds(call, idsIn(checked, className));
+  const known = [...(before?.fields.keys() ?? [])].filter((name) => !checked.hiddenFields.has(name));
   const taken = new Set<string>();
   const faults = checked.records.map(({ faults: wrong, pointers, objectId }): Fault[] => {
     const isTaken = objectId !== undefined && (ids.present.get(className)?.has(objectId) || taken.has(objectId));
     if (objectId !== undefined) taken.add(objectId);
     return [
-      ...wrong.map(({ field, error }) => shown(field, { ...describeError(suggesting(error, field, before)) })),
+      ...wrong.map(({ field, error }) => shown(field, { ...describeError(suggesting(error, field, known)) })),
       ...(isTaken ? [shown('objectId', { ...describeError(serviceError('duplicateValue')) })] : []),
       ...pointers.flatMap((pointer) => dangling(pointer, ids)),
     ];
   });
   const wrong = faults.flatMap((found, index) => (found.length > 0 ? [{ index, faults: found }] : []));
-  const adds = addsOf(before, checked.table);
+  const adds = addsOf(before, checked.table, known);
   const { results, truncated } = pageOf(wrong, { limit: oneMore(wrong.length) });
   return {
     checked: data.length,
@@ -67,7 +68,7 @@ function idsIn({ records }: CheckedRecords, className: string): Ids {
 
 /** A Pointer to no record is stored as it is (SPEC "Server-side functions"), so that nobody would hear of it else. */
 function dangling(
-  { field, className, objectId }: { field: string; className: string; objectId: string },
+  { field, className, objectId }: NamedRecord,
   { present, hidden }: Awaited<ReturnType<typeof presentIds>>,
 ): Fault[] {
   if (hidden.includes(className) || present.get(className)?.has(objectId)) return [];
@@ -81,18 +82,17 @@ function dangling(
 }
 
 /** A refusal to add a field is told with the field that is meant. */
-function suggesting(error: ReturnType<typeof serviceError>, field: string | undefined, table: TableSchema | undefined) {
-  const meant = field !== undefined && error.key === 'permissionDenied' ? similarTo(field, table) : undefined;
+function suggesting(error: ServiceError, field: string | undefined, known: readonly string[]): ServiceError {
+  const meant = field !== undefined && error.key === 'permissionDenied' ? similarTo(field, known) : undefined;
   return meant === undefined
     ? error
     : advise(error, { expected: `There is no field ${field}; is ${meant} meant?`, next: 'Get-Schema' });
 }
 
-function addsOf(before: TableSchema | undefined, after: TableSchema): string[] {
-  const fields = [...after.fields.values()].filter(({ name }) => !before?.fields.has(name) && !isDefaultField(name));
-  const told = fields.map(({ name, type, targetClass }) => {
-    const meant = similarTo(name, before);
-    return `field ${name} (${typeText(type, targetClass)})${meant === undefined ? '' : `; is ${meant} meant?`}`;
+function addsOf(before: TableSchema | undefined, after: TableSchema, known: readonly string[]): string[] {
+  const told = newFields(before, after).map((field) => {
+    const meant = similarTo(field.name, known);
+    return `${fieldText(field)}${meant === undefined ? '' : `; is ${meant} meant?`}`;
   });
   return before ? told : [`table ${after.className}`, ...told];
 }
@@ -100,6 +100,5 @@ function addsOf(before: TableSchema | undefined, after: TableSchema): string[] {
 const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();
 
 /** The field whose name differs in case and underscores alone. */
-function similarTo(name: string, table: TableSchema | undefined): string | undefined {
-  return [...(table?.fields.keys() ?? [])].find((known) => known !== name && plain(known) === plain(name));
-}
+const similarTo = (name: string, known: readonly string[]): string | undefined =>
+  known.find((one) => one !== name && plain(one) === plain(name));

@@ -1,4 +1,7 @@
 import { tzOffset } from '@date-fns/tz';
+import type { JsonObject } from '../../kernel/json.ts';
+import { parseIsoDate } from '../../values/index.ts';
+import { wireDate } from './records.ts';
 
 /** Milliseconds by which a zone is ahead of UTC at an instant. */
 export const offsetIn = (zone: string, at: number): number => tzOffset(zone, new Date(at)) * 60_000;
@@ -9,3 +12,6 @@ export function instantAt(zone: string, day: string, time: string): number {
   // The offset at that very time, found in two steps, since it may change in between.
   return utc - offsetIn(zone, utc - offsetIn(zone, utc));
 }
+
+/** A Date in wire form of an argument that is an instant; one without a zone is in UTC. */
+export const wireInstant = (text: string): JsonObject => wireDate(parseIsoDate(text) ?? 0);

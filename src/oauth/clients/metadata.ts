@@ -10,7 +10,7 @@ const loopbacks: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]
 const texts = ['client_uri', 'logo_uri', 'policy_uri', 'tos_uri', 'software_id', 'software_version'] as const;
 const leftOut = [
   ...['jwks', 'jwks_uri', 'sector_identifier_uri', 'initiate_login_uri', 'contacts', 'scope'],
-  ...['default_acr_values', 'default_max_age', 'require_auth_time'],
+  ...['default_acr_values', 'default_max_age', 'require_auth_time', 'response_modes'],
 ] as const;
 
 /**
@@ -20,12 +20,9 @@ const leftOut = [
  * @param refuse throws invalid_client_metadata
  */
 export function normalizeClient(metadata: Record<string, unknown>, refuse: (reason: string) => never): void {
-  const uris = metadata.redirect_uris;
-  if (!Array.isArray(uris) || uris.length === 0) return refuse('redirect_uris must contain members');
-  if (uris.length > MOST_REDIRECTS) return refuse(`redirect_uris must contain ${MOST_REDIRECTS} members at most`);
-  for (const uri of uris)
-    if (typeof uri !== 'string' || uri.length > REDIRECT_LENGTH)
-      return refuse(`redirect_uris must only contain strings of ${REDIRECT_LENGTH} characters at most`);
+  const { redirect_uris: uris } = metadata;
+  if (!areRedirects(uris))
+    refuse(`redirect_uris must be 1 to ${MOST_REDIRECTS} strings of ${REDIRECT_LENGTH} characters at most`);
   const { client_name: name } = metadata;
   if (typeof name === 'string') metadata.client_name = shown(name, NAME_LENGTH);
   if (metadata.client_name === '') delete metadata.client_name;
@@ -34,13 +31,22 @@ export function normalizeClient(metadata: Record<string, unknown>, refuse: (reas
     if (typeof value !== 'string' || value === '' || value.length > TEXT_LENGTH) delete metadata[key];
   }
   for (const key of leftOut) delete metadata[key];
-  metadata.application_type = uris.some(isNative) ? 'native' : 'web';
+  // A document at a public address may not speak of a secret, so that this is what it means where it says nothing.
+  if (isAddress(metadata.client_id) && metadata.token_endpoint_auth_method === 'client_secret_basic')
+    metadata.token_endpoint_auth_method = 'none';
+  metadata.application_type = (uris as string[]).some(isNative) ? 'native' : 'web';
   metadata.grant_types = ['authorization_code', 'refresh_token'];
   metadata.response_types = ['code'];
-  metadata.response_modes = ['query'];
   metadata.require_auth_time = false;
   metadata.subject_type = 'public';
   metadata.id_token_signed_response_alg = 'ES256';
+}
+
+const isAddress = (id: unknown): boolean => typeof id === 'string' && id.startsWith('https://');
+
+function areRedirects(value: unknown): value is string[] {
+  if (!Array.isArray(value) || value.length === 0 || value.length > MOST_REDIRECTS) return false;
+  return value.every((uri) => typeof uri === 'string' && uri.length <= REDIRECT_LENGTH);
 }
 
 /** Whether a redirect goes to a program on the user's own device: the provider takes such from native clients alone. */

@@ -31,21 +31,24 @@ export function consentPage(shown: ConsentPage): string {
   // In the order of the permissions, whatever order they were asked in: to see comes first.
   const listed = agentPermissions.filter((permission) => asked.has(permission));
   const hasAny = listed.some((permission) => available.has(permission));
-  return page({ language, system, title, hasSwitch: true }, [
-    // A form of its own: the enter key presses the first button of a form.
-    `<form ${form}><p>${consent.as(isolated(user))} `,
-    `<button class="link" type="submit" name="decision" value="switch">${escapeHtml(consent.other)}</button></p></form>`,
-    hasAny ? `<p>${consent.lead(name)}</p>` : '',
-    aboutClient(asking, language),
-    alert(hasAny ? (isEmpty ? consent.nothingTicked : undefined) : `${consent.none} ${consent.noneNext}`),
-    `<form ${form}><fieldset${isEmpty ? ' aria-describedby="fault"' : ''}><legend>${escapeHtml(consent.legend)}</legend>`,
-    ...listed.map((permission) => choice(permission, { language, isAvailable: available.has(permission), isTicked: !isEmpty })),
-    '</fieldset>',
-    hasAny ? `<p class="small">${escapeHtml(consent.bound)}</p>` : '',
-    hasAny ? `<button type="submit" name="decision" value="allow">${escapeHtml(consent.allow)}</button>` : '',
-    `<button type="submit" name="decision" value="cancel" class="plain">${escapeHtml(hasAny ? cancel : back)}</button>`,
-    '</form>',
-  ].join(''));
+  return page(
+    { language, system, title, hasSwitch: true },
+    [
+      // A form of its own: the enter key presses the first button of a form.
+      `<form ${form}><p>${consent.as(isolated(user))} `,
+      `<button class="link" type="submit" name="decision" value="switch">${escapeHtml(consent.other)}</button></p></form>`,
+      hasAny ? `<p>${consent.lead(name)}</p>` : '',
+      aboutClient(asking, language),
+      alert(hasAny ? (isEmpty ? consent.nothingTicked : undefined) : `${consent.none} ${consent.noneNext}`),
+      `<form ${form}><fieldset${isEmpty ? ' aria-describedby="fault"' : ''}><legend>${escapeHtml(consent.legend)}</legend>`,
+      ...listed.map((permission) => choice(permission, { language, isAvailable: available.has(permission), isTicked: !isEmpty })),
+      '</fieldset>',
+      hasAny ? `<p class="small">${escapeHtml(consent.bound)}</p>` : '',
+      hasAny ? `<button type="submit" name="decision" value="allow">${escapeHtml(consent.allow)}</button>` : '',
+      `<button type="submit" name="decision" value="cancel" class="plain">${escapeHtml(hasAny ? cancel : back)}</button>`,
+      '</form>',
+    ].join(''),
+  );
 }
 
 interface Choice {

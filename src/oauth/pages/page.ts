@@ -15,7 +15,7 @@ const style = [
   'p,ul,fieldset{margin:0 0 1rem}',
   'a{color:var(--main)}',
   'bdi{overflow-wrap:anywhere}',
-  '.about{padding:.75rem 1rem;border:1px solid var(--line);border-radius:8px;font-size:.95rem}',
+  '.about{margin-bottom:1rem;padding:.75rem 1rem;border:1px solid var(--line);border-radius:8px;font-size:.95rem}',
   '.about p{margin:0}.about p+p{margin-top:.35rem;color:var(--dim)}',
   '[role=alert]{margin-bottom:1rem;padding:.75rem 1rem;border:1px solid var(--bad);border-radius:8px;background:var(--badback)}',
   '[role=alert]:empty{display:none}',
@@ -29,7 +29,8 @@ const style = [
   '.no{color:var(--dim)}',
   'button{border:1px solid var(--main);background:var(--main);color:var(--on);font-weight:600;cursor:pointer}',
   'button+button,button.plain{margin-top:.6rem;background:transparent;color:var(--main)}',
-  'button.link{width:auto;margin:0;padding:0;border:0;font-weight:normal;text-decoration:underline}',
+  'button.link{width:auto;margin:0;padding:0;border:0;background:none;color:var(--main)}',
+  'button.link{font-weight:normal;text-decoration:underline}',
   '.small{color:var(--dim);font-size:.87rem}',
   ':focus-visible{outline:3px solid var(--ring);outline-offset:2px}',
 ].join('');

@@ -22,18 +22,21 @@ export function signInPage({ language, system, asking, username, fault }: SignIn
   // The first empty field is where the user goes on.
   const focus = (isHere: boolean) => (isHere ? ' autofocus' : '');
   const hasName = username !== '';
-  return page({ language, system, title: signIn.title, hasSwitch: true }, [
-    `<p>${signIn.lead(nameOf(asking, language))}</p>`,
-    aboutClient(asking, language),
-    alert(fault && signInFaults[fault](LOCK_MINUTES)),
-    // The address of the page itself, wherever a proxy has put it, and its language.
-    `<form method="post" action="?lang=${language}" accept-charset="utf-8">`,
-    `<label for="username">${escapeHtml(signIn.name)}</label>`,
-    `<input id="username" name="username" type="text" dir="auto" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="1000" required value="${escapeHtml(username)}"${focus(!hasName)}${wrong}>`,
-    `<label for="password">${escapeHtml(signIn.password)}</label>`,
-    `<input id="password" name="password" type="password" dir="ltr" autocomplete="current-password" required${focus(hasName)}${wrong}>`,
-    `<button type="submit" name="decision" value="sign-in">${escapeHtml(signIn.submit)}</button>`,
-    `<button type="submit" name="decision" value="cancel" formnovalidate>${escapeHtml(cancel)}</button>`,
-    '</form>',
-  ].join(''));
+  return page(
+    { language, system, title: signIn.title, hasSwitch: true },
+    [
+      `<p>${signIn.lead(nameOf(asking, language))}</p>`,
+      aboutClient(asking, language),
+      alert(fault && signInFaults[fault](LOCK_MINUTES)),
+      // The address of the page itself, wherever a proxy has put it, and its language.
+      `<form method="post" action="?lang=${language}" accept-charset="utf-8">`,
+      `<label for="username">${escapeHtml(signIn.name)}</label>`,
+      `<input id="username" name="username" type="text" dir="auto" autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="1000" required value="${escapeHtml(username)}"${focus(!hasName)}${wrong}>`,
+      `<label for="password">${escapeHtml(signIn.password)}</label>`,
+      `<input id="password" name="password" type="password" dir="ltr" autocomplete="current-password" required${focus(hasName)}${wrong}>`,
+      `<button type="submit" name="decision" value="sign-in">${escapeHtml(signIn.submit)}</button>`,
+      `<button type="submit" name="decision" value="cancel" formnovalidate>${escapeHtml(cancel)}</button>`,
+      '</form>',
+    ].join(''),
+  );
 }

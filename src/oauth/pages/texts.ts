@@ -11,7 +11,13 @@ export type SignInFault = 'badLogin' | 'accountLocked' | 'userInactive' | 'missi
 export type DeadEnd = 'gone' | 'unknown' | 'badRequest' | 'tooMany' | 'fault';
 
 interface Texts {
-  readonly signIn: { readonly title: string; readonly lead: Sentence; readonly name: string; readonly password: string; readonly submit: string };
+  readonly signIn: {
+    readonly title: string;
+    readonly lead: Sentence;
+    readonly name: string;
+    readonly password: string;
+    readonly submit: string;
+  };
   readonly signInFaults: Readonly<Record<SignInFault, (minutes: number) => string>>;
   readonly client: {
     readonly unnamed: string;
@@ -66,7 +72,8 @@ const en: Texts = {
   },
   consent: {
     title: (client) => `Allow ${client}?`,
-    lead: (client) => `${client} will be able to do what you tick here, in this system and in your name, until you or your administrator end it.`,
+    lead: (client) =>
+      `${client} will be able to do what you tick here, in this system and in your name, until you or your administrator end it.`,
     as: (user) => `You are signed in as ${user}.`,
     other: 'Not you? Sign in as another user',
     legend: 'What it may do',
@@ -83,12 +90,18 @@ const en: Texts = {
     'mcp:view': ['See records', 'Read the tables and files that your role lets you read.'],
     'mcp:create': ['Add records', 'Add new records and files.'],
     'mcp:update': ['Change records', 'Change records that are there.'],
-    'mcp:edit-page-and-schema': ['Change pages and tables', 'Change pages, menus, tables and settings, where you administer the system.'],
+    'mcp:edit-page-and-schema': [
+      'Change pages and tables',
+      'Change pages, menus, tables and settings, where you administer the system.',
+    ],
   },
   ends: {
     gone: ['This page has ended', 'It was open for too long, or was used before. Go back to the program and start again.'],
     unknown: ['There is no such page', 'The address leads to no system. Check it with whoever gave it to you.'],
-    badRequest: ['This request cannot be answered', 'The program that sent you here asked for something that it may not. Nothing was allowed to it.'],
+    badRequest: [
+      'This request cannot be answered',
+      'The program that sent you here asked for something that it may not. Nothing was allowed to it.',
+    ],
     tooMany: ['Too many requests', 'There were too many requests from your network. Wait a minute and try again.'],
     fault: ['Something went wrong', 'Try again in a moment.'],
   },

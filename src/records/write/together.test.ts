@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { anonymous } from '../../access/index.ts';
 import { serviceError } from '../../errors/fail.ts';
+import type { JsonObject } from '../../kernel/json.ts';
 import { fieldOf } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
@@ -12,7 +14,7 @@ import { readRows } from '../rows.ts';
 import { masterContext } from '../testing/context.ts';
 import { createRecord } from './create.ts';
 import type { WriteObserver } from './observer.ts';
-import { createTogether, writeTogether } from './together.ts';
+import { checkTogether, createTogether, writeTogether } from './together.ts';
 import { type OnlyIf, updateRecord } from './update.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-create-'));
@@ -127,6 +129,30 @@ test('creates, updates and deletes of one commit: all of them or none, in their 
     { code: 101 },
   );
   assert.deepEqual(await names('Mixed'), ['changed', 'newer']);
+});
+
+test('schema changes are of the same commit as the records that come with them', async () => {
+  const context = masterContext(store);
+  const field = { kind: 'addField', className: 'Leads', name: 'Grown', type: 'String' } as const;
+  const failing = { kind: 'create', className: 'Leads', body: { Grown: { no: 'text' } } } as const;
+  await assert.rejects(
+    writeTogether(context, [failing], () => [field]),
+    { code: 111 },
+  );
+  assert.ok(!store.schema().tables.get('Leads')?.fields.has('Grown'));
+  const fitting = { kind: 'create', className: 'Leads', body: { Name: 'grown', Grown: 'text' } } as const;
+  await writeTogether(context, [fitting], () => [field]);
+  assert.ok(store.schema().tables.get('Leads')?.fields.has('Grown'));
+  assert.equal((await names('Leads')).at(-1), 'grown');
+});
+
+test('writes that are only checked fail as they would, and leave nothing', async () => {
+  const context = masterContext(store);
+  const make = (body: JsonObject) => ({ kind: 'create', className: 'Unborn', body }) as const;
+  await checkTogether(context, [make({ Size: 1 })]);
+  await assert.rejects(checkTogether(context, [make({ Size: 1 }), make({ Size: 'text' })]), { code: 111 });
+  await assert.rejects(checkTogether({ ...context, principal: anonymous }, [make({})]), { code: 119 });
+  assert.ok(!store.schema().tables.has('Unborn'));
 });
 
 test('a record is changed only as long as a condition holds; who meets another state hears that it has changed', async () => {

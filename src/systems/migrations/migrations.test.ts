@@ -98,7 +98,7 @@ for (const [name, make] of [
       await first.close();
       const store = await openStore(place.engines[1], 'two');
       assert.equal(store.schema().templateVersion, newestVersion);
-      assert.equal(store.schema().tables.size, 114);
+      assert.equal(store.schema().tables.size, 115);
       const users = await readRecords(store, '_User', ['objectId', '_username_key', '_email_key']);
       assert.deepEqual(users, [
         { objectId: 'one', _username_key: 'dana' },
@@ -138,7 +138,7 @@ for (const [name, make] of [
         await store.write({ plan: () => ({ changes: [...changes, { kind: 'setTemplateVersion', version: 1 }], mutations: [] }) });
         await migrate(store, 'it');
         const { tables } = store.schema();
-        assert.deepEqual([...tables.keys()].sort(), ['_StorageUsage', '_StoredFile', '_Trigger', '_TriggerQueue']);
+        assert.deepEqual([...tables.keys()].sort(), ['_OAuthItem', '_StorageUsage', '_StoredFile', '_Trigger', '_TriggerQueue']);
         assert.equal(tables.get('_StoredFile')?.fields.get('size')?.type, 'Number');
         const usage = await readRecords(store, '_StorageUsage', ['objectId', 'files', 'bytes', 'quota']);
         assert.deepEqual(usage, [{ objectId: 'usage', files: 0, bytes: 0 }]);
@@ -186,6 +186,24 @@ for (const [name, make] of [
       );
       assert.deepEqual(labels, [{ tblName: '_Trigger', field: 'lastRun', value: 'Own' }]);
       await store.close();
+    });
+
+    it('systems of the version before get the table of sign-ins, whatever a client had made under its name', async () => {
+      for (const [appId, changes] of [
+        ['plain', []],
+        ['named', [{ kind: 'createTable', className: '_OAuthItem', fields: [{ name: 'expiresAt', type: 'String' }] }]],
+      ] as const) {
+        const store = await place.engines[0].open(appId);
+        await store.write({ plan: () => ({ changes: [...changes, { kind: 'setTemplateVersion', version: 4 }], mutations: [] }) });
+        await migrate(store, 'it');
+        const { fields, indexes } = tableOf(store.schema(), '_OAuthItem');
+        assert.deepEqual(
+          ['kind', 'payload', 'family', 'uid', 'consumedAt', 'expiresAt'].map((name) => fields.get(name)?.type),
+          ['String', 'String', 'String', 'String', 'Date', 'Date'],
+        );
+        assert.deepEqual([...indexes.keys()].sort(), ['byExpiry', 'byFamily', 'byUid']);
+        await store.close();
+      }
     });
 
     it('a new system has nothing to go through', async () => {

@@ -3,7 +3,7 @@ import { rootOf } from '../../../schema/naming.ts';
 import type { Row } from '../records.ts';
 
 /** A field of a write. `from` is left out where the timeline does not tell what was there before. */
-export interface FieldChange {
+interface FieldChange {
   from?: JsonValue;
   readonly to: JsonValue;
 }
@@ -125,7 +125,8 @@ function beforeAt(name: string, sentName: string, after: After): After | 'elsewh
   if (!name.startsWith(`${sentName}.`)) return 'elsewhere';
   if (after.value === undefined) return unknown;
   let inside: JsonValue | undefined = after.value;
-  for (const step of name.slice(sentName.length + 1).split('.')) inside = inside === undefined ? undefined : placeIn(inside, step);
+  for (const step of name.slice(sentName.length + 1).split('.'))
+    inside = inside === undefined ? undefined : placeIn(inside, step);
   return { value: inside ?? null };
 }
 

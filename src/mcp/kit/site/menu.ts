@@ -28,7 +28,7 @@ export function readMenu(items: readonly JsonObject[]): ReadMenu {
     if (typeof label !== 'string' || label.trim() === '' || label.length > 200)
       wrong(`${place}.label must be a text of 1 to 200 characters`);
     if (isThere(pageId) && isThere(url)) wrong(`${place} has both pageId and url`);
-    if (!isThere(pageId) && !isThere(url) && !Array.isArray(children)) wrong(`${place} needs pageId, url or children`);
+    if (!isThere(pageId) && !isThere(url) && !isThere(children)) wrong(`${place} needs pageId, url or children`);
     if (isThere(pageId)) pageIds.add(typeof pageId === 'string' ? pageId : wrong(`${place}.pageId must be a text`));
     if (isThere(url) && (typeof url !== 'string' || !isMenuUrl(url))) wrong(`${place}.url is not allowed`);
     entries.push(entryOf(item));

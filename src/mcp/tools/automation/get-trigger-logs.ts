@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import { oneMore, pageOf } from '../../kit/page.ts';
-import { findRows, type Row, unless, unseen, wireDate } from '../../kit/records.ts';
+import { during } from '../../kit/range.ts';
+import { findRows, type Row, unless, unseen } from '../../kit/records.ts';
 import { shortText } from '../../kit/short-text.ts';
 import { objectId as anyId, flag, instant, limit, recordId, skip } from '../parameters.ts';
 import type { ToolCall } from '../tool.ts';
@@ -26,11 +27,10 @@ export const getTriggerLogs = defineTool({
   effect: 'read',
   about: '_syslogTriggers',
   async run(call, { triggerId, objectId, from, to, errorsOnly, limit: most, skip: start }) {
-    const range = { ...(from !== undefined && { $gte: wireDate(from) }), ...(to !== undefined && { $lte: wireDate(to) }) };
     const where = {
       ...(triggerId !== undefined && { triggerId }),
       ...(objectId !== undefined && { objectIdValue: objectId }),
-      ...(Object.keys(range).length > 0 && { createdAt: range }),
+      ...during('createdAt', from, to),
       ...(errorsOnly === true && { error: { $exists: true } }),
     };
     const keys = ['triggerId', 'actionId', 'event', 'objectIdValue', 'error'];

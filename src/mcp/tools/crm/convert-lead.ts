@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { ownerField, requireUser, userPointer } from '../../kit/people.ts';
-import { badArguments, getRow, pointer, tableNamed, unless, updateRow } from '../../kit/records.ts';
-import type { TableSchema } from '../../../schema/model.ts';
-import { seen } from '../../kit/visible.ts';
+import { getRow, tableNamed, updateRow } from '../../kit/records.ts';
+import { statusPointer } from '../../kit/statuses.ts';
+import { requireField, seen } from '../../kit/visible.ts';
 import { objectId } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { defineTool } from '../tool.ts';
 
 const TABLE = 'Accounts';
 
@@ -20,31 +20,16 @@ export const convertLead = defineTool({
   about: TABLE,
   async run(call, { objectId: id, statusId, ownerId }) {
     const accounts = tableNamed(call, TABLE);
-    if (accounts.fields.get('IsAccount')?.type !== 'Boolean')
-      badArguments(`${TABLE} has no Boolean field IsAccount in this system`, { next: 'Get-Schema' });
-    const lead = await getRow(call, TABLE, id, { keys: ['objectId', ...seen(call, accounts, ['IsAccount', 'Name'])] });
-    const { objectId: found, Name = null, IsAccount } = lead;
-    if (IsAccount === true) return { objectId: found, Name, converted: false, alreadyCustomer: true };
+    requireField(accounts, 'IsAccount', 'Boolean');
+    const lead = await getRow(call, TABLE, id, { keys: ['objectId', ...seen(call, accounts, ['IsAccount'])] });
+    if (lead.IsAccount === true) return { objectId: lead.objectId, converted: false, alreadyCustomer: true };
     const data: JsonObject = { IsAccount: true };
-    if (statusId !== undefined) data.StatusId = await statusPointer(call, accounts, statusId);
+    if (statusId !== undefined) data.StatusId = await statusPointer(call, accounts, 'StatusId', statusId);
     if (ownerId !== undefined) {
       await requireUser(call, 'ownerId', ownerId);
       data[ownerField(accounts)] = userPointer(ownerId);
     }
     const { updatedAt = null } = await updateRow(call, TABLE, id, data);
-    return { objectId: found, Name, converted: true, updatedAt };
+    return { objectId: lead.objectId, converted: true, updatedAt };
   },
 });
-
-async function statusPointer(call: ToolCall, { fields }: TableSchema, statusId: string): Promise<JsonObject> {
-  const { type, targetClass } = fields.get('StatusId') ?? {};
-  if (type !== 'Pointer' || targetClass === undefined)
-    badArguments(`${TABLE} has no Pointer StatusId in this system`, { next: 'Get-Schema' });
-  const status = await unless(['objectNotFound'], null, () => getRow(call, targetClass, statusId, { keys: ['objectId'] }));
-  if (!status)
-    badArguments(`statusId: ${targetClass} has no such record`, {
-      expected: `The objectId of a record of ${targetClass}`,
-      next: 'Get-Lookup-Values',
-    });
-  return pointer(targetClass, statusId);
-}

@@ -24,6 +24,9 @@ export const findDuplicates = defineTool({
   async run(call, { table: className = 'Accounts', limit: most, ...sought }) {
     const found = await duplicatesOf(call, tableNamed(call, className), sought, oneMore(most));
     const { results, nextSkip, truncated } = pageOf(found, { limit: most });
-    return { results, ...((nextSkip !== undefined || truncated) && { truncated: true, hint: 'There are more: send more of what you know.' }) };
+    return {
+      results,
+      ...((nextSkip !== undefined || truncated) && { truncated: true, hint: 'There are more: send more of what you know.' }),
+    };
   },
 });

@@ -9,6 +9,10 @@ import { defineTool, type ToolCall } from '../tool.ts';
 
 const TABLE = 'Accounts';
 
+/** Bytes of the details, and after how many characters their texts are cut to keep within them. */
+const DETAILS_BYTES = 15_000;
+const CHARACTERS = [1_000, 300, 60];
+
 const sectionList = tell(z.array(z.enum(cardSections)).max(cardSections.length), {
   type: 'array',
   items: { type: 'string', enum: [...cardSections] },
@@ -42,5 +46,8 @@ export const getCustomerCard = defineTool({
 async function detailsOf(call: ToolCall, id: string): Promise<JsonObject> {
   const accounts = tableNamed(call, TABLE);
   const names = [...accounts.fields.keys()].filter((name) => name !== 'objectId' && name !== 'ACL' && name !== '_phone_key');
-  return briefOf(await getRow(call, TABLE, id, briefly(call, accounts, names)), names);
+  const row = await getRow(call, TABLE, id, briefly(call, accounts, names));
+  const forms = CHARACTERS.map((most) => briefOf(row, names, most));
+  const fitting = forms.find((details) => Buffer.byteLength(JSON.stringify(details)) <= DETAILS_BYTES);
+  return fitting ?? forms.at(-1) ?? {};
 }

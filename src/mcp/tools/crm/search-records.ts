@@ -1,13 +1,24 @@
 import pLimit from 'p-limit';
 import { fail } from '../../../errors/fail.ts';
-import { byRank, type Found, searchTable } from '../../kit/search.ts';
-import { RESULT_BYTES, fit } from '../../kit/page.ts';
+import { fit, RESULT_BYTES } from '../../kit/page.ts';
 import { badArguments, tableNamed, unless, unseen } from '../../kit/records.ts';
+import { byRank, type Found, searchTable } from '../../kit/search.ts';
 import { limit, names, text } from '../parameters.ts';
 import { defineTool } from '../tool.ts';
 
 /** Where people look for something, in the order in which they are shown. */
-const usual = ['Accounts', 'Contacts', 'Sales', 'Cases', 'Tasks', 'Products', 'PriceQuotes', 'Activities', 'Projects', 'Suppliers'];
+const usual = [
+  'Accounts',
+  'Contacts',
+  'Sales',
+  'Cases',
+  'Tasks',
+  'Products',
+  'PriceQuotes',
+  'Activities',
+  'Projects',
+  'Suppliers',
+];
 const MOST_TABLES = 20;
 /** Tables that are searched at once: none has an index for it. */
 const AT_ONCE = 3;

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import { oneMore, pageOf } from '../../kit/page.ts';
-import { aggregateRows, findRows, getRow, pointedAt, pointer, unless, unseen, wireDate } from '../../kit/records.ts';
+import { during } from '../../kit/range.ts';
+import { aggregateRows, findRows, getRow, pointedAt, pointer, unless, unseen } from '../../kit/records.ts';
 import { shortText } from '../../kit/short-text.ts';
 import { hasField } from '../../kit/table-fields.ts';
 import { flag, instant, limit, recordId } from '../parameters.ts';
@@ -31,10 +32,9 @@ export const getCampaignStats = defineTool({
   effect: 'read',
   about: LOG,
   async run(call, { campaignId, from, to, errors, limit: most }) {
-    const range = { ...(from !== undefined && { $gte: wireDate(from) }), ...(to !== undefined && { $lte: wireDate(to) }) };
     const where = {
       ...(campaignId !== undefined && { CampaignId: pointer(CAMPAIGNS, campaignId) }),
-      ...(Object.keys(range).length > 0 && { createdAt: range }),
+      ...during('createdAt', from, to),
     };
     const rows = most === 0 ? [] : await countsOf(call, where, oneMore(most));
     if (rows.length === 0 && campaignId !== undefined) {
@@ -56,7 +56,10 @@ export const getCampaignStats = defineTool({
     const { nextSkip, ...page } = pageOf(results, { limit: most });
     return {
       ...page,
-      ...(nextSkip !== undefined && { truncated: true, hint: 'There are more campaigns: raise limit, or narrow with from and to.' }),
+      ...(nextSkip !== undefined && {
+        truncated: true,
+        hint: 'There are more campaigns: raise limit, or narrow with from and to.',
+      }),
       ...(campaigns === null && { hidden: [CAMPAIGNS] }),
     };
   },
@@ -127,7 +130,11 @@ async function topErrors(call: ToolCall, where: JsonObject, ids: readonly string
   const found = new Map<string, JsonObject[]>();
   if (!hasField(call, LOG, 'Error', 'String')) return found;
   const rows = await aggregateRows(call, LOG, [
-    { $match: { $and: [where, { CampaignId: { $in: ids.map((id) => pointer(CAMPAIGNS, id)) } }, { Error: { $exists: true, $ne: '' } }] } },
+    {
+      $match: {
+        $and: [where, { CampaignId: { $in: ids.map((id) => pointer(CAMPAIGNS, id)) } }, { Error: { $exists: true, $ne: '' } }],
+      },
+    },
     { $group: { _id: { campaign: '$CampaignId', error: '$Error' }, count: { $sum: 1 } } },
     { $sort: { count: -1 } },
     { $limit: MOST_ERRORS },

@@ -1,3 +1,7 @@
 import type { Tool } from '../tool.ts';
+import { createPriceQuote } from './create-price-quote.ts';
+import { getCampaignStats } from './get-campaign-stats.ts';
+import { getMessages } from './get-messages.ts';
+import { getSalesDocuments } from './get-sales-documents.ts';
 
-export const documentsTools: readonly Tool[] = [];
+export const documentsTools: readonly Tool[] = [getMessages, getCampaignStats, getSalesDocuments, createPriceQuote];

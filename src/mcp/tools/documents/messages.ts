@@ -3,6 +3,7 @@ import { plainText } from '../../../mail/index.ts';
 import type { Source } from '../../kit/newest.ts';
 import { pointedAt, pointer, type Row } from '../../kit/records.ts';
 import { shortText } from '../../kit/short-text.ts';
+import { withoutAbsent } from '../../kit/without-absent.ts';
 
 /** Characters of a message, and of its fault. */
 const LONGEST_TEXT = 500;
@@ -22,10 +23,6 @@ const text = (row: JsonObject, name: string): string | undefined => {
   return typeof value === 'string' && value !== '' ? value : undefined;
 };
 
-/** Without what there is none of. */
-const present = (parts: Record<string, JsonValue | undefined>): JsonObject =>
-  Object.fromEntries(Object.entries(parts).filter((part): part is [string, JsonValue] => part[1] !== undefined));
-
 /** Providers and languages call them differently. */
 function directionOf(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
@@ -42,7 +39,7 @@ function chat(row: Row): JsonObject {
   const failed = row.failed === true;
   const sender = text(row, 'SenderName');
   const errors = Array.isArray(row.errors) && row.errors.length > 0 ? JSON.stringify(row.errors) : undefined;
-  return present({
+  return withoutAbsent({
     channel: channelOf(conversation) ?? 'chat',
     direction,
     from: sender ?? (direction === 'in' ? identity : undefined),
@@ -67,7 +64,7 @@ async function email(row: Row): Promise<JsonObject> {
   const html = text(row, 'Content');
   const plain = html === undefined ? undefined : (await plainText(html.slice(0, LONGEST_PAGE))).trim();
   const status = text(row, 'SendStatus');
-  return present({
+  return withoutAbsent({
     channel: 'email',
     direction: 'out',
     from: text(row, 'MailFrom'),
@@ -84,7 +81,7 @@ async function email(row: Row): Promise<JsonObject> {
 function sms(row: Row): JsonObject {
   const status = text(row, 'Status');
   const error = text(row, 'Error');
-  return present({
+  return withoutAbsent({
     channel: 'sms',
     direction: 'out',
     from: text(row, 'From'),
@@ -98,7 +95,7 @@ function sms(row: Row): JsonObject {
 
 function phoneCall(row: Row): JsonObject {
   const representative = text(row, 'representative_name');
-  return present({
+  return withoutAbsent({
     channel: 'call',
     direction: directionOf(text(row, 'type')),
     from: text(row, 'caller'),

@@ -58,7 +58,12 @@ async function heldFile(call: ToolCall, place: FilePlace): Promise<{ name: strin
   return { name: held.name, url: held.url, isPrivate: held.private === true };
 }
 
-async function open(call: ToolCall, { table: className, objectId: id, field }: FilePlace, name: string, isPrivate: boolean): Promise<OpenFile> {
+async function open(
+  call: ToolCall,
+  { table: className, objectId: id, field }: FilePlace,
+  name: string,
+  isPrivate: boolean,
+): Promise<OpenFile> {
   const { files } = call.services;
   const opened = isPrivate
     ? await files.openPrivate(call.context, { className, objectId: id, field, name })
@@ -67,4 +72,5 @@ async function open(call: ToolCall, { table: className, objectId: id, field }: F
   return opened;
 }
 
-const missing = () => advise(serviceError('fileNotFound'), { expected: 'A field that holds a file which is still there', next: 'Get-Record' });
+const missing = () =>
+  advise(serviceError('fileNotFound'), { expected: 'A field that holds a file which is still there', next: 'Get-Record' });

@@ -1,13 +1,13 @@
 import { grantFor } from '../../../access/index.ts';
-import { isJsonObject, type JsonObject, own } from '../../../kernel/json.ts';
+import { isJsonObject, type JsonObject } from '../../../kernel/json.ts';
 import { readRows } from '../../../records/index.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { rootOf } from '../../../schema/naming.ts';
 import { isHidden } from '../../../schema/system-tables.ts';
-import { TIMELINE, writesOf } from '../../kit/history/past.ts';
+import { CAUSE, seesWhole, TIMELINE, writesOf } from '../../kit/history/past.ts';
 import { fit, oneMore, RESULT_BYTES } from '../../kit/page.ts';
-import { findRows, pointedAt, type Row, tableNamed, wireDate } from '../../kit/records.ts';
 import { named, namesOf } from '../../kit/record-names.ts';
+import { findRows, pointedAt, type Row, tableNamed, wireDate } from '../../kit/records.ts';
 import { choice, instant, limit, names, objectId, skip } from '../parameters.ts';
 import { defineTool, type ToolCall } from '../tool.ts';
 
@@ -40,7 +40,10 @@ export const getRecentChanges = defineTool({
     };
     const rows = await findRows(call, TIMELINE, { where, order: '-createdAt,-objectId', skip: from, limit: oneMore(most) });
     const told = await describe(call, rows.slice(0, most), readable);
-    const fitting = fit(told.map(({ entry }) => entry), RESULT_BYTES - FRAME);
+    const fitting = fit(
+      told.map(({ entry }) => entry),
+      RESULT_BYTES - FRAME,
+    );
     const cut = told[fitting];
     const next = cut ? cut.at : rows.length > most ? most : undefined;
     return {
@@ -78,14 +81,19 @@ function tablesOf(call: ToolCall, asked: readonly string[] | undefined): Tables 
 /** The rows that the caller may know of, and their places in the list. */
 async function describe(call: ToolCall, rows: readonly Row[], tables: ReadonlyMap<string, TableSchema>) {
   const records = await recordsOf(call, rows);
-  const users = await namesOf(call, '_User', rows.map(({ user }) => pointedAt(user)).filter((id) => id !== undefined));
+  const users = await namesOf(
+    call,
+    '_User',
+    rows.map(({ user }) => pointedAt(user)).filter((id) => id !== undefined),
+  );
   return rows.flatMap((row, at) => {
     const [className, id] = [String(row.objectClass), String(row.objectIdValue)];
     const { names: shown, there } = records.get(className) ?? nothing;
-    // A record that is there and not for him.
-    if (there.has(id) && !shown.has(id)) return [];
+    const table = tables.get(className);
+    // A record that is there and not for him, or was perhaps not.
+    if (!shown.has(id) && (there.has(id) || !isOpen(call, table))) return [];
     const user = pointedAt(row.user);
-    const fields = fieldsOf(call, row, tables.get(className));
+    const fields = fieldsOf(call, row, table);
     const entry: JsonObject = {
       at: row.createdAt as string,
       event: String(row.event),
@@ -96,6 +104,12 @@ async function describe(call: ToolCall, rows: readonly Row[], tables: ReadonlyMa
     };
     return [{ entry, at }];
   });
+}
+
+/** Whether what is gone of a table may be told of; of tables that are gone themselves those hear who see all. */
+function isOpen({ principal }: ToolCall, table: TableSchema | undefined): boolean {
+  const grant = table && grantFor(principal, 'find', table);
+  return !grant || seesWhole(grant);
 }
 
 interface Records {
@@ -136,5 +150,6 @@ function fieldsOf({ principal }: ToolCall, { data }: Row, table: TableSchema | u
   if (!isJsonObject(data)) return [];
   const hidden = table && grantFor(principal, 'find', table)?.hiddenFields;
   const sent = new Set(Object.keys(data).map(rootOf));
-  return [...sent].filter((name) => !hidden?.has(name) && own(data, name) !== undefined).slice(0, MOST_FIELDS);
+  const isShown = (name: string) => !hidden?.has(name) && (name !== CAUSE || table?.fields.has(CAUSE) === true);
+  return [...sent].filter(isShown).slice(0, MOST_FIELDS);
 }

@@ -1,8 +1,8 @@
+import { z } from 'zod';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { oneMore, pageOf } from '../../kit/page.ts';
 import { findRows, wireDate } from '../../kit/records.ts';
 import { instant, limit, skip, text } from '../parameters.ts';
-import { z } from 'zod';
 import { defineTool } from '../tool.ts';
 
 const shown = ['method', 'path', 'statusCode', 'duration', 'user', 'usingMK', 'service', 'ip', 'country', 'userAgent', 'referer'];

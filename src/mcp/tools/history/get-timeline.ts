@@ -1,22 +1,19 @@
-import { type Grant } from '../../../access/index.ts';
+import type { Grant } from '../../../access/index.ts';
 import { fail } from '../../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import { isLog } from '../../../schema/system-tables.ts';
 import { ChangeWalk, type Entry } from '../../kit/history/change-walk.ts';
 import { shortened } from '../../kit/history/long-values.ts';
-import { grantOfPast, rowsOf, TIMELINE } from '../../kit/history/past.ts';
+import { CAUSE, grantOfPast, rowsOf, TIMELINE } from '../../kit/history/past.ts';
 import { oneMore, pageOf } from '../../kit/page.ts';
-import { findRows, pointedAt, tableNamed } from '../../kit/records.ts';
 import { named, namesOf, withPointerNames } from '../../kit/record-names.ts';
+import { findRows, pointedAt, tableNamed } from '../../kit/records.ts';
 import { limit, names, objectId, skip, table } from '../parameters.ts';
 import { defineTool, type ToolCall } from '../tool.ts';
 
 /** Rows that are read at once, and at most for one call. */
 const SLICE = 200;
 const MOST_READ = 5_000;
-
-/** Written into `data` by the service itself: which trigger wrote. */
-const CAUSE = 'updatedByTrigger';
 
 /** SPEC "Events": `_Timeline`. */
 export const getTimeline = defineTool({
@@ -32,6 +29,7 @@ export const getTimeline = defineTool({
     const isWanted = wanted(grant, fields);
     const { known, hasMore } = await walk(call, rowsOf(about, id), isWanted, from + oneMore(most));
     const shown = known.filter(({ changes, row }) => fields === undefined || changes.size > 0 || row.event === 'delete');
+    if (shown.length === 0 && grant.isGone) fail('objectNotFound');
     const page = pageOf(await describe(call, shown.slice(from, from + oneMore(most))), { skip: from, limit: most });
     if (hasMore) page.hint = `Only the newest ${MOST_READ} writes of the record were looked at.`;
     if (shown.length === 0 && !about.timeline && !isLog(className))
@@ -65,7 +63,11 @@ async function walk(call: ToolCall, where: JsonObject, isWanted: (field: string)
 }
 
 async function describe(call: ToolCall, entries: readonly Entry[]): Promise<JsonObject[]> {
-  const users = await namesOf(call, '_User', entries.map(({ row }) => pointedAt(row.user)).filter((id) => id !== undefined));
+  const users = await namesOf(
+    call,
+    '_User',
+    entries.map(({ row }) => pointedAt(row.user)).filter((id) => id !== undefined),
+  );
   const values = entries.flatMap(({ changes }) => [...changes.values()].flatMap(({ from = null, to }) => [from, to]));
   const shown = (await withPointerNames(call, values)).map(shortened);
   let at = 0;
@@ -75,7 +77,12 @@ async function describe(call: ToolCall, entries: readonly Entry[]): Promise<Json
       const [before, to] = [shown[at++] as JsonValue, shown[at++] as JsonValue];
       told[field] = from === undefined ? { to } : { from: before, to };
     }
-    return { at: row.createdAt as JsonValue, event: row.event as JsonValue, ...causeOf(row, users), ...(changes.size > 0 && { changes: told }) };
+    return {
+      at: row.createdAt as JsonValue,
+      event: row.event as JsonValue,
+      ...causeOf(row, users),
+      ...(changes.size > 0 && { changes: told }),
+    };
   });
 }
 

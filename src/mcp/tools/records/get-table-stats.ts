@@ -1,10 +1,11 @@
 import { serviceError } from '../../../errors/fail.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
-import { getSchema, listSchemas } from '../../../records/index.ts';
+import { listSchemas } from '../../../records/index.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { badArguments, tableNamed, unless, unseen } from '../../kit/records.ts';
-import { fieldsOf, type SchemaRecord } from '../../kit/schema-view.ts';
+import type { SchemaRecord } from '../../kit/schema-view.ts';
 import { fillRates, sizeOf } from '../../kit/stats.ts';
+import { askable } from '../../kit/visible.ts';
 import { names } from '../parameters.ts';
 import { defineTool, type ToolCall } from '../tool.ts';
 
@@ -50,8 +51,7 @@ function statsOf(call: ToolCall, table: TableSchema, withFields: boolean): Promi
       const { rows, lastChange } = await sizeOf(call, table);
       const size = { table: table.className, rows, lastChange };
       if (!withFields) return size;
-      const shown = JSON.parse(await getSchema(call.context, table.className, false)) as SchemaRecord;
-      const fields = fieldsOf(shown.fields).map(([name]) => name);
+      const fields = askable(call, table, table.fields.keys());
       return { ...size, fields: await fillRates(call, table, fields, rows) };
     }),
   );

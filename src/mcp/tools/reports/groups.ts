@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../kernel/json.ts';
 import { withPointerNames } from '../../kit/record-names.ts';
-import { aggregateRows } from '../../kit/records.ts';
+import { aggregateRows, tableNamed } from '../../kit/records.ts';
 import { hasField } from '../../kit/table-fields.ts';
+import { askable } from '../../kit/visible.ts';
 import type { ToolCall } from '../tool.ts';
 import { COUNT, type Report } from './report.ts';
 
@@ -12,7 +13,8 @@ import { COUNT, type Report } from './report.ts';
 export async function runGroups(call: ToolCall, report: Report, { skip, limit }: { skip: number; limit: number }) {
   const { table, where, groupBy } = report;
   if (limit === 0) return { results: [], hidden: [] };
-  const sums = report.keys.filter((key) => hasField(call, table, key, 'Number') && !groupBy.includes(key));
+  const numbers = report.keys.filter((key) => hasField(call, table, key, 'Number') && !groupBy.includes(key));
+  const sums = askable(call, tableNamed(call, table), numbers);
   // Names of the rows' own, since fields may be called as anything.
   const key = Object.fromEntries(groupBy.map((name, at) => [`g${at}`, `$${name}`]));
   const totals = Object.fromEntries(sums.map((name, at) => [`s${at}`, { $sum: `$${name}` }]));
@@ -31,7 +33,7 @@ export async function runGroups(call: ToolCall, report: Report, { skip, limit }:
       ...(sums.length > 0 && { sums: Object.fromEntries(sums.map((name, at) => [name, row[`s${at}`] ?? 0])) }),
     };
   });
-  return { results: await named(call, results), hidden: [] };
+  return { results: await named(call, results), hidden: numbers.filter((name) => !sums.includes(name)) };
 }
 
 function sortOf({ order = '', groupBy }: Report, sums: readonly string[]): JsonObject {

@@ -9,7 +9,8 @@ import { defineTool } from '../tool.ts';
 
 const MOST_REPLACEMENTS = 200;
 const MOST_TERM = 200;
-const MOST_BYTES = 2_000_000;
+/** Characters of the terms times bytes of the page: what the search may cost. */
+const MOST_WORK = 1_000_000_000;
 const MOST_PLACES = 100;
 
 /** The page's own texts that people read. */
@@ -32,7 +33,8 @@ export const replaceTerms = defineTool({
       const text = page.row[name];
       return typeof text === 'string' ? [[name, text]] : [];
     });
-    if (Buffer.byteLength(JSON.stringify(components)) > MOST_BYTES) badArguments('pageId: the page is too large to be searched');
+    const work = [...terms.keys()].join('').length * Buffer.byteLength(JSON.stringify(components));
+    if (work > MOST_WORK) badArguments('replacements are too many for a page of this size: send fewer at once');
     const { data, places, byTerm } = replaceInPage(new Map(texts), components, terms);
     const replaced = [...byTerm.values()].reduce((sum, count) => sum + count, 0);
     const version = replaced > 0 ? await writeVersioned(call, page, data, dryRun) : page.version;

@@ -16,7 +16,11 @@ export const getAllUsers = defineTool({
   effect: 'read',
   about: '_User',
   async run(call) {
-    const rows = await findRows(call, '_User', { keys: ['name', 'username', 'active'], order: 'createdAt', limit: MOST_USERS + 1 });
+    // Without an order records come in the order of creation.
+    const rows = await findRows(call, '_User', {
+      keys: ['name', 'username', 'active'],
+      limit: MOST_USERS + 1,
+    });
     const users = rows.slice(0, MOST_USERS);
     const roles = await unless(unseen, null, () => rolesOf(call, users));
     return {

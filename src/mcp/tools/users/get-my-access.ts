@@ -1,4 +1,4 @@
-import { type AgentPermission, obstacleTo, type ToolObstacle } from '../../../access/index.ts';
+import { obstacleTo, type ToolObstacle } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { agentPermissionsOf } from '../../../users/index.ts';
 import { getRow, unless, unseen } from '../../kit/records.ts';
@@ -30,19 +30,19 @@ async function callerOf(call: ToolCall): Promise<JsonObject> {
   if (principal.kind === 'apiKey') return { caller: { kind: 'API key', name: principal.name, writesAs: 'master' } };
   if (principal.kind !== 'user') return { caller: { kind: 'master key', writesAs: 'master' } };
   const { userId, roles, agent } = principal;
-  const user = await unless([...unseen, 'objectNotFound'], null, () => getRow(call, '_User', userId, { keys: ['name', 'username'] }));
-  const { name = null, username = null } = user ?? {};
+  const user = await unless([...unseen, 'objectNotFound'], null, () =>
+    getRow(call, '_User', userId, { keys: ['name', 'username'] }),
+  );
+  const { name = null, username = null }: JsonObject = user ?? {};
   const own = await agentPermissionsOf(context.store, userId);
   return {
     caller: { kind: 'user', objectId: userId, ...(name !== null && { name }), ...(username !== null && { username }) },
     roles: [...roles],
     mcpPermissions: [...(agent?.permissions ?? [])],
-    ofUser: sorted(own ?? []),
+    mcpPermissionsOfUser: [...(own ?? [])].sort(),
     advancedTools: agent?.advanced === true,
   };
 }
-
-const sorted = (permissions: Iterable<AgentPermission>): string[] => [...permissions].sort();
 
 /** The names of the tools that the caller may use; of the others by what they lack. */
 function toolsOf({ principal, tools }: ToolCall): { usable: string[]; refused: ReadonlyMap<string, string[]> } {

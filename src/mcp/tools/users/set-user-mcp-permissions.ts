@@ -9,7 +9,7 @@ export const setUserMcpPermissions = defineTool({
   name: 'Set-User-MCP-Permissions',
   group: 'users',
   description: 'Replace the MCP permissions of a user.',
-  input: { userId: objectId(), permissions: z.array(choice(agentPermissions)).max(100) },
+  input: { userId: objectId(), permissions: z.array(choice(agentPermissions)) },
   needs: ['mcp:edit-page-and-schema'],
   isAdvanced: true,
   effect: 'change',

@@ -24,7 +24,10 @@ export const setUserRoles = defineTool({
     const removed = without(before, roles);
     const admin = removed.find(({ name }) => name === ADMIN);
     if (admin) await requireAnother(call, admin, userId);
-    const writes = [...added.map((role) => change(role, 'AddRelation', userId)), ...removed.map((role) => change(role, 'RemoveRelation', userId))];
+    const writes = [
+      ...added.map((role) => change(role, 'AddRelation', userId)),
+      ...removed.map((role) => change(role, 'RemoveRelation', userId)),
+    ];
     if (writes.length > 0) await writeTogether(call.context, writes);
     return { objectId: userId, roles: namesOf(roles), added: namesOf(added), removed: namesOf(removed) };
   },
@@ -45,5 +48,8 @@ async function requireAnother(call: ToolCall, admin: Role, userId: string): Prom
   const where = { objectId: { $ne: userId }, active: { $ne: false } };
   const others = await findMembers(call, admin, { where, keys: ['objectId'], limit: 1 });
   if (others.length === 0)
-    badArguments(`the user is the last active member of ${ADMIN}`, { expected: `Give another user the role ${ADMIN} first`, next: 'Get-Roles' });
+    badArguments(`the user is the last active member of ${ADMIN}`, {
+      expected: `Give another user the role ${ADMIN} first`,
+      next: 'Get-Roles',
+    });
 }

@@ -1,14 +1,15 @@
 import type { JsonObject } from '../../../kernel/json.ts';
-import { pointedRecord } from '../../kit/linked-record.ts';
-import { linksTo } from '../../kit/links.ts';
+import type { TableSchema } from '../../../schema/model.ts';
+import { linksTo, linkTargetOf } from '../../kit/links.ts';
 import { callerId, ownerField, ownerFields, requireUser, userPointer } from '../../kit/people.ts';
-import { createRow, tableNamed, wireDate } from '../../kit/records.ts';
-import { statusPointer, statusesOf, firstOpen } from '../../kit/statuses.ts';
-import { parseIsoDate } from '../../../values/index.ts';
+import { createRow, pointer, tableNamed } from '../../kit/records.ts';
+import { firstOpen, statusesOf, statusPointer } from '../../kit/statuses.ts';
+import { wireInstant } from '../../kit/zoned.ts';
 import { instant, object, objectId, text } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { defineTool, type ToolCall } from '../tool.ts';
 
 const TABLE = 'Tasks';
+const STATUS = 'StatusId';
 
 export const createTask = defineTool({
   name: 'Create-Task',
@@ -30,21 +31,26 @@ export const createTask = defineTool({
   async run(call, { name: Name, date, accountId, ownerId = callerId(call), statusId, description, relatedTo }) {
     const tasks = tableNamed(call, TABLE);
     const data: JsonObject = {};
-    if (relatedTo) Object.assign(data, await linksTo(call, tasks, pointedRecord('relatedTo', relatedTo)));
+    if (relatedTo) Object.assign(data, await linksTo(call, tasks, linkTargetOf('relatedTo', relatedTo)));
     if (accountId !== undefined) Object.assign(data, await linksTo(call, tasks, { table: 'Accounts', objectId: accountId }));
     if (ownerId !== undefined && ownerFields(tasks).length > 0) {
       await requireUser(call, 'ownerId', ownerId);
       data[ownerField(tasks)] = userPointer(ownerId);
     }
-    const statuses = await statusesOf(call, tasks, 'StatusId');
-    const status = statusId === undefined ? firstOpen(statuses)?.objectId : statusId;
-    if (status !== undefined) data.StatusId = await statusPointer(call, tasks, 'StatusId', status);
+    const status = statusId === undefined ? await usualStatus(call, tasks) : await statusPointer(call, tasks, STATUS, statusId);
+    if (status) data[STATUS] = status;
     const created = await createRow(call, TABLE, {
       Name,
-      ...(date !== undefined && { Date: wireDate(parseIsoDate(date) ?? 0) }),
+      ...(date !== undefined && { Date: wireInstant(date) }),
       ...(description !== undefined && { Description: description }),
       ...data,
     });
     return { ...created, ...data };
   },
 });
+
+async function usualStatus(call: ToolCall, tasks: TableSchema): Promise<JsonObject | undefined> {
+  const statuses = await statusesOf(call, tasks, STATUS);
+  const first = firstOpen(statuses);
+  return statuses && first && pointer(statuses.className, first.objectId);
+}

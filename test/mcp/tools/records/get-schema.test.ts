@@ -1,7 +1,7 @@
 /** SPEC "Agent-tool layer (MCP)": Get-Schema; "Schema record". */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Json, unique } from '../../../support/records.ts';
+import type { Json } from '../../../support/records.ts';
 import { bytesOf, MOST_BYTES, onEachEngine } from './world.ts';
 
 onEachEngine('Get-Schema', ({ use, refused, call, table, create }) => {
@@ -42,21 +42,21 @@ onEachEngine('Get-Schema', ({ use, refused, call, table, create }) => {
   test('one table: its schema record with labels, permissions, timeline and triggers', async () => {
     const trigger = await create('_Trigger', {
       Name: 'greets',
-      table: 'Notes',
+      table: 'Tasks',
       events: ['create'],
       actions: [{ type: 'notification', actionData: { user: 'OwnerId', content: 'x' } }],
       Active: false,
     });
-    const notes = await use('Get-Schema', { className: 'Notes' });
-    const { body } = await call('GET', '/platform/schemas/Notes', { query: { withDictionary: true } });
-    assert.deepEqual(notes, body);
-    assert.equal(notes.className, 'Notes');
-    assert.equal(notes.fields.Name.type, 'String');
-    assert.equal(typeof notes.fields.Name.dictionary, 'string');
-    assert.deepEqual(notes.classLevelPermissions.find['role:Admin'], true);
-    assert.ok(notes.timeline.displayFields);
+    const tasks = await use('Get-Schema', { className: 'Tasks' });
+    const { body } = await call('GET', '/platform/schemas/Tasks', { query: { withDictionary: true } });
+    assert.deepEqual(tasks, body);
+    assert.equal(tasks.className, 'Tasks');
+    assert.equal(tasks.fields.Name.type, 'String');
+    assert.equal(typeof tasks.fields.Name.dictionary, 'string');
+    assert.deepEqual(tasks.classLevelPermissions.find['role:Admin'], true);
+    assert.ok(tasks.timeline.displayFields);
     assert.deepEqual(
-      notes.triggers.map((one: Json) => one._id),
+      tasks.triggers.map((one: Json) => one._id),
       [trigger],
     );
   });
@@ -103,7 +103,7 @@ onEachEngine('Get-Schema', ({ use, refused, call, table, create }) => {
     assert.deepEqual(shown.triggers[0].events, ['create']);
     assert.equal(shown.triggers[0].actions, undefined);
     assert.match(shown.hint, /Get-Triggers/);
-    const wide = await table(Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [unique(`f${at}`), 'String'])));
+    const wide = await table(Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`f${at}${'x'.repeat(35)}`, 'String'])));
     const widest = await use('Get-Schema', { className: wide });
     assert.equal(Object.keys(widest.fields).length, 1_000);
     assert.ok(bytesOf(widest) <= MOST_BYTES);

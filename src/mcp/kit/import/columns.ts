@@ -1,0 +1,94 @@
+import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
+import { readLabels } from '../../../records/index.ts';
+import { isDefaultField } from '../../../schema/change.ts';
+import type { Field, FieldType, TableSchema } from '../../../schema/model.ts';
+import { isDescribed } from '../../../schema/system-tables.ts';
+import type { ToolCall } from '../../tools/tool.ts';
+import { badArguments } from '../records.ts';
+import { folded } from '../search-fields.ts';
+
+/** A column of flat rows and the field that its values go into. */
+export interface Column {
+  readonly column: string;
+  readonly field: Field;
+}
+
+/** Names of columns to the fields that they mean. @throws invalidArguments (107) for what is no field, or several */
+export type FieldFinder = (name: string) => Field | { readonly fault: string };
+
+/** Finds fields by name or label, exactly or whatever the case of the letters. */
+export async function fieldFinder({ context }: ToolCall, { className, fields }: TableSchema): Promise<FieldFinder> {
+  const labels = (await readLabels(context.store, className)).get(className);
+  const known = [...fields.values()].filter(({ name }) => isDescribed(className, name));
+  const ways: ((field: Field, name: string) => boolean)[] = [
+    ({ name: own }, name) => own === name,
+    ({ name: own }, name) => labels?.get(own)?.trim() === name.trim(),
+    ({ name: own }, name) => folded(own) === folded(name),
+    ({ name: own }, name) => folded(labels?.get(own) ?? '') === folded(name),
+  ];
+  return (name) => {
+    for (const way of name.trim() === '' ? [] : ways) {
+      const found = known.filter((field) => way(field, name));
+      const [only] = found;
+      if (only && found.length === 1) return only;
+      if (found.length > 1) return { fault: `${shown(name)} is the label of ${found.map((field) => field.name).join(' and ')}` };
+    }
+    return { fault: `${shown(name)} is no field` };
+  };
+}
+
+const shown = (name: string): string => JSON.stringify(name.slice(0, 100).toWellFormed());
+
+/** Types of which a flat row has no values. */
+const closed: ReadonlySet<FieldType> = new Set(['Relation', 'ACL']);
+/** So many faults, and so many fields, are told of. */
+const MOST_TOLD = 20;
+const MOST_FIELDS = 100;
+
+/**
+ * The columns of all rows, in the order in which they come up. All are known before any row is written.
+ * @param fieldMap column to field, or to `null` for a column that is left out
+ * @throws invalidArguments (107) that names every column that is wrong
+ */
+export function columnsOf(
+  { fields }: TableSchema,
+  find: FieldFinder,
+  rows: readonly JsonObject[],
+  fieldMap: JsonObject | undefined,
+): Column[] {
+  const mapped = new Map(Object.entries(fieldMap ?? {}));
+  const columns: Column[] = [];
+  const faults: string[] = [];
+  const taken = new Map<string, string>();
+  for (const column of new Set(rows.flatMap((row) => Object.keys(row)))) {
+    const target: JsonValue = mapped.has(column) ? (mapped.get(column) ?? null) : column;
+    if (target === null || target === '') continue;
+    const field = typeof target === 'string' ? find(target) : { fault: `fieldMap: the field of ${shown(column)} must be a text` };
+    const fault = 'fault' in field ? field.fault : faultOf(field, column, taken);
+    if (fault !== undefined) faults.push(fault);
+    else if ('name' in field) columns.push({ column, field });
+  }
+  if (faults.length > 0)
+    badArguments(faults.slice(0, MOST_TOLD).join('; '), {
+      expected: `Columns are fields or labels; fieldMap maps others to fields, or to null to leave them out. Fields: ${[
+        ...fields.values(),
+      ]
+        .filter(isOpen)
+        .slice(0, MOST_FIELDS)
+        .map(({ name }) => name)
+        .join(', ')}`,
+      next: 'Get-Schema',
+    });
+  return columns;
+}
+
+const isOpen = ({ name, type }: Field): boolean =>
+  name === 'objectId' || !(isDefaultField(name) || closed.has(type) || name.startsWith('_'));
+
+function faultOf(field: Field, column: string, taken: Map<string, string>): string | undefined {
+  if (!isOpen(field)) return `${shown(column)}: the field ${field.name} cannot be imported`;
+  const other = taken.get(field.name);
+  if (other !== undefined) return `${shown(other)} and ${shown(column)} are both the field ${field.name}`;
+  taken.set(field.name, column);
+  return undefined;
+}

@@ -1,0 +1,87 @@
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
+import { phoneKey } from '../../../kernel/phone-key.ts';
+import type { Field, FieldType, TableSchema } from '../../../schema/model.ts';
+import type { ToolCall } from '../../tools/tool.ts';
+import { byIds, idsByKey, usualForms } from '../phones.ts';
+import { badArguments, findRows, type Row } from '../records.ts';
+import { folded, searchFieldsOf } from '../search-fields.ts';
+
+/** Which records of a table a row to be imported is already. */
+export interface Matcher {
+  /** What rows and records are compared by; `undefined` where a field has no value. */
+  keyOf(data: JsonObject): string | undefined;
+  /** By key: the objectIds of the records that have it. */
+  find(data: readonly JsonObject[]): Promise<Map<string, string[]>>;
+}
+
+/** The types that are compared as a whole, the better ones to look records up by first. */
+const comparable: readonly FieldType[] = ['String', 'HTML/XML', 'Number', 'Date', 'Pointer', 'Boolean'];
+/** Values of one query: a phone without a key has some fifteen forms, and a `where` 2,000 constraints. */
+const AT_ONCE = 80;
+const MOST_FOUND = 5_000;
+
+/**
+ * Compares by the values of some fields: phones in every form, e-mail addresses whatever their case, all else as it is.
+ * @throws invalidArguments (107) for a field of a type that is not compared
+ */
+export function matcherFor(call: ToolCall, table: TableSchema, fields: readonly Field[]): Matcher {
+  for (const { name, type } of fields)
+    if (!comparable.includes(type)) badArguments(`matchOn: ${name} is of type ${type}, which is not compared`);
+  const { phones, emails } = searchFieldsOf(call, table);
+  const partOf = (field: Field, value: JsonValue | undefined): string | undefined => {
+    const text = textOf(value);
+    if (text === undefined) return undefined;
+    if (phones.includes(field.name)) return phoneKey(text) ?? folded(text);
+    return emails.includes(field.name) ? folded(text) : text;
+  };
+  const keyOf = (data: JsonObject): string | undefined => {
+    const parts = fields.map((field) => partOf(field, own(data, field.name)));
+    return fields.length > 0 && parts.every((part) => part !== undefined) ? JSON.stringify(parts) : undefined;
+  };
+  const place = ({ name, type }: Field) => (phones.includes(name) ? -2 : emails.includes(name) ? -1 : comparable.indexOf(type));
+  const best = [...fields].sort((a, b) => place(a) - place(b))[0];
+  return {
+    keyOf,
+    async find(data) {
+      const found = new Map<string, string[]>();
+      if (!best) return found;
+      const sought = data.filter((one) => keyOf(one) !== undefined);
+      const keys = ['objectId', ...fields.map(({ name }) => name)];
+      for (let at = 0; at < sought.length; at += AT_ONCE) {
+        const values = sought.slice(at, at + AT_ONCE).map((one) => own(one, best.name) ?? null);
+        const where = await whereOf(call, table, best.name, values, phones.includes(best.name));
+        const rows: Row[] = await findRows(call, table.className, { where, keys, order: 'createdAt', limit: MOST_FOUND });
+        for (const row of rows) {
+          const key = keyOf(row);
+          if (key !== undefined) found.set(key, [...new Set([...(found.get(key) ?? []), row.objectId])]);
+        }
+      }
+      return found;
+    },
+  };
+}
+
+async function whereOf(
+  call: ToolCall,
+  table: TableSchema,
+  name: string,
+  values: readonly JsonValue[],
+  isPhone: boolean,
+): Promise<JsonObject> {
+  if (!isPhone) {
+    const lower = values.flatMap((value): JsonValue[] => (typeof value === 'string' ? [value, value.toLowerCase()] : [value]));
+    return { [name]: { $in: [...new Set(lower)] } };
+  }
+  const keys = values.flatMap((value) => phoneKey(String(value)) ?? []);
+  const ids = await idsByKey(call.context.store, table, name, keys);
+  if (ids) return byIds(name, [...ids.keys()]);
+  return { [name]: { $in: [...new Set([...values, ...keys.flatMap(usualForms)])] } };
+}
+
+/** A value in wire form as text: the id of a Pointer, the instant of a Date. */
+function textOf(value: JsonValue | undefined): string | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (!isJsonObject(value)) return typeof value === 'object' ? undefined : String(value);
+  if (value.__type === 'Date') return typeof value.iso === 'string' ? new Date(value.iso).toISOString() : undefined;
+  return typeof value.objectId === 'string' ? value.objectId : undefined;
+}

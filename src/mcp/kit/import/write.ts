@@ -1,0 +1,86 @@
+import type { JsonObject } from '../../../kernel/json.ts';
+import { checkTogether, type RecordWrite } from '../../../records/index.ts';
+import type { ToolCall } from '../../tools/tool.ts';
+import { badArguments, bodyOf, createRow, updateRow } from '../records.ts';
+
+/** What becomes of a row that is a record already. */
+export type OnDuplicate = 'skip' | 'create' | 'update';
+
+/** A row that has been read. */
+export interface Item {
+  readonly data: JsonObject;
+  readonly faults: readonly string[];
+  /** What it is compared by with the other rows; `undefined` where it is like none. */
+  readonly key: string | undefined;
+  /** The records that it is already. */
+  readonly ids: readonly string[];
+  /** Whether it names its record by objectId. */
+  readonly isNamed: boolean;
+}
+
+/** What was done with a row. `objectId` is `null` for one that a dry run would create. */
+interface Done {
+  readonly objectId: string | null;
+  readonly row: number;
+  readonly told: JsonObject;
+}
+
+/** So many of several records are named. */
+const MOST_TOLD = 5;
+
+/**
+ * Writes rows, or says what it would write. A row that is like an earlier one waits for that, and is then a duplicate of its record.
+ * @returns for each row what was done: `{action, objectId}`
+ */
+export function rowWriter(
+  call: ToolCall,
+  className: string,
+  { onDuplicate, dryRun }: { readonly onDuplicate: OnDuplicate; readonly dryRun: boolean },
+): (item: Item, index: number) => Promise<JsonObject> {
+  const earlier = new Map<string, Promise<Done | null>>();
+
+  const carryOut = async ({ data, faults, ids, isNamed }: Item, row: number, before: Promise<Done | null>): Promise<Done> => {
+    const like = await before;
+    if (faults.length > 0) badArguments(faults.join('; '));
+    if (isNamed && onDuplicate === 'create') badArguments('objectId: the record exists already');
+    if (ids.length > 1 && onDuplicate === 'update')
+      badArguments(`${ids.length} records match: ${ids.slice(0, MOST_TOLD).join(', ')}`, { expected: 'Match on more fields' });
+    const objectId = ids[0] ?? like?.objectId ?? null;
+    const isDuplicate = ids.length > 0 || like !== null;
+    const same = ids.length === 0 && like ? { sameAsRow: like.row } : {};
+    if (!isDuplicate || onDuplicate === 'create') return create(data, row);
+    if (onDuplicate === 'skip') return { objectId, row, told: { action: 'skipped', objectId, ...same } };
+    return { objectId, row, told: await update(objectId, data, same) };
+  };
+
+  const create = async (data: JsonObject, row: number): Promise<Done> => {
+    if (dryRun) {
+      await check({ kind: 'create', className, body: bodyOf(call, data) });
+      return { objectId: null, row, told: { action: 'created', data } };
+    }
+    const { objectId } = await createRow(call, className, data);
+    return { objectId, row, told: { action: 'created', objectId } };
+  };
+
+  const update = async (objectId: string | null, data: JsonObject, same: JsonObject): Promise<JsonObject> => {
+    if (dryRun && objectId !== null) await check({ kind: 'update', className, objectId, body: bodyOf(call, data) });
+    if (dryRun || objectId === null) return { action: 'updated', objectId, data, ...same };
+    await updateRow(call, className, objectId, data);
+    return { action: 'updated', objectId, ...same };
+  };
+
+  const check = (write: RecordWrite): Promise<void> => checkTogether(call.context, [write]);
+
+  return async (item, row) => {
+    const { key } = item;
+    const before = (key === undefined ? undefined : earlier.get(key)) ?? Promise.resolve(null);
+    const done = carryOut(item, row, before);
+    // What an earlier row could not make, a later one may.
+    if (key !== undefined)
+      earlier.set(
+        key,
+        done.catch(() => before),
+      );
+    return (await done).told;
+  };
+}

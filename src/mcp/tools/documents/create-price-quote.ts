@@ -1,0 +1,109 @@
+import type { JsonObject } from '../../../kernel/json.ts';
+import { checkTogether, createTogether } from '../../../records/index.ts';
+import { nextNumber } from '../../kit/next-number.ts';
+import { badArguments, getRow, pointedAt, tableNamed, unless } from '../../kit/records.ts';
+import { hasField } from '../../kit/table-fields.ts';
+import { inTurn } from '../../kit/turns.ts';
+import { flag, objects, recordId, text } from '../parameters.ts';
+import { defineTool, type ToolCall } from '../tool.ts';
+import { currencyOf, type PricedRow, pricedRows } from './quote-rows.ts';
+import { type QuoteTotals, totalsOf } from './quote-totals.ts';
+import { type Create, type Links, QUOTES, quoteOf, ROWS, targetOf, writesFor } from './quote-writes.ts';
+
+/** SPEC "Main business tables": PriceQuotes, SaleRows; all of it is one commit. */
+export const createPriceQuote = defineTool({
+  name: 'Create-Price-Quote',
+  group: 'documents',
+  description:
+    'Create a price quote with its rows in one call; prices default from Products. rows: {productId, quantity, price, discount (percent), vatRate, description}.',
+  input: {
+    accountId: recordId(),
+    saleId: recordId().optional(),
+    templateId: recordId().optional(),
+    rows: objects(200),
+    name: text(1_000).optional(),
+    dryRun: flag().optional(),
+  },
+  needs: ['mcp:create'],
+  effect: 'add',
+  about: QUOTES,
+  async run(call, { rows: asked, name, dryRun, ...links }) {
+    requireFields(call);
+    await checkLinks(call, links);
+    const rows = await pricedRows(call, asked);
+    const totals = totalsOf(rows);
+    const quote = quoteOf(call, { ...links, name, currencyId: currencyOf(rows), totals });
+    // Whoever numbers quotes waits for the one before, so that no two of a process have one number.
+    return inTurn(numbering(call), async () => {
+      const number = await nextNumber(call, QUOTES);
+      const writes = writesFor(call, { ...quote, ...(number !== undefined && { Number: number }) }, rows, totals, links);
+      if (dryRun === true) await checkTogether(call.context, writes);
+      else await createTogether(call.context, writes);
+      return answerOf(writes, rows, totals, number, dryRun === true);
+    });
+  },
+});
+
+const numberings = new WeakMap<object, object>();
+
+/** What calls of a system wait for. */
+function numbering({ context: { store } }: ToolCall): object {
+  const known = numberings.get(store) ?? {};
+  numberings.set(store, known);
+  return known;
+}
+
+/** The Pointers without which a quote would be lost. @throws classMissing (103), invalidArguments (107) */
+function requireFields(call: ToolCall): void {
+  for (const [table, field, target] of [
+    [QUOTES, 'AccountId', 'Accounts'],
+    [ROWS, 'PriceQuoteId', QUOTES],
+  ] as const)
+    if (tableNamed(call, table).fields.get(field)?.targetClass !== target)
+      badArguments(`${table}.${field} is no Pointer to ${target} in this system`, { next: 'Get-Schema' });
+}
+
+/** @throws invalidArguments (107) for what is not there; permissionDenied (119) */
+async function checkLinks(call: ToolCall, { accountId, saleId, templateId }: Links): Promise<void> {
+  const read = (argument: string, table: string, id: string, keys: readonly string[] = []) =>
+    unless(['objectNotFound'], null, () => getRow(call, table, id, { keys: ['objectId', ...keys] })).then(
+      (row) =>
+        row ??
+        badArguments(`${argument}: there is no such record of ${table}, or you may not see it`, { next: 'Search-Records' }),
+    );
+  await read('accountId', 'Accounts', accountId);
+  if (templateId !== undefined) await read('templateId', targetOf(call, 'TemplateId', 'DocumentTemplates'), templateId);
+  if (saleId === undefined) return;
+  const ofSale = hasField(call, 'Sales', 'AccountId', 'Pointer') ? ['AccountId'] : [];
+  const owner = pointedAt((await read('saleId', 'Sales', saleId, ofSale)).AccountId);
+  if (owner !== undefined && owner !== accountId) badArguments(`saleId: the sale is of another account, ${owner}`);
+}
+
+function answerOf(
+  [quote, ...lines]: readonly Create[],
+  rows: readonly PricedRow[],
+  { rows: each, subTotal, vat, total, computed }: QuoteTotals,
+  number: number | undefined,
+  isDry: boolean,
+): JsonObject {
+  return {
+    ...(isDry ? { dryRun: true } : { objectId: quote?.objectId ?? null }),
+    ...(number === undefined
+      ? { hint: `The quote is not numbered: ${QUOTES}.Number is no Number, or has no next one.` }
+      : { number }),
+    rows: rows.map((row, at) => ({
+      ...(!isDry && { objectId: lines[at]?.objectId ?? null }),
+      ...(row.productId !== undefined && { productId: row.productId }),
+      ...(row.product?.Name !== undefined && { product: row.product.Name }),
+      quantity: row.quantity,
+      price: row.price,
+      ...(row.discount !== undefined && { discount: row.discount }),
+      ...(each[at]?.vat !== undefined && { vat: each[at].vat }),
+      total: each[at]?.total ?? 0,
+    })),
+    subTotal,
+    ...(vat !== undefined && { vat }),
+    total,
+    computed,
+  };
+}

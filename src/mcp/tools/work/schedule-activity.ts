@@ -1,0 +1,85 @@
+import { obstacleTo } from '../../../access/index.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
+import { parseIsoDate } from '../../../values/index.ts';
+import { ACTIVITIES, activitiesIn, activitiesTable, type Occupied, type Span, shownSpan } from '../../kit/calendar.ts';
+import { linksTo } from '../../kit/links.ts';
+import { callerId, ownerField, ownerFields, requireUser, userPointer } from '../../kit/people.ts';
+import { badArguments, createRow, unless, unseen, wireDate } from '../../kit/records.ts';
+import { timeZoneOf } from '../../kit/time-zone.ts';
+import { flag, instant, objectId, text } from '../parameters.ts';
+import { defineTool, type ToolCall } from '../tool.ts';
+
+/** So many conflicts are told. */
+const MOST_TOLD = 5;
+
+export const scheduleActivity = defineTool({
+  name: 'Schedule-Activity',
+  group: 'work',
+  description:
+    'Put a meeting in the calendar, by default of the signed-in user; refused with the list of conflicts of its owner unless allowConflict.',
+  input: {
+    name: text(1_000),
+    startTime: instant(),
+    endTime: instant(),
+    accountId: objectId().optional(),
+    ownerId: objectId().optional(),
+    location: text(1_000).optional(),
+    allowConflict: flag().default(false),
+  },
+  needs: ['mcp:create'],
+  effect: 'add',
+  about: ACTIVITIES,
+  async run(call, { name: Name, startTime, endTime, accountId, ownerId = callerId(call), location, allowConflict }) {
+    const span: Span = { start: parseIsoDate(startTime) ?? 0, end: parseIsoDate(endTime) ?? 0 };
+    if (span.end <= span.start) badArguments('endTime must be after startTime');
+    const table = activitiesTable(call);
+    const data: JsonObject =
+      accountId === undefined ? {} : await linksTo(call, table, { table: 'Accounts', objectId: accountId });
+    let conflicts: readonly Occupied[] | null = [];
+    if (ownerId !== undefined && ownerFields(table).length > 0) {
+      await requireUser(call, 'ownerId', ownerId);
+      data[ownerField(table)] = userPointer(ownerId);
+      conflicts = await conflictsOf(call, span, ownerId);
+    }
+    if (conflicts && conflicts.length > 0 && !allowConflict) refuse(call, conflicts);
+    const created = await createRow(call, ACTIVITIES, {
+      Name,
+      StartTime: wireDate(span.start),
+      EndTime: wireDate(span.end),
+      ...(location !== undefined && { Location: location }),
+      ...data,
+    });
+    return {
+      ...created,
+      ...data,
+      conflicts: mayView(call) ? (conflicts ?? []).slice(0, MOST_TOLD).map(shown) : (conflicts ?? []).length,
+      ...(conflicts === null && { hidden: [ACTIVITIES] }),
+    };
+  },
+});
+
+/** `null` where the caller may not read activities, and so not know of conflicts. */
+async function conflictsOf(call: ToolCall, span: Span, ownerId: string): Promise<readonly Occupied[] | null> {
+  const zone = await timeZoneOf(call);
+  return unless(unseen, null, () => activitiesIn(call, zone, span, [ownerId]));
+}
+
+/** The tool asks for the permission to create; what is in a calendar is for those who may view. */
+const mayView = ({ principal }: ToolCall): boolean => obstacleTo(principal, { needs: ['mcp:view'], isAdvanced: false }) === null;
+
+const shown = (one: Occupied): JsonObject => ({ objectId: one.row.objectId, Name: one.row.Name ?? null, ...shownSpan(one) });
+
+function refuse(call: ToolCall, conflicts: readonly Occupied[]): never {
+  if (!mayView(call)) badArguments('the owner is busy', { expected: 'Another time, or allowConflict true' });
+  const told = conflicts.slice(0, MOST_TOLD).map(({ row, start, end }) => {
+    const times = shownSpan({ start, end });
+    return `${row.objectId} "${String(row.Name ?? '')
+      .slice(0, 100)
+      .toWellFormed()}" ${times.start} to ${times.end}`;
+  });
+  const more = conflicts.length > MOST_TOLD ? ` and ${conflicts.length - MOST_TOLD} more` : '';
+  return badArguments(`the owner is busy: ${told.join('; ')}${more}`, {
+    expected: 'Another time, or allowConflict true',
+    next: 'Get-Calendar with freeSlots',
+  });
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { type FastifyInstance, fastify } from 'fastify';
+import { createLog } from '../observe/index.ts';
+import type { Store } from '../storage/port.ts';
+import { addressesOf } from '../storage/sql/testing/addresses.ts';
+import { SqliteEngine } from '../storage/sqlite/engine.ts';
+import { openStore, System, type Systems } from '../systems/index.ts';
+import { Registration } from '../systems/system.ts';
+import { Users } from '../users/index.ts';
+import type { Fetch } from './clients/guarded-fetch.ts';
+import { OAuth } from './oauth.ts';
+
+const base = 'http://service.test';
+const directory = mkdtempSync(join(tmpdir(), 'rds-oauth-'));
+let engine: SqliteEngine;
+let store: Store;
+let server: FastifyInstance;
+/** What clients' documents hold, by address; and how often each was asked for. */
+let documents: Map<string, () => Response>;
+let fetched: string[];
+let system: System;
+let oauth: OAuth;
+
+const fetchDocument: Fetch = async (address) => {
+  fetched.push(address);
+  const document = documents.get(address);
+  if (!document) throw new Error('nobody is there');
+  return document();
+};
+
+before(async () => {
+  engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
+  store = await openStore(engine, 'app');
+  const entry = { id: '1', appId: 'app', name: 'The <System>', createdAt: 0, masterKeyHash: '' };
+  system = new System(new Registration(entry, [], 'salt'), store);
+});
+beforeEach(async () => {
+  documents = new Map();
+  fetched = [];
+  await server?.close();
+  server = fastify({
+    routerOptions: { querystringParser: (text) => new Map(new URLSearchParams(text)) as unknown as Record<string, unknown> },
+  });
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => done(null, text));
+  const acquire = (appId: string) => {
+    if (appId !== 'app') return undefined;
+    system.hold();
+    return system;
+  };
+  oauth = new OAuth({
+    systems: { acquire } as unknown as Systems,
+    users: new Users(1),
+    log: createLog('silent'),
+    baseUrl: () => base,
+    secret: 'secret',
+    rateLimits: { login: 0 },
+    limitOf: () => null,
+    fetch: fetchDocument,
+  });
+  // The issuers of a system are remembered by the object.
+  system = new System(system.registration, store);
+  await oauth.register(server);
+});
+after(async () => {
+  await server.close();
+  await store.close();
+  await engine.close();
+  rmSync(directory, { recursive: true });
+});
+
+const published = 'https://client.example.com/agent.json';
+const documentOf = (more: object = {}) => ({
+  client_id: published,
+  client_name: 'Published agent',
+  redirect_uris: ['https://client.example.com/back'],
+  ...more,
+});
+const publish = (document: unknown, init?: ResponseInit) => {
+  const text = typeof document === 'string' ? document : JSON.stringify(document);
+  documents.set(published, () => new Response(text, { headers: { 'content-type': 'application/json' }, ...init }));
+};
+const begin = async (clientId = published, redirect = 'https://client.example.com/back') => {
+  const query = new URLSearchParams({
+    ...{ response_type: 'code', client_id: clientId, redirect_uri: redirect },
+    ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+  });
+  return server.inject({ url: `/oauth/app/authorize?${query}`, headers: { accept: 'text/html' } });
+};
+
+test('a client may be the address of its own document, and is named by it', async () => {
+  publish(
+    documentOf({
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'urn:x'],
+      scope: 'mcp:view',
+      jwks_uri: 'https://10.0.0.1',
+    }),
+  );
+  const answer = await begin();
+  assert.equal(answer.statusCode, 303, answer.body);
+  const page = String(answer.headers.location);
+  const cookie = [answer.headers['set-cookie'] ?? []].flat().map((line) => line.split(';')[0]);
+  const shown = await server.inject({ url: page.slice(base.length), headers: { cookie: cookie.join('; ') } });
+  assert.equal(shown.statusCode, 200, shown.body);
+  for (const text of [/Published agent/, /published at <bdi dir="ltr"><strong>client\.example\.com</, /The &lt;System&gt;/])
+    assert.match(shown.body, text);
+  await begin();
+  assert.deepEqual(fetched, [published], 'it is remembered');
+  assert.equal(system.isFree, true);
+});
+
+test('a document that says nothing of secrets is of a client without one', async () => {
+  publish(documentOf());
+  assert.equal((await begin()).statusCode, 303);
+});
+
+for (const [what, document, init] of [
+  ['names another client', documentOf({ client_id: 'https://client.example.com/other.json' })],
+  ['leads elsewhere', documentOf({ redirect_uris: ['https://other.example.com/back'] })],
+  ['has a secret', documentOf({ client_secret: 'x' })],
+  ['wants a secret', documentOf({ token_endpoint_auth_method: 'client_secret_basic' })],
+  ['is no JSON', '<html>'],
+  ['is a list', []],
+  ['is too large', documentOf({ client_uri: `https://a.test/${'x'.repeat(20_000)}` })],
+  ['is not found', documentOf(), { status: 404 }],
+  ['lies elsewhere', '', { status: 302, headers: { location: 'http://127.0.0.1/' } }],
+] as const)
+  test(`a document that ${what} makes no client`, async () => {
+    publish(document, init);
+    const answer = await begin();
+    assert.equal(answer.headers.location, undefined);
+    assert.ok(answer.statusCode >= 400 && answer.statusCode < 500, `${answer.statusCode}`);
+    assert.match(answer.body, /This request cannot be answered/);
+  });
+
+for (const address of [
+  'https://127.0.0.1/x',
+  'https://localhost/x',
+  'https://169.254.169.254/x',
+  'https://[fd00::1]/x',
+  'http://client.example.com/x',
+])
+  test(`${address} is never fetched`, async () => {
+    const answer = await begin(address);
+    assert.ok(answer.statusCode >= 400 && answer.statusCode < 500);
+    assert.deepEqual(fetched, []);
+  });
+
+test('a token of nobody is unknown', async () => {
+  assert.deepEqual(await oauth.bearer(system, 'nothing'), { kind: 'unknown' });
+});
+
+test('a system that cannot be reached is the service’s fault, and no page of the provider', async () => {
+  const answer = await server.inject({ url: '/oauth/nobody/token', method: 'POST', payload: 'x' });
+  assert.deepEqual([answer.statusCode, answer.json().error], [404, 'Not found.']);
+});

@@ -1,0 +1,104 @@
+/** Who calls agent tools, or tries to: keys, people who signed in, and credentials that are none. */
+import assert from 'node:assert/strict';
+import { bearerHeaders, keyHeaders, masterHeaders } from '../../support/mcp.ts';
+import { agentUser, askEndpoint, everything, type Permission, signInFor } from '../../support/oauth.ts';
+import type { Service } from '../../support/service.ts';
+import { changeUser, signUp } from '../../support/users.ts';
+import { addSystem, callSystem } from '../../systems/cli.ts';
+import { setRole, type World } from '../world.ts';
+
+export interface Caller {
+  readonly headers: Record<string, string>;
+  /** Whom records that he writes are by. */
+  readonly actor: string;
+}
+
+/** Somebody who signs in. */
+interface Person {
+  readonly role?: 'Admin' | 'Sales' | 'ReadOnly';
+  readonly permissions: readonly Permission[];
+  /** What he ticks on the consent page; all that he can where it is left out. */
+  readonly granted?: readonly Permission[];
+  /** What is left of his permissions once he has signed in. */
+  readonly left?: readonly Permission[];
+}
+
+const view = ['mcp:view'] as const;
+
+/** By the names that the table of outcomes has columns for. */
+export const people = {
+  admin: { role: 'Admin', permissions: everything },
+  adminWhoViews: { role: 'Admin', permissions: view },
+  sales: { role: 'Sales', permissions: everything },
+  salesWhoViews: { role: 'Sales', permissions: view },
+  readOnly: { role: 'ReadOnly', permissions: everything },
+  noRole: { permissions: everything },
+  noPermission: { role: 'Admin', permissions: view, left: [] },
+  fewScopes: { role: 'Admin', permissions: everything, granted: view },
+  manyScopes: { role: 'Admin', permissions: everything, left: ['mcp:view', 'mcp:create'] },
+} as const satisfies Record<string, Person>;
+
+/** Signs a person in. */
+export async function signIn(service: Service, world: World, { role, permissions, granted, left }: Person): Promise<Caller> {
+  const user = await signUp(world, { mcpPermissions: permissions });
+  if (role) await setRole(world, user.id, role);
+  const { tokens } = await signInFor(service, user, granted ? { granted } : {});
+  if (left) await changeUser(world, user, { mcpPermissions: left });
+  return { headers: bearerHeaders(tokens.access_token), actor: user.id };
+}
+
+export const keys = (service: Service): Record<'masterKey' | 'apiKey', Caller> => ({
+  masterKey: { headers: masterHeaders(service), actor: 'master' },
+  apiKey: { headers: keyHeaders(service), actor: 'master' },
+});
+
+type Refused = Readonly<Record<string, Record<string, string>>>;
+
+/** Nothing that says who it is: 403. */
+export const withoutCredential = ({ appId }: Service, session: string): Refused => ({
+  'nothing at all': {},
+  'the application id alone': { 'X-Platform-Application-Id': appId },
+  'empty credentials': { 'X-Platform-API-Key': '', 'X-Platform-Master-Key': '' },
+  'a session token, which is none for agents': { 'X-Platform-Session-Token': session },
+});
+
+/** Credentials that are nobody's here: the text of a refusal, and 200. */
+export async function wrongCredentials(service: Service): Promise<Refused> {
+  const { apiKey, masterKey } = service;
+  return {
+    'a wrong API key': keyHeaders({ apiKey: 'wrong', masterKey }),
+    'a wrong master key': masterHeaders({ apiKey, masterKey: 'wrong' }),
+    "the master key under the API key's header": keyHeaders({ apiKey: masterKey, masterKey }),
+    "the API key under the master key's header": masterHeaders({ apiKey, masterKey: apiKey }),
+    'a token that nobody signed': bearerHeaders('nothing.of.ours'),
+    'a master key as a token': bearerHeaders(masterKey),
+    'a key of another system': keyHeaders(await addSystem(service, '--name', 'Other')),
+    'a token of another system': bearerHeaders(await foreignToken(service)),
+  };
+}
+
+async function foreignToken(service: Service): Promise<string> {
+  const system = await addSystem(service, '--name', 'Foreign');
+  const call: Service['call'] = (method, path, options) => callSystem(service, system, method, path, options);
+  const where = { url: service.url, appId: system.appId };
+  const { tokens } = await signInFor(where, await agentUser({ call }));
+  return tokens.access_token;
+}
+
+/** Tokens that this system signed and that are over: 401. */
+export async function endedTokens(service: Service, world: World): Promise<Refused> {
+  const token = async (after: (user: { id: string }) => Promise<unknown>) => {
+    const user = await agentUser(service);
+    const { client, tokens } = await signInFor(service, user);
+    await after(user);
+    return { client, headers: bearerHeaders(tokens.access_token), token: tokens.access_token };
+  };
+  const revoked = await token(async () => {});
+  const reply = await askEndpoint(service, 'revoke', revoked.client, { token: revoked.token });
+  assert.equal(reply.status, 200, reply.text);
+  return {
+    'the token of a user who is blocked': (await token((user) => changeUser(world, user, { active: false }))).headers,
+    'the token of a user who is gone': (await token(({ id }) => world.remove('_User', id))).headers,
+    'a token that was revoked': revoked.headers,
+  };
+}

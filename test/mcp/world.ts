@@ -1,0 +1,86 @@
+/** A system with a few records of each kind, for calls of every agent tool. */
+import { randomBytes } from 'node:crypto';
+import { date, type Json, pointer, type Store, unique } from '../support/records.ts';
+import { relate, signUp } from '../support/users.ts';
+
+/** What samples need of a system. All of it is made over REST, by the master key. */
+export interface World extends Store {
+  /** Of the records that are there throughout. */
+  readonly ids: {
+    readonly account: string;
+    readonly sale: string;
+    readonly product: string;
+    readonly quote: string;
+    readonly conversation: string;
+    readonly campaign: string;
+    /** A note of the account, with a text file. */
+    readonly note: string;
+    /** A trigger of the table, switched off. */
+    readonly trigger: string;
+    readonly report: string;
+    /** A user of no role. */
+    readonly user: string;
+  };
+  /** A table of its own, with the timeline on. */
+  readonly tableName: string;
+  /** Its record. */
+  readonly row: string;
+  /** An uploaded file that nothing holds yet. */
+  upload(): Promise<{ name: string; url: string }>;
+  /** The rows that match, oldest first. */
+  find(table: string, where: object): Promise<Json[]>;
+}
+
+/** An id of the site layer. */
+export const newSiteId = (): string => randomBytes(12).toString('hex');
+
+export async function makeWorld(store: Store): Promise<World> {
+  const { create } = store;
+  const account = await create('Accounts', { Name: 'Account', IsAccount: true, PhoneNumber: '052-7654321' });
+  const AccountId = pointer('Accounts', account);
+  const conversation = await create('Conversations', { Identity: '972527654321', AccountId });
+  await create('ConversationMessages', { Message: 'Hello', ConversationId: pointer('Conversations', conversation) });
+  const campaign = await create('Campaigns', { Name: 'Campaign' });
+  await create('CampaignSentLog', { CampaignId: pointer('Campaigns', campaign), delivered: true });
+  await create('Activities', { Name: 'Meeting', StartTime: date('2030-01-01T09:00:00.000Z'), AccountId });
+  await create('Config', { Name: 'SampleFlag', Value: { SampleFlag: true } });
+  const tableName = await store.table({ Name: 'String' });
+  const timeline = { displayFields: {}, index: {} };
+  await store.call('PUT', `/platform/schemas/${tableName}`, { body: { timeline } });
+  const upload = () => uploadText(store);
+  return {
+    ...store,
+    tableName,
+    row: await create(tableName, { Name: 'Row' }),
+    ids: {
+      account,
+      conversation,
+      campaign,
+      sale: await create('Sales', { Name: 'Sale', Total: 100, AccountId }),
+      product: await create('Products', { Name: 'Product', Price: 10 }),
+      quote: await create('PriceQuotes', { Name: 'Quote', Total: 10, AccountId }),
+      note: await create('Notes', { Comment: 'Note', AccountId, File: { __type: 'File', ...(await upload()) } }),
+      trigger: await create('_Trigger', { Name: 'Sample', table: tableName, events: ['create'], actions: [], Active: false }),
+      report: await create('_DynamicQueries', { Name: 'Report', table: 'Accounts', keys: ['Name'] }),
+      user: (await signUp(store, { name: 'Somebody', job: 'none', mcpPermissions: [] })).id,
+    },
+    upload,
+    find: async (table, where) => (await store.call('GET', `/platform/classes/${table}`, { query: { where } })).body.results,
+  };
+}
+
+async function uploadText(store: Store): Promise<{ name: string; url: string }> {
+  const headers = { 'Content-Type': 'text/plain' };
+  const { body } = await store.call('POST', '/platform/files/sample.txt', { body: 'What it says', headers });
+  return { name: body.name, url: body.url };
+}
+
+/** Puts a user into a role of a new system, or takes him out. */
+export async function setRole(world: Pick<Store, 'call' | 'update'>, userId: string, name: string, isIn = true): Promise<string> {
+  const { body } = await world.call('GET', '/platform/roles', { query: { where: { name } } });
+  const [role] = body.results;
+  await world.update('_Role', role.objectId, { users: relate(isIn ? 'AddRelation' : 'RemoveRelation', '_User', [userId]) });
+  return role.objectId;
+}
+
+export { unique };
