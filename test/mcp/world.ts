@@ -1,4 +1,5 @@
 /** A system with a few records of each kind, for calls of every agent tool. */
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { date, type Json, pointer, type Store, unique } from '../support/records.ts';
 import { relate, signUp } from '../support/users.ts';
@@ -21,7 +22,7 @@ export interface World extends Store {
     /** A user of no role. */
     readonly user: string;
   };
-  /** A table of its own, with the timeline on. */
+  /** A table of its own, with the timeline on, that Admin may use. */
   readonly tableName: string;
   /** Its record. */
   readonly row: string;
@@ -44,9 +45,12 @@ export async function makeWorld(store: Store): Promise<World> {
   await create('CampaignSentLog', { CampaignId: pointer('Campaigns', campaign), delivered: true });
   await create('Activities', { Name: 'Meeting', StartTime: date('2030-01-01T09:00:00.000Z'), AccountId });
   await create('Config', { Name: 'SampleFlag', Value: { SampleFlag: true } });
-  const tableName = await store.table({ Name: 'String' });
+  const tableName = await store.table({ Name: 'String' }, unique('Own'));
   const timeline = { displayFields: {}, index: {} };
-  await store.call('PUT', `/platform/schemas/${tableName}`, { body: { timeline } });
+  const everything = ['find', 'get', 'create', 'update'].map((action) => [action, { 'role:Admin': true }] as const);
+  const classLevelPermissions = Object.fromEntries(everything);
+  const body = { timeline, classLevelPermissions };
+  assert.equal((await store.call('PUT', `/platform/schemas/${tableName}`, { body })).status, 200);
   const upload = () => uploadText(store);
   return {
     ...store,

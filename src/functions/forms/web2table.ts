@@ -1,6 +1,7 @@
 import { fail } from '../../errors/fail.ts';
 import { type JsonObject, own } from '../../kernel/json.ts';
 import { phoneKey } from '../../kernel/phone-key.ts';
+import { Turns } from '../../kernel/turns.ts';
 import { createRecord, createTogether, type RecordContext } from '../../records/index.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { newIdFor } from '../../schema/system-tables.ts';
@@ -13,7 +14,6 @@ import { accountByPhone } from './duplicates.ts';
 import { type FormFlag, requireFlag } from './flag.ts';
 import { isThere, textOf } from './input.ts';
 import { openTable } from './tables.ts';
-import { Turns } from './turns.ts';
 
 /**
  * A form that creates a record, and links it to a contact that it finds by telephone number or creates. SPEC "`web2table`".

@@ -32,7 +32,8 @@ export function briefOf(row: Row, names: readonly string[], most = MOST_CHARACTE
   return shown;
 }
 
-function shortened(value: JsonValue, most: number): JsonValue {
+/** The same value, its texts cut. @param most characters of each */
+export function shortened(value: JsonValue, most = MOST_CHARACTERS): JsonValue {
   if (typeof value === 'string') return value.length > most ? `${value.slice(0, most).toWellFormed()}…` : value;
   if (Array.isArray(value)) return value.map((inner) => shortened(inner, most));
   if (!isJsonObject(value)) return value;

@@ -1,13 +1,17 @@
-/** The last work under way, by what it works on; kept only while there is work. */
-const last = new WeakMap<object, Promise<unknown>>();
+import { Turns } from '../../kernel/turns.ts';
+import type { ToolCall } from '../tools/tool.ts';
+
+/** By store. */
+const turns = new WeakMap<object, Turns>();
 
 /**
- * Does works one after the other: those that read, decide and then write, and would else decide by what the other is about to change.
- * @param of a system's store
+ * Does works of a system one after the other in this process: those that read, decide and then write, and would else decide by what the
+ * other is about to change.
+ * @param what they are about: works of different things do not wait for each other
  */
-export function inTurn<T>(of: object, work: () => Promise<T>): Promise<T> {
-  const mine = (last.get(of) ?? Promise.resolve()).then(work);
-  const ended = mine.catch(() => undefined);
-  last.set(of, ended);
-  return mine;
+export function inTurn<T>({ context }: ToolCall, what: string, work: () => Promise<T>): Promise<T> {
+  const { store } = context;
+  const ofStore = turns.get(store) ?? new Turns();
+  turns.set(store, ofStore);
+  return ofStore.take(what, work);
 }

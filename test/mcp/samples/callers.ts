@@ -4,7 +4,7 @@ import { bearerHeaders, keyHeaders, masterHeaders } from '../../support/mcp.ts';
 import { agentUser, askEndpoint, everything, type Permission, signInFor } from '../../support/oauth.ts';
 import type { Service } from '../../support/service.ts';
 import { changeUser, signUp } from '../../support/users.ts';
-import { addSystem, callSystem } from '../../systems/cli.ts';
+import { addSystem, callSystem, type System } from '../../systems/cli.ts';
 import { setRole, type World } from '../world.ts';
 
 export interface Caller {
@@ -65,6 +65,7 @@ export const withoutCredential = ({ appId }: Service, session: string): Refused 
 /** Credentials that are nobody's here: the text of a refusal, and 200. */
 export async function wrongCredentials(service: Service): Promise<Refused> {
   const { apiKey, masterKey } = service;
+  const other = await addSystem(service, '--name', 'Other');
   return {
     'a wrong API key': keyHeaders({ apiKey: 'wrong', masterKey }),
     'a wrong master key': masterHeaders({ apiKey, masterKey: 'wrong' }),
@@ -72,13 +73,12 @@ export async function wrongCredentials(service: Service): Promise<Refused> {
     "the API key under the master key's header": masterHeaders({ apiKey, masterKey: apiKey }),
     'a token that nobody signed': bearerHeaders('nothing.of.ours'),
     'a master key as a token': bearerHeaders(masterKey),
-    'a key of another system': keyHeaders(await addSystem(service, '--name', 'Other')),
-    'a token of another system': bearerHeaders(await foreignToken(service)),
+    'a key of another system': keyHeaders(other),
+    'a token of another system': bearerHeaders(await tokenOf(service, other)),
   };
 }
 
-async function foreignToken(service: Service): Promise<string> {
-  const system = await addSystem(service, '--name', 'Foreign');
+async function tokenOf(service: Service, system: System): Promise<string> {
   const call: Service['call'] = (method, path, options) => callSystem(service, system, method, path, options);
   const where = { url: service.url, appId: system.appId };
   const { tokens } = await signInFor(where, await agentUser({ call }));

@@ -29,7 +29,10 @@ export const records: Samples = {
     wrote: (_world, _answer, { objectId }) => [changed('Contacts', objectId)],
   },
   'Update-Many': {
-    args: async (world) => ({ table: 'Contacts', updates: [{ objectId: await newContact(world), LastName: 'Changed' }] }),
+    args: async (world) => ({
+      table: 'Contacts',
+      updates: [{ objectId: await newContact(world), data: { LastName: 'Changed' } }],
+    }),
     wrote: (_world, _answer, { updates }) => [changed('Contacts', updates[0].objectId)],
   },
   'Upsert-Record': {

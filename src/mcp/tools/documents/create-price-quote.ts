@@ -34,7 +34,7 @@ export const createPriceQuote = defineTool({
     const totals = totalsOf(rows);
     const quote = quoteOf(call, { ...links, name, currencyId: currencyOf(rows), totals });
     // Whoever numbers quotes waits for the one before, so that no two of a process have one number.
-    return inTurn(numbering(call), async () => {
+    return inTurn(call, QUOTES, async () => {
       const number = await nextNumber(call, QUOTES);
       const writes = writesFor(call, { ...quote, ...(number !== undefined && { Number: number }) }, rows, totals, links);
       if (dryRun === true) await checkTogether(call.context, writes);
@@ -43,15 +43,6 @@ export const createPriceQuote = defineTool({
     });
   },
 });
-
-const numberings = new WeakMap<object, object>();
-
-/** What calls of a system wait for. */
-function numbering({ context: { store } }: ToolCall): object {
-  const known = numberings.get(store) ?? {};
-  numberings.set(store, known);
-  return known;
-}
 
 /** The Pointers without which a quote would be lost. @throws classMissing (103), invalidArguments (107) */
 function requireFields(call: ToolCall): void {

@@ -1,13 +1,10 @@
-import { Turns } from '../../../functions/forms/turns.ts';
 import { canonicalJson, type JsonObject } from '../../../kernel/json.ts';
 import { withAdded } from '../../kit/added.ts';
 import { matchOf } from '../../kit/match.ts';
 import { badArguments, createRow, findRows, updateRow } from '../../kit/records.ts';
+import { inTurn } from '../../kit/turns.ts';
 import { names, object, table } from '../parameters.ts';
 import { defineTool, type ToolCall } from '../tool.ts';
-
-/** Of two calls for one new record the second finds what the first has made. Calls to other processes do not wait. */
-const turns = new Turns();
 
 /** So many of the records that match are named. */
 const NAMED = 5;
@@ -25,8 +22,10 @@ export const upsertRecord = defineTool({
     // Who may not read it learns nothing of its fields.
     await findRows(call, className, { limit: 0 });
     const where = matchOf(call, className, matchOn, data);
-    const key = `${call.system.appId} ${className} ${canonicalJson(where)}`;
-    return turns.take(key, () => withAdded(call, className, () => upsert(call, className, where, data)));
+    // Of two calls for one new record the second finds what the first has made. Calls to other processes do not wait.
+    return inTurn(call, `${className} ${canonicalJson(where)}`, () =>
+      withAdded(call, className, () => upsert(call, className, where, data)),
+    );
   },
 });
 

@@ -28,7 +28,7 @@ export const setFieldLabels = defineTool({
     const unknown = [...labels.keys()].filter((name) => !fields.has(name) || !isDescribed(className, name));
     if (unknown.length > 0)
       badArguments(`labels: ${className} has no field ${unknown.slice(0, 20).join(', ').slice(0, 500)}`, { next: 'Get-Schema' });
-    return inTurn(call.context.store, async () => {
+    return inTurn(call, '_Dictionary', async () => {
       const writes = await labelWrites(call.context.store, className, labels);
       const written = await writeTogether(call.context, writes);
       return { className, labelled: [...labels.keys()], changed: written.length };

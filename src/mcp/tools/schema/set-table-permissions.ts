@@ -21,7 +21,7 @@ export const setTablePermissions = defineTool({
   effect: 'change',
   isIdempotent: true,
   run: (call, { className, permissions, dryRun }) =>
-    inTurn(call.context.store, () => setPermissions(call, className, permissions, dryRun)),
+    inTurn(call, `permissions ${className}`, () => setPermissions(call, className, permissions, dryRun)),
 });
 
 async function setPermissions(call: ToolCall, className: string, sent: JsonObject, dryRun: boolean): Promise<JsonObject> {

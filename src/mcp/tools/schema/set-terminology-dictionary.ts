@@ -20,9 +20,10 @@ export const setTerminologyDictionary = defineTool({
   effect: 'change',
   isIdempotent: true,
   about: DICTIONARY,
-  run({ context }, { terms: sent }) {
+  run(call, { terms: sent }) {
+    const { context } = call;
     const terms = readTerms(sent);
-    return inTurn(context.store, async () => {
+    return inTurn(call, '_Dictionary', async () => {
       const writes = termWrites(await dictionaryRows(context.store, TERMS), terms);
       const written = await writeTogether(context, writes);
       return { terms: terms.size, changed: written.length };
