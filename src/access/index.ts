@@ -1,7 +1,5 @@
 export {
   type AgentPermission,
-  type AgentRights,
-  administers,
   agentPermissions,
   isAgentPermission,
   maySilenceTools,

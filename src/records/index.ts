@@ -14,6 +14,6 @@ export { isSilencingFlag, takeFlags } from './write/flags.ts';
 export type { Cause, WriteEvent, WriteObserver } from './write/observer.ts';
 export { deleteRecord } from './write/remove.ts';
 export type { RuledFields, RuledWrite, TableRules } from './write/rules.ts';
-export { checkTogether, createTogether, type RecordWrite, type Written, writeTogether } from './write/together.ts';
+export { checkTogether, createTogether, type RecordWrite, writeTogether } from './write/together.ts';
 export { transact } from './write/transact.ts';
 export { type OnlyIf, updateRecord } from './write/update.ts';

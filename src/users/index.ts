@@ -1,6 +1,5 @@
-export { type AgentPrincipal, agentFor, agentPermissionsOf, agentSwitches } from './agents.ts';
+export { agentFor, agentPermissionsOf, agentSwitches } from './agents.ts';
 export { LOCK_MINUTES } from './lock.ts';
-export type { SignedIn } from './login.ts';
 export { meetsPolicy } from './passwords/policy.ts';
 export { resetPassword } from './reset/password.ts';
 export { PasswordResets, resetPath } from './reset/requests.ts';

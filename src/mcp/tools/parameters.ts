@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
+import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import { parseIsoDate } from '../../values/iso.ts';
 import { tell } from './schema.ts';
 
@@ -58,13 +58,6 @@ export const objects = (most = MOST_RECORDS, least = 1) =>
     type: 'array',
     items: { type: 'object' },
   });
-
-/** Any JSON value. */
-export const anything = () =>
-  tell(
-    z.custom<JsonValue>((value) => value !== undefined),
-    {},
-  );
 
 /** An instant in ISO 8601; a date alone is its midnight in UTC. */
 export const instant = () =>
