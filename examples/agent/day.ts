@@ -6,7 +6,7 @@ export interface Day extends Connection {
   readonly run: string;
   readonly startedAt: string;
   /** Who has the tasks and meetings. */
-  ownerId?: string;
+  ownerId?: string | undefined;
   leadIds?: readonly string[];
   customerId?: string | undefined;
   saleId?: string;

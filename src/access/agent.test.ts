@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AgentPermission, administers, maySilenceTools, obstacleTo, type ToolRequirement } from './agent.ts';
+import { authorize } from './authorize.ts';
 import { anonymous, invalid, master, type Principal } from './principal.ts';
 import { mayKnowTable, requireSchemaChange, requireSchemaRead } from './schema-rights.ts';
 import { refuseOutright } from './system-tables.ts';
@@ -81,4 +82,25 @@ test('SPEC "Authentication" rule 5: the flags of tools count under the master ke
   assert.equal(maySilenceTools(master), true);
   for (const one of [apiKey, administrator, anonymous]) assert.equal(maySilenceTools(one), false);
   assert.equal(administers(administrator), true);
+});
+
+test('what advanced tools write is closed to agents of users who do not administer, whatever tool they write it with', () => {
+  const open = { create: { 'role:Admin': true }, update: { 'role:Admin': true }, addField: { 'role:Admin': true } } as const;
+  const closed = agent(['Admin'], all);
+  for (const className of ['Config', '_Trigger', '_Role', '_Dictionary', '_Session', 'Sites', 'SitePages', 'SiteMenus'])
+    for (const action of ['create', 'update', 'delete'] as const) {
+      assert.throws(() => authorize(closed, action, tableWith(open, className)), { code: 119 }, `${action} ${className}`);
+      if (action !== 'delete') assert.doesNotThrow(() => authorize(administrator, action, tableWith(open, className)), className);
+      if (action !== 'delete')
+        assert.doesNotThrow(() => authorize(user('u1', 'Admin'), action, tableWith(open, className)), className);
+    }
+  for (const className of ['Accounts', '_DynamicQueries', '_Notification'])
+    assert.doesNotThrow(() => authorize(closed, 'create', tableWith(open, className)), className);
+});
+
+test('columns are added by agents of users who administer alone', () => {
+  const table = tableWith({ create: { 'role:Admin': true }, addField: { 'role:Admin': true } });
+  assert.equal(authorize(agent(['Admin'], all), 'create', table).mayAddField, false);
+  assert.equal(authorize(administrator, 'create', table).mayAddField, true);
+  assert.equal(authorize(user('u1', 'Admin'), 'create', table).mayAddField, true);
 });

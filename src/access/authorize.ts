@@ -5,7 +5,7 @@ import { identitiesOf, names, pointerFieldsOf } from './entities.ts';
 import { bothOf, type Grant, type RowGuard } from './grant.ts';
 import { holdsKey, type Principal } from './principal.ts';
 import { nowhere, visibilityFor } from './protected-fields.ts';
-import { isWrite, opensToRoles, refuseOutright } from './system-tables.ts';
+import { isWrite, mayAdministrate, opensToRoles, refuseOutright } from './system-tables.ts';
 
 /**
  * The one place that decides what a caller may do with a table; every path asks it (REST, batch, include, sub-queries, aggregate).
@@ -59,7 +59,7 @@ function decide(principal: Principal, action: ClpAction, table: TableSchema): Gr
   if (action === 'count' && !table.permissions.count) return rememberedGrant(principal, 'find', table);
   const growth = rightTo(principal, 'addField', table);
   // Only a record that is there can hold the caller.
-  const mayAddField = growth !== null && (growth.rows === null || action === 'update');
+  const mayAddField = growth !== null && (growth.rows === null || action === 'update') && mayAdministrate(principal);
   const rights = { ...visibilityFor(principal, table), table, mayAddField, growthRows: growth?.rows ?? null };
   if (table.className === '_Session') return { ...rights, rows: ownSessions(principal) };
   const right = rightTo(principal, action, table) ?? refuse(principal, action, table);

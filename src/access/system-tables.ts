@@ -1,6 +1,6 @@
 import { fail } from '../errors/fail.ts';
 import type { ClpAction } from '../schema/model.ts';
-import { isHidden } from '../schema/system-tables.ts';
+import { isHidden, isSiteTable, isSystemTable } from '../schema/system-tables.ts';
 import { administers } from './agent.ts';
 import type { Principal } from './principal.ts';
 
@@ -29,10 +29,23 @@ export function refuseOutright(principal: Principal, action: ClpAction, classNam
   if (isHidden(className)) fail('permissionDenied', action, className);
   if (masterOnly.has(className) && !isMaster(principal)) fail('permissionDenied', action, className);
   if (action === 'delete' && isNeverDeleted(className)) fail('systemTable');
+  if (isWrite(action) && isForAdministrators(className) && !mayAdministrate(principal))
+    fail('permissionDenied', action, className);
   if (className === '_User') refuseUsers(principal, action, objectId);
   // A session belongs to somebody, and without signing in there is nobody.
   if (className === '_Session' && principal.kind === 'anonymous') fail('permissionDenied', action, className);
 }
+
+/** System tables that agents of users write as any other: reports and notifications are what basic tools write. */
+const everyday: ReadonlySet<string> = new Set(['_DynamicQueries', '_Notification']);
+
+/** What advanced tools write (SPEC "Authentication: Agent-tool layer" 1) is closed to basic ones too. `_User` has a rule of its own. */
+const isForAdministrators = (className: string): boolean =>
+  className !== '_User' && (isSiteTable(className) || (isSystemTable(className) && !everyday.has(className)));
+
+/** Whether a caller may do what advanced tools do: agents of users where they administer; all others as the permissions say. */
+export const mayAdministrate = (principal: Principal): boolean =>
+  principal.kind !== 'user' || principal.agent === undefined || administers(principal);
 
 /** An agent with a key is the master, whatever the key (SPEC "Authentication: Agent-tool layer"). */
 const isMaster = (principal: Principal): boolean =>

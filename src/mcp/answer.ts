@@ -69,19 +69,19 @@ export function appIdOf({ params, headers }: FastifyRequest): string | undefined
 
 /** Tools belong to a system; what asks for none is answered without one. */
 async function answerUnnamed(asked: Asked): Promise<void> {
-  const { desk, request, reply, body, tools } = asked;
+  const { desk, request, reply, body } = asked;
   if (!callsTools(body)) return answerProtocol(asked, null, null);
   const isKnown = hasCredential(credentialsOf(request.headers));
-  const refusal = isKnown ? unauthorized : credentialMissing(desk.parts.baseUrl(), undefined, body, tools);
+  const refusal = isKnown ? unauthorized : credentialMissing(desk.parts.baseUrl(), undefined);
   sendRpcError(reply, refusal, idOf(body));
 }
 
 async function answerFor(asked: Asked, system: System): Promise<void> {
-  const { desk, request, body, tools } = asked;
+  const { desk, request, body } = asked;
   if (!callsTools(body)) return answerProtocol(asked, system, null);
   const { baseUrl, bearer } = desk.parts;
   const caller = await callerFor(system, credentialsOf(request.headers), bearer);
-  if (caller.kind === 'none') return refuse(asked, system, credentialMissing(baseUrl(), system.appId, body, tools));
+  if (caller.kind === 'none') return refuse(asked, system, credentialMissing(baseUrl(), system.appId));
   if (caller.kind === 'ended') return refuse(asked, system, tokenEnded(baseUrl(), system.appId));
   return answerProtocol(asked, system, caller);
 }

@@ -27,7 +27,7 @@ const call = (name: string, headers: Headers = masterKey) => post('/mcp/app', ca
 
 const denied = 'Permission denied for action find on class T';
 const metadata = 'resource_metadata="http://base.example/.well-known/oauth-protected-resource/mcp/app"';
-const missing = `Bearer error="insufficient_scope", scope="mcp:view", ${metadata}`;
+const missing = `Bearer error="insufficient_scope", scope="mcp:view mcp:create mcp:update mcp:edit-page-and-schema", ${metadata}`;
 
 /** What a call is answered with each kind of credential: the status, and the text of the result or the message of the error. */
 const credentials: readonly (readonly [headers: Headers, status: number, text: string, challenge?: string])[] = [

@@ -1,5 +1,5 @@
+import { agentPermissions } from '../access/index.ts';
 import type { JsonValue } from '../kernel/json.ts';
-import type { Selection } from './catalogue.ts';
 import { type RpcError, rpcCodes, toolCallsOf } from './transport/messages.ts';
 
 /** Whether a body calls tools: all else is open (SPEC "Agent-tool layer (MCP)"). */
@@ -14,23 +14,18 @@ function metadataOf(baseUrl: string, appId: string | undefined): string {
     : `, resource_metadata="${baseUrl}/.well-known/oauth-protected-resource/mcp/${encodeURIComponent(appId)}"`;
 }
 
-/** SPEC "Authentication: Agent-tool layer" 3. The challenge has clients begin to sign in, for what the tool takes. */
-export function credentialMissing(baseUrl: string, appId: string | undefined, body: JsonValue, tools: Selection): RpcError {
-  const challenge = `Bearer error="insufficient_scope", scope="${scopeFor(body, tools)}"${metadataOf(baseUrl, appId)}`;
+/**
+ * SPEC "Authentication: Agent-tool layer" 3. The challenge has clients begin to sign in. It names all permissions, since clients ask for no
+ * other later: the user ticks those that he gives.
+ */
+export function credentialMissing(baseUrl: string, appId: string | undefined): RpcError {
+  const challenge = `Bearer error="insufficient_scope", scope="${agentPermissions.join(' ')}"${metadataOf(baseUrl, appId)}`;
   return {
     status: 403,
     code: rpcCodes.refused,
     message: 'Authorization header is required',
     headers: { 'www-authenticate': challenge },
   };
-}
-
-/** The permissions that the tools of a body take. */
-function scopeFor(body: JsonValue, tools: Selection): string {
-  const scopes = new Set<string>();
-  for (const { name } of toolCallsOf(body))
-    for (const scope of (typeof name === 'string' && tools.byName.get(name)?.needs) || []) scopes.add(scope);
-  return scopes.size > 0 ? [...scopes].join(' ') : 'mcp:view';
 }
 
 /** CONTRACT "Agent tools, fine points": the client fetches a new token on this. */

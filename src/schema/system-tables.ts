@@ -216,9 +216,14 @@ export function isSystemTable(className: string): boolean {
 /** SPEC "Limits": pages, menus and sites have ids of another space than records. */
 const siteTables: ReadonlySet<string> = new Set(['Sites', 'SitePages', 'SiteMenus']);
 
+/** Whether a table holds pages, menus or sites. */
+export function isSiteTable(className: string): boolean {
+  return siteTables.has(className);
+}
+
 /** A new id for a record of a table. */
 export function newIdFor(className: string): string {
-  return siteTables.has(className) ? newSiteId() : newObjectId();
+  return isSiteTable(className) ? newSiteId() : newObjectId();
 }
 
 /** Whether a Pointer of a table keeps the record that it points at from being deleted. */

@@ -28,7 +28,10 @@ function suite(engine: EngineName): void {
     for (const name of ['McpAdvancedTools', 'McpSignIn'] as const)
       flags[name] = await world.create('Config', { Name: name, Value: { [name]: true } });
     for (const [name, caller] of Object.entries(keys(service))) callers.set(name as Column, caller);
-    for (const [name, person] of Object.entries(people)) callers.set(name as Column, await signIn(service, world, person));
+    const all = Object.entries(people).map(async ([name, person]) => {
+      callers.set(name as Column, await signIn(service, world, person));
+    });
+    await Promise.all(all);
     const admin = callers.get('admin') as Caller;
     callers.set('adminWithoutSwitch', admin).set('closedSignIn', admin);
     for (const [name, { args }] of samples) argumentsOf.set(name, await args(world));

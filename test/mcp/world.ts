@@ -86,5 +86,3 @@ export async function setRole(world: Pick<Store, 'call' | 'update'>, userId: str
   await world.update('_Role', role.objectId, { users: relate(isIn ? 'AddRelation' : 'RemoveRelation', '_User', [userId]) });
   return role.objectId;
 }
-
-export { unique };

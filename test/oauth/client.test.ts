@@ -9,6 +9,8 @@ import { allow, ask, type Era, eras, type Program, program, signInAt } from './o
 
 /** More than the hour of an access token. */
 const JUMP = 3_700_000;
+/** What the 403 asks for, so that the user has to be asked once. */
+const all = 'mcp:view mcp:create mcp:update mcp:edit-page-and-schema';
 const reads = ['Get-Data', { table: 'Accounts', limit: 1 }] as const;
 const deniedText = new RegExp(`^${denied('find', 'Accounts').error}`);
 
@@ -41,20 +43,20 @@ for (const engine of engines)
         ]);
         const page = kept.takePage() ?? assert.fail('the user was sent nowhere');
         const said = (name: string) => page.searchParams.get(name);
-        assert.deepEqual([page.origin + page.pathname, said('scope')], [`${service.url}${oauth()}/authorize`, 'mcp:view']);
+        assert.deepEqual([page.origin + page.pathname, said('scope')], [`${service.url}${oauth()}/authorize`, all]);
         assert.deepEqual([said('resource'), said('code_challenge_method')], [resourceOf(service), 'S256']);
 
         const answer = await allow(service, user, page);
         assert.equal(answer.get('state'), kept.state());
         await transport.finishAuth(answer);
         assert.deepEqual(sent(), [`POST ${oauth()}/token 200`]);
-        assert.equal(kept.held?.scope, 'mcp:view');
+        assert.equal(kept.held?.scope, all);
         assert.deepEqual(await ask(client, ...reads), { results: [] });
         assert.deepEqual(sent(), [`POST ${mcp()} 200`]);
         await client.close();
       });
 
-      test('a tool that writes asks for the permission that it takes, and what it writes is the user’s', async () => {
+      test('what a tool writes is the user’s', async () => {
         const { client } = await signedIn(service, user, era, ['Create-Record', { table: 'Accounts', data: { Name: 'By key' } }]);
         const { objectId } = await ask(client, 'Create-Record', { table: 'Accounts', data: { Name: 'By the agent' } });
         const { body } = await service.call('GET', `/platform/classes/Accounts/${objectId}`);

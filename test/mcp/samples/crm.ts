@@ -1,4 +1,5 @@
-import { unique, type World } from '../world.ts';
+import { unique } from '../../support/records.ts';
+import type { World } from '../world.ts';
 import { changed, made, type Samples } from './sample.ts';
 
 const newLead = (world: World) => world.create('Accounts', { Name: 'Lead', IsAccount: false });

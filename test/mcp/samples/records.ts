@@ -1,4 +1,5 @@
-import { unique, type World } from '../world.ts';
+import { unique } from '../../support/records.ts';
+import type { World } from '../world.ts';
 import { changed, made, type Samples } from './sample.ts';
 
 const newContact = (world: World) => world.create('Contacts', { FirstName: 'Contact' });

@@ -1,4 +1,5 @@
-import { unique, type World } from '../world.ts';
+import { unique } from '../../support/records.ts';
+import type { World } from '../world.ts';
 import { changed, made, type Samples, type Written } from './sample.ts';
 
 const labelled = async (world: World, value: string): Promise<Written[]> =>

@@ -1,4 +1,4 @@
-import { unique } from '../world.ts';
+import { unique } from '../../support/records.ts';
 import { changed, type Samples } from './sample.ts';
 
 export const system: Samples = {

@@ -1,4 +1,5 @@
-import { setRole, unique } from '../world.ts';
+import { unique } from '../../support/records.ts';
+import { setRole } from '../world.ts';
 import { changed, made, type Samples } from './sample.ts';
 
 export const users: Samples = {
