@@ -143,6 +143,7 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
       const address = await http.listen();
       addresses.listenAt(address);
       stores.engine.warmUp();
+      agentTools.warmUp();
       automation.start();
       return address;
     },

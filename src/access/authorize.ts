@@ -4,7 +4,7 @@ import { secretFieldsOf } from '../schema/system-tables.ts';
 import { identitiesOf, names, pointerFieldsOf } from './entities.ts';
 import { bothOf, type Grant, type RowGuard } from './grant.ts';
 import { holdsKey, type Principal } from './principal.ts';
-import { nowhere, visibilityFor } from './protected-fields.ts';
+import { nowhere, type Visibility, visibilityFor } from './protected-fields.ts';
 import { isWrite, mayAdministrate, opensToRoles, refuseOutright } from './system-tables.ts';
 
 /**
@@ -26,6 +26,10 @@ export function grantFor(principal: Principal, action: ClpAction, table: TableSc
     throw error;
   }
 }
+
+/** What of a table a caller does not see, whatever he may do with it. */
+export const visibilityOf = (principal: Principal, table: TableSchema): Visibility =>
+  holdsKey(principal) ? keyGrant(table) : visibilityFor(principal, table);
 
 const keyGrants = new WeakMap<TableSchema, Grant>();
 

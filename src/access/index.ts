@@ -3,12 +3,13 @@ export {
   agentPermissions,
   isAgentPermission,
   maySilenceTools,
+  mayView,
   obstacleTo,
   type ToolObstacle,
   type ToolRequirement,
 } from './agent.ts';
-export { actsAsMaster, authorize, grantFor, mayCreateTable, requireKey } from './authorize.ts';
+export { actsAsMaster, authorize, grantFor, mayCreateTable, requireKey, visibilityOf } from './authorize.ts';
 export { bothOf, type Grant, type RowGuard } from './grant.ts';
 export { actorId, anonymous, holdsKey, invalid, master, type Principal } from './principal.ts';
-export { mayKnowTable, requireSchemaChange, requireSchemaRead } from './schema-rights.ts';
-export { refuseOutright } from './system-tables.ts';
+export { mayKnowTable, requireSchemaChange, requireSchemaRead, type SchemaView, schemaViewFor } from './schema-rights.ts';
+export { permissionEffect, refuseOutright } from './system-tables.ts';

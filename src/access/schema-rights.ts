@@ -1,8 +1,9 @@
 import { fail } from '../errors/fail.ts';
 import type { TableSchema } from '../schema/model.ts';
-import { administers, obstacleTo } from './agent.ts';
+import { administers, mayView } from './agent.ts';
 import { grantFor } from './authorize.ts';
 import { holdsKey, type Principal } from './principal.ts';
+import { visibilityFor } from './protected-fields.ts';
 
 /** Schema changes need a key, or an agent that administers. @throws masterKeyRequired (403) */
 export function requireSchemaChange(principal: Principal): void {
@@ -11,7 +12,7 @@ export function requireSchemaChange(principal: Principal): void {
 
 /** Schema reads need a key, or an agent that may view. @throws masterKeyRequired (403) */
 export function requireSchemaRead(principal: Principal): void {
-  if (obstacleTo(principal, { needs: ['mcp:view'], isAdvanced: false }) !== null) fail('masterKeyRequired');
+  if (!mayView(principal)) fail('masterKeyRequired');
 }
 
 const knowing = ['find', 'get', 'create', 'update'] as const;
@@ -19,4 +20,19 @@ const knowing = ['find', 'get', 'create', 'update'] as const;
 /** Whether a table is shown to a caller who reads schemas: keys know all, users those that they may do something with. */
 export function mayKnowTable(principal: Principal, table: TableSchema): boolean {
   return holdsKey(principal) || administers(principal) || knowing.some((action) => grantFor(principal, action, table) !== null);
+}
+
+/** What of a table's schema a caller is not shown, whatever he may do with its records. */
+export interface SchemaView {
+  readonly hiddenFields: ReadonlySet<string>;
+  /** Whether he is told what is hidden from whom. */
+  readonly tellsOfHiding: boolean;
+}
+
+const whole: SchemaView = { hiddenFields: new Set(), tellsOfHiding: true };
+
+/** Keys are shown all of a schema, users what is not hidden from them. */
+export function schemaViewFor(principal: Principal, table: TableSchema): SchemaView {
+  if (holdsKey(principal)) return whole;
+  return { hiddenFields: visibilityFor(principal, table).hiddenFields, tellsOfHiding: false };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ClpAction, clpActions } from '../schema/model.ts';
 import { authorize } from './authorize.ts';
-import { refuseOutright } from './system-tables.ts';
+import { permissionEffect, refuseOutright } from './system-tables.ts';
 import { callers, tableWith } from './testing/tables.ts';
 
 const reads: readonly ClpAction[] = ['find', 'get', 'count'];
@@ -74,4 +74,20 @@ test('permissions open nothing that is refused outright', () => {
     for (const action of actions)
       if (error !== null)
         assert.throws(() => authorize(callers.get(name) as never, action, tableWith(open, className)), `${className} ${name}`);
+});
+
+test('permissions have an effect where naming a user changes what he may do', () => {
+  for (const className of ['T', '_User', '_Session', '_RequestLog', '_syslogTriggers', '_Role', '_Notification'])
+    for (const action of clpActions) {
+      const outcome = (grants: Record<string, boolean>): string => {
+        try {
+          const table = tableWith({ [action]: grants }, className);
+          return `may add fields: ${authorize(callers.get('u1 in Sales') as never, action, table).mayAddField}`;
+        } catch (error) {
+          return (error as Error).message;
+        }
+      };
+      const isOpen = outcome({ u1: true }) !== outcome({});
+      assert.equal(isOpen, permissionEffect(className, action) === 'counts', `${action} ${className}`);
+    }
 });

@@ -36,6 +36,17 @@ export function refuseOutright(principal: Principal, action: ClpAction, classNam
   if (className === '_Session' && principal.kind === 'anonymous') fail('permissionDenied', action, className);
 }
 
+/** What class-level permissions of an action are worth: of some tables nothing, or to agents of administrators alone. */
+export type PermissionEffect = 'counts' | 'forAdministrators' | 'none';
+
+/** Whether it matters whom the permissions of a table name, whatever `refuseOutright` and `authorize` do of themselves. */
+export function permissionEffect(className: string, action: ClpAction): PermissionEffect {
+  if (masterOnly.has(className)) return 'none';
+  if (className === '_Session') return action === 'addField' ? 'counts' : 'none';
+  if (className === '_User' && isWrite(action)) return action === 'delete' ? 'none' : 'forAdministrators';
+  return action === 'delete' && isNeverDeleted(className) ? 'none' : 'counts';
+}
+
 /** System tables that agents of users write as any other: reports and notifications are what basic tools write. */
 const everyday: ReadonlySet<string> = new Set(['_DynamicQueries', '_Notification']);
 

@@ -2,13 +2,14 @@ import { fail } from '../errors/fail.ts';
 import { canonicalJson } from '../kernel/json.ts';
 import { evaluate } from '../query/evaluate/index.ts';
 import type { Filter } from '../query/filter.ts';
+import type { RecordContext } from '../records/index.ts';
 import { underSchema } from '../records/replan.ts';
 import { type Field, fieldOf, type Schema, type TableSchema } from '../schema/model.ts';
 import { rootOf } from '../schema/naming.ts';
 import { type Store, wholeText } from '../storage/port.ts';
 import { type StoredValue, storageOf } from '../values/index.ts';
 import type { AutomationSystem } from './actions/action.ts';
-import { criteriaOf } from './definition/index.ts';
+import { criteriaAsSeenBy, criteriaOf } from './definition/index.ts';
 import type { Trigger, TriggerEvent } from './model.ts';
 
 /** A record at one moment, by its stored values. */
@@ -82,13 +83,13 @@ async function matches(store: Store, trigger: Trigger, record: PicturedRecord): 
 }
 
 /**
- * Whether a record meets a trigger's criteria as it is now. What has changed is known of a write alone.
- * @throws what `criteriaOf` throws where the table no longer fits them; classMissing (103); timeout, unavailable
+ * Whether a record that a caller may read meets a trigger's criteria as it is now, as far as he sees. What has changed is known of a write alone.
+ * @throws what `criteriaAsSeenBy` throws where the table no longer fits them; classMissing (103); timeout, unavailable
  */
-export async function meetsCriteria(store: Store, trigger: Trigger, objectId: string): Promise<boolean> {
+export async function meetsCriteria({ store, principal }: RecordContext, trigger: Trigger, objectId: string): Promise<boolean> {
   return underSchema(store, async (schema) => {
     const table = schema.tables.get(trigger.table) ?? fail('classMissing', trigger.table);
-    return asks(table, objectId, criteriaOf(trigger, table, schema))(store);
+    return asks(table, objectId, criteriaAsSeenBy(principal, trigger, table, schema))(store);
   });
 }
 

@@ -29,8 +29,8 @@ export interface TriggerPreview {
 }
 
 /**
- * Looks at what a trigger would do for a record as it is now; nothing is written, sent or called. It reads as the caller, so that templates
- * show no more than he may see.
+ * Looks at what a trigger would do for a record as it is now; nothing is written, sent or called. It reads as the caller, so that
+ * neither criteria nor templates tell more than he may see.
  * @throws objectNotFound (101), permissionDenied (119) where the caller may not read the definition or the record; timeout, unavailable
  */
 export async function previewTrigger(context: RecordContext, triggerId: string, objectId: string): Promise<TriggerPreview> {
@@ -52,9 +52,9 @@ async function read(context: RecordContext, className: string, objectId: string)
   return JSON.parse(await getRecord(context, className, objectId, new Map())) as TriggeringRecord['fields'];
 }
 
-async function lookAt({ store }: RecordContext, trigger: Trigger, objectId: string) {
+async function lookAt(context: RecordContext, trigger: Trigger, objectId: string) {
   try {
-    return { met: await meetsCriteria(store, trigger, objectId), error: null };
+    return { met: await meetsCriteria(context, trigger, objectId), error: null };
   } catch (error) {
     return { met: null, error: toldOf(error) };
   }

@@ -71,6 +71,8 @@ export const catalogue = {
   invalidFieldType: { code: 111, status: 400, text: (type: string) => `invalid field type: ${type}` },
   notAType: { code: 111, status: 400, text: (type: string) => `This is not a valid ${type}` },
   tooLarge: { code: 116, status: 413, text: () => 'Request body is too large.' },
+  /** Of the agent tools: a body is read into memory as a whole. */
+  tooManyValues: { code: 116, status: 413, text: () => 'Request body is too large: too many values.' },
   valueTooLarge: { code: 116, status: 413, text: () => 'The record is too large for its table or an index.' },
   /** Of an agent tool: more than an agent's context should take. */
   resultTooLarge: { code: 116, status: 413, text: () => 'The answer is too large.' },
@@ -138,6 +140,8 @@ export const catalogue = {
   tooManyRequests: { code: 155, status: 429, text: () => 'Too many requests. Try again later.' },
 
   badRequest: { status: 400, text: () => 'The request cannot be read.' },
+  /** Of the agent tools: long bodies take turns. */
+  bodyTooSlow: { status: 408, text: () => 'The body came too slowly while others waited.' },
   badAddress: { status: 400, text: () => 'The path cannot be decoded.' },
   notFound: { status: 404, text: () => 'Not found.' },
   unauthorized: { status: 403, text: () => 'unauthorized' },

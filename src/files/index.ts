@@ -1,4 +1,5 @@
 export { fileKeeper } from './attach.ts';
+export { Base64Decoder, decodeBase64 } from './base64.ts';
 export { Files, type PrivatePlace } from './files.ts';
 export type { FileSystem, OpenFile, PresentFile, StorageUsage } from './model.ts';
 export { fileNameOf } from './name.ts';

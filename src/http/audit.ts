@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../access/index.ts';
-import { logRequest } from '../audit/index.ts';
+import { factsOf, logRequest } from '../audit/index.ts';
 import type { Credentials, System } from '../systems/index.ts';
 import type { Edge } from './edge.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -27,21 +27,15 @@ export function isLogged({ method }: Endpoint): boolean {
  * and nothing that goes wrong here comes back to the caller.
  */
 export function noteRequest(edge: Edge, system: System, request: FastifyRequest, reply: FastifyReply, noted: Noted): void {
-  const { headers } = request;
   try {
     logRequest(system.store, {
       method: noted.method,
       url: request.url,
-      // The framework has none for a connection that is gone.
-      ip: request.ip ?? '',
-      country: countryOf(edge, request),
-      referer: headers.referer,
-      userAgent: headers['user-agent'],
+      ...factsOf(request, edge.trustProxy),
       installationId: noted.installationId ?? undefined,
       credentials: Object.values(noted.credentials).filter((one) => typeof one === 'string'),
       principal: noted.principal,
       statusCode: reply.statusCode,
-      contentLength: lengthOf(request),
       duration: performance.now() - noted.started,
     });
   } catch (error) {
@@ -52,18 +46,4 @@ export function noteRequest(edge: Edge, system: System, request: FastifyRequest,
 /** Has a request's address known though its connection may be gone when the request is noted: it is remembered once it was asked for. */
 export function rememberAddress(request: FastifyRequest): void {
   void request.ip;
-}
-
-/** Bytes of the body as it was sent; where nobody said, those of its text. */
-function lengthOf({ headers, body }: FastifyRequest): number {
-  const said = headers['content-length'];
-  if (said !== undefined) return Number(said) || 0;
-  return typeof body === 'string' ? Buffer.byteLength(body) : 0;
-}
-
-/** The country that a proxy names, where the request came by one whose word counts (CONTRACT "Running": TRUST_PROXY). */
-function countryOf({ trustProxy }: Edge, request: FastifyRequest): string | undefined {
-  const country = request.headers['cf-ipcountry'];
-  if (trustProxy === false || typeof country !== 'string' || !/^[A-Z][A-Z0-9]$/i.test(country)) return undefined;
-  return trustProxy === true || (request.ips?.length ?? 0) > 1 ? country.toUpperCase() : undefined;
 }

@@ -14,6 +14,7 @@ before(async () => {
   server = createServer((request, response) => {
     if (request.url === '/long') allowBodyTime(request, 60_000);
     if (request.method === 'GET') response.end('at once');
+    else if (request.url === '/later') setTimeout(() => request.resume().on('end', () => response.end('whole')), 500);
     else
       request.resume().on('end', async () => {
         await wait(request.url === '/thinks' ? 400 : 0);
@@ -82,6 +83,21 @@ test('the time that the answer takes does not count', async () => {
   await wait(600);
   assert.match(client.text(), /^HTTP\/1\.1 200 [\s\S]*whole/);
   client.socket.destroy();
+});
+test('the time in which we read nothing does not count; what the body takes after it does', async () => {
+  const bytes = 1_000_000;
+  const client = begin('POST', '/later', bytes);
+  client.socket.write('x'.repeat(bytes));
+  await wait(700);
+  assert.match(client.text(), /^HTTP\/1\.1 200 [\s\S]*whole/);
+  client.socket.destroy();
+  const slow = begin('POST', '/later', bytes);
+  slow.socket.write('x'.repeat(bytes - 1_000));
+  await wait(400);
+  assert.equal(slow.text(), '');
+  await wait(200);
+  await trickle(slow, 20);
+  assert.match(slow.text(), /^HTTP\/1\.1 408 /);
 });
 test('a connection may be quiet between requests', async () => {
   const client = begin('POST', '/', 1);

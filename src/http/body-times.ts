@@ -23,6 +23,7 @@ export class BodyTimes {
   readonly #server: Server;
   readonly #connections: Connections;
   readonly #usual: number;
+  readonly #interval: number;
   readonly #timer: NodeJS.Timeout;
   /** When requests were first seen that are not whole, by `performance.now()`. */
   readonly #seen = new WeakMap<IncomingMessage, number>();
@@ -32,6 +33,7 @@ export class BodyTimes {
     this.#server = server;
     this.#connections = connections;
     this.#usual = usual;
+    this.#interval = interval;
     this.#timer = setInterval(() => this.#look(), interval);
     this.#timer.unref();
   }
@@ -45,6 +47,8 @@ export class BodyTimes {
     for (const [connection, request] of this.#connections.arriving()) {
       const since = this.#seen.get(request);
       if (since === undefined) this.#seen.set(request, now);
+      // We read no more for now: that time is ours.
+      else if (request.readableLength >= request.readableHighWaterMark) this.#seen.set(request, since + this.#interval);
       else if (now - since > (times.get(request) ?? this.#usual)) {
         // Who neither ends the body nor takes the answer and leaves has no more claim to the connection.
         if (this.#refused.has(request)) connection.destroy();

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Edge } from '../http/edge.ts';
 import { HttpServer } from '../http/server.ts';
 import { AgentTools } from './index.ts';
-import { calling, fakeParts, fakeTools, type Headers, idle, masterKey, message, seen, send } from './testing/fakes.ts';
+import { apiKey, calling, fakeParts, fakeTools, type Headers, idle, masterKey, message, seen, send } from './testing/fakes.ts';
 
 const makeServer = (): Promise<HttpServer> => {
   const rateLimits = { functions: 0, login: 0 };
@@ -99,6 +99,48 @@ test('long bodies wait for each other and let go of their places', async () => {
   const body = JSON.stringify(message('ping', { text: 'x'.repeat(2_000_000) }));
   const answers = await Promise.all(Array.from({ length: 12 }, () => post('/mcp/app', body, masterKey).catch(String)));
   for (const answer of answers) assert.equal(typeof answer === 'string' ? answer : answer.status, 200);
+});
+
+test('bodies of too many values are refused before these are made', async () => {
+  for (const one of ['{}', '[]', '0', '{"a":"b"}']) {
+    const many = JSON.stringify(message('ping', { x: [] })).replace('[]', `[${Array(1_000_001).fill(one).join()}]`);
+    const { status, body } = await post('/mcp/app', many, masterKey);
+    assert.equal(status, 413);
+    assert.equal(body.error.message, 'Request body is too large: too many values.');
+  }
+  const fine = JSON.stringify(message('ping', { x: [] })).replace('[]', `[${Array(999_000).fill('0').join()}]`);
+  assert.equal((await post('/mcp/app', fine, masterKey)).status, 200);
+});
+
+test('batches: 10 messages and one list; with a good credential 100 and 10', async () => {
+  let id = 100;
+  const batch = (count: number, method: string) => Array.from({ length: count }, () => ({ ...message(method), id: id++ }));
+  const refused = (bound: string) => ({
+    jsonrpc: '2.0',
+    error: { code: -32600, message: `Invalid Request: a batch holds ${bound} at most` },
+    id: null,
+  });
+  const nobodies: Headers[] = [{}, { 'x-platform-api-key': 'none' }, { authorization: 'Bearer ended' }];
+  for (const headers of nobodies)
+    for (const path of ['/mcp', '/mcp/app']) {
+      assert.equal((await post(path, batch(10, 'ping'), headers)).body.length, 10);
+      assert.deepEqual((await post(path, batch(11, 'ping'), headers)).body, refused('10 messages'));
+      assert.equal((await post(path, [...batch(1, 'tools/list'), message('ping')], headers)).body.length, 2);
+      const lists = [...batch(1, 'tools/list'), message('server/discover')];
+      assert.deepEqual((await post(path, lists, headers)).body, refused('one list'));
+    }
+  for (const headers of [masterKey, apiKey]) {
+    assert.equal((await post('/mcp/app', batch(100, 'ping'), headers)).body.length, 100);
+    assert.equal((await post('/mcp/app', [...batch(10, 'tools/list'), ...batch(90, 'ping')], headers)).body.length, 100);
+    assert.deepEqual((await post('/mcp/app', batch(101, 'ping'), headers)).body, refused('100 messages'));
+    const { status, body } = await post('/mcp/app', batch(11, 'tools/list'), headers);
+    assert.deepEqual([status, body], [400, refused('10 lists')]);
+  }
+  // Keys of no system.
+  assert.equal((await post('/mcp', batch(11, 'ping'), masterKey)).status, 400);
+  const calls = batch(20, 'tools/call').map((one) => ({ ...one, params: { name: 'Fine', arguments: {} } }));
+  assert.equal((await post('/mcp/app', calls)).body.error.message, 'Authorization header is required');
+  assert.equal((await post('/mcp/app', calls, apiKey)).body.length, 20);
 });
 
 test('bodies that are no messages', async () => {

@@ -1,30 +1,49 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { actorId, obstacleTo, type Principal } from '../access/index.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
-import { answerRequest, appIdOf, type Desk, failureOf } from './answer.ts';
-import { Catalogue } from './catalogue.ts';
-import { callerFor, credentialsOf } from './modes/caller.ts';
+import type { Tool } from './definition/tool.ts';
+import type { Answerer } from './desk.ts';
+import { appIdOf, callerFor, credentialsOf } from './modes/caller.ts';
 import type { McpParts } from './parts.ts';
-import { tools as allTools } from './tools/index.ts';
-import type { Tool } from './tools/tool.ts';
 import { readBody } from './transport/body.ts';
+import { failureOf } from './transport/failure.ts';
 import { hostName, isOwnHost } from './transport/hosts.ts';
 import { type RpcError, rpcCodes } from './transport/messages.ts';
-import { McpProtocol } from './transport/protocol.ts';
+import { Places, type Sender } from './transport/places.ts';
 import { sendRpcError } from './transport/send.ts';
 
 /** Without sessions there is nothing to be streamed to a GET, and nothing for a DELETE to end. */
 const postOnly: RpcError = { status: 405, code: rpcCodes.refused, message: 'Method not allowed.', headers: { allow: 'POST' } };
 
+/** Milliseconds after the start, in which others are answered first: modules are loaded in steps that nothing interrupts. */
+const PAUSE = 200;
+
 /** The agent-tool layer (SPEC "Agent-tool layer (MCP)"): tools over the Model Context Protocol, at `/mcp` and `/mcp/{app_id}`. */
 export class AgentTools {
-  readonly #desk: Desk;
+  readonly #parts: McpParts;
+  readonly #tools: readonly Tool[] | undefined;
+  #answerer: Promise<Answerer> | undefined;
+  readonly #places = new Places();
   /** Where the answers go to requests whose bodies are being read. */
   readonly #responses = new WeakMap<IncomingMessage, ServerResponse>();
 
   /** @param tools all that the service has, unless a test has its own */
-  constructor(parts: McpParts, tools: readonly Tool[] = allTools) {
-    this.#desk = { parts, catalogue: new Catalogue(tools), protocol: new McpProtocol(parts.log) };
+  constructor(parts: McpParts, tools?: readonly Tool[]) {
+    this.#parts = parts;
+    this.#tools = tools;
+  }
+
+  /** Loads the tools, which takes a moment, before anybody asks for them. To be called when the service listens. */
+  warmUp(): void {
+    const failed = (error: unknown) => this.#parts.log.error({ err: error }, 'the agent tools were not loaded');
+    setTimeout(() => this.#open().catch(failed), PAUSE).unref();
+  }
+
+  /** A start that waits for hundreds of modules would be twice as long. */
+  #open(): Promise<Answerer> {
+    this.#answerer ??= import('./desk.ts').then(({ openDesk }) => openDesk(this.#parts, this.#tools));
+    return this.#answerer;
   }
 
   /** Adds the addresses to a server whose answers carry their request's id. */
@@ -44,7 +63,9 @@ export class AgentTools {
           method: 'POST',
           url,
           handler: (request, reply) => {
-            answerRequest(this.#desk, request, reply).catch((error: unknown) => this.#fail(error, request, reply));
+            this.#open()
+              .then((answer) => answer(request, reply))
+              .catch((error: unknown) => this.#fail(error, request, reply));
           },
         });
         scope.route({ method: ['GET', 'DELETE'], url, handler: (_request, reply) => sendRpcError(reply, postOnly) });
@@ -54,7 +75,7 @@ export class AgentTools {
   }
 
   #refusalOfHost(request: FastifyRequest): RpcError | null {
-    const { baseUrl, host } = this.#desk.parts;
+    const { baseUrl, host } = this.#parts;
     const own = hostName(baseUrl());
     if (isOwnHost(request.host, own === null ? [host] : [host, own])) return null;
     return { status: 403, code: rpcCodes.refused, message: 'Invalid Host. BASE_URL says by which name the service goes.' };
@@ -62,17 +83,19 @@ export class AgentTools {
 
   #read(request: FastifyRequest, payload: IncomingMessage): Promise<string> {
     const response = this.#responses.get(request.raw) as ServerResponse;
-    return readBody(payload, response, () => this.#isTrusted(request));
+    return readBody({ payload, response, places: this.#places, longSender: () => this.#longSender(request) });
   }
 
-  /** Whether a request comes with a credential that is good: its body may be long. */
-  async #isTrusted(request: FastifyRequest): Promise<boolean> {
-    const { systems, bearer } = this.#desk.parts;
+  /** Whose a long body is; `null` where nobody sends it who may write. */
+  async #longSender(request: FastifyRequest): Promise<Sender | null> {
+    const { systems, bearer } = this.#parts;
     const appId = appIdOf(request);
     const system = appId === undefined ? undefined : await systems.acquire(appId);
-    if (!system) return false;
+    if (!system) return null;
     try {
-      return (await callerFor(system, credentialsOf(request.headers), bearer)).kind === 'known';
+      const caller = await callerFor(system, credentialsOf(request.headers), bearer);
+      if (caller.kind !== 'known' || !mayWrite(caller.principal)) return null;
+      return { system: system.appId, caller: nameOf(caller.principal) };
     } finally {
       system.release();
     }
@@ -83,9 +106,19 @@ export class AgentTools {
     // Who left while his body was read hears nothing, and nothing is wrong.
     const hasLeft = request.raw.destroyed && !request.raw.complete;
     if (!(known instanceof ServiceError) && !hasLeft)
-      this.#desk.parts.log.error({ err: error, request: request.id }, 'a request for agent tools failed');
+      this.#parts.log.error({ err: error, request: request.id }, 'a request for agent tools failed');
     if (!reply.sent) sendRpcError(reply, failureOf(known));
   }
+}
+
+/** Whether a caller may use tools that write records: no others take much. */
+function mayWrite(principal: Principal): boolean {
+  return (['mcp:create', 'mcp:update'] as const).some((one) => !obstacleTo(principal, { needs: [one], isAdvanced: false }));
+}
+
+/** One text for each key and user of a system. */
+function nameOf(principal: Principal): string {
+  return principal.kind === 'apiKey' ? `key ${principal.name}` : `${principal.kind} ${actorId(principal)}`;
 }
 
 /** The catalogue's entry for an error of the framework; anything else as it is. */

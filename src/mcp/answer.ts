@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ServiceError } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import type { System } from '../systems/index.ts';
@@ -8,9 +7,10 @@ import { callTool } from './call.ts';
 import type { Catalogue, Selection } from './catalogue.ts';
 import { callsTools, credentialMissing, tokenEnded, unauthorized } from './gate.ts';
 import { noteCall } from './log.ts';
-import { type Caller, callerFor, credentialsOf, hasCredential } from './modes/caller.ts';
+import { appIdOf, type Caller, callerFor, credentialsOf, hasCredential } from './modes/caller.ts';
 import type { McpParts } from './parts.ts';
-import { idOf, type RpcError, rpcCodes, toolCallsOf } from './transport/messages.ts';
+import { knownBatch, openBatch, refusalOfBatch } from './transport/batch.ts';
+import { idOf, type RpcError, toolCallsOf } from './transport/messages.ts';
 import type { McpProtocol } from './transport/protocol.ts';
 import { sendResponse, sendRpcError } from './transport/send.ts';
 
@@ -34,11 +34,13 @@ interface Asked {
 
 /** Levels of nesting around a record in the arguments of a call: the batch, the message, `params`, `arguments`, a list. */
 const FRAME_LEVELS = 5;
+/** Values of a body: each takes many times the bytes that it came in, and nothing else is answered while they are made. */
+const MOST_VALUES = 1_000_000;
 
 /** Answers one request: body, then application id, then caller, then what it asks. Throws what `failureOf` makes an answer of. */
 export async function answerRequest(desk: Desk, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const started = performance.now();
-  const body = parseRequestJson(bodyOf(request), limits.jsonDepth + FRAME_LEVELS);
+  const body = parseRequestJson(bodyOf(request), limits.jsonDepth + FRAME_LEVELS, MOST_VALUES);
   const tools = desk.catalogue.select((request.query as ReadonlyMap<string, string>).get('toolsets'));
   const asked: Asked = { desk, request, reply, body, tools, started };
   const appId = appIdOf(request);
@@ -61,12 +63,6 @@ export async function answerRequest(desk: Desk, request: FastifyRequest, reply: 
 /** An empty body is no JSON, like any other that is none. */
 const bodyOf = ({ body }: FastifyRequest): string => (typeof body === 'string' ? body : '');
 
-/** CONTRACT "Addresses": the address names the system, or a header. An empty name counts as none. */
-export function appIdOf({ params, headers }: FastifyRequest): string | undefined {
-  const { appId } = params as { readonly appId?: string };
-  return appId || (headers['x-platform-application-id'] as string | undefined) || undefined;
-}
-
 /** Tools belong to a system; what asks for none is answered without one. */
 async function answerUnnamed(asked: Asked): Promise<void> {
   const { desk, request, reply, body } = asked;
@@ -78,11 +74,12 @@ async function answerUnnamed(asked: Asked): Promise<void> {
 
 async function answerFor(asked: Asked, system: System): Promise<void> {
   const { desk, request, body } = asked;
-  if (!callsTools(body)) return answerProtocol(asked, system, null);
+  const asksTools = callsTools(body);
+  if (!asksTools && !refusalOfBatch(body, openBatch)) return answerProtocol(asked, system, null);
   const { baseUrl, bearer } = desk.parts;
   const caller = await callerFor(system, credentialsOf(request.headers), bearer);
-  if (caller.kind === 'none') return refuse(asked, system, credentialMissing(baseUrl(), system.appId));
-  if (caller.kind === 'ended') return refuse(asked, system, tokenEnded(baseUrl(), system.appId));
+  if (asksTools && caller.kind === 'none') return refuse(asked, system, credentialMissing(baseUrl(), system.appId));
+  if (asksTools && caller.kind === 'ended') return refuse(asked, system, tokenEnded(baseUrl(), system.appId));
   return answerProtocol(asked, system, caller);
 }
 
@@ -97,14 +94,16 @@ function refuse({ desk, request, reply, body, tools, started }: Asked, system: S
   }
 }
 
-/** Has the protocol answer. @param system `null` where no tool is called */
+/** Has the protocol answer. @param system `null` where no tool is called @param caller `null` where it was not asked who that is */
 async function answerProtocol(asked: Asked, system: System | null, caller: Caller | null): Promise<void> {
   const { desk, request, reply, body, tools } = asked;
+  const principal = caller?.kind === 'known' ? caller.principal : null;
+  const tooMuch = refusalOfBatch(body, principal ? knownBatch : openBatch);
+  if (tooMuch) return sendRpcError(reply, tooMuch);
   const gone = new AbortController();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort();
   });
-  const principal = caller?.kind === 'known' ? caller.principal : null;
   const response = await desk.protocol.answer({
     headers: request.headers,
     body,
@@ -127,13 +126,4 @@ async function answerProtocol(asked: Asked, system: System | null, caller: Calle
     },
   });
   await sendResponse(reply, response);
-}
-
-/** What is answered where a request could not be. Faults show nothing of themselves. */
-export function failureOf(error: unknown): RpcError {
-  if (!(error instanceof ServiceError)) return { status: 500, code: rpcCodes.internal, message: 'server error' };
-  const { key, status, message } = error;
-  if (key === 'invalidJson' || key === 'nestedTooDeep')
-    return { status, code: rpcCodes.parse, message: `Parse error: ${message}` };
-  return { status, code: status >= 500 ? rpcCodes.internal : rpcCodes.refused, message };
 }

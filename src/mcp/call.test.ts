@@ -3,7 +3,7 @@ import { mock, test } from 'node:test';
 import { master } from '../access/index.ts';
 import { type CallScope, callTool } from './call.ts';
 import { Catalogue } from './catalogue.ts';
-import { defineTool, type Tool } from './tools/tool.ts';
+import { defineTool, type Tool } from './definition/tool.ts';
 
 test('a call that takes too long is given up; its system stays open until it has ended', async () => {
   mock.timers.enable({ apis: ['setTimeout'] });

@@ -5,9 +5,9 @@ import type { JsonValue } from '../kernel/json.ts';
 import type { RecordContext } from '../records/index.ts';
 import type { System } from '../systems/index.ts';
 import type { Selection } from './catalogue.ts';
+import type { Tool } from './definition/tool.ts';
 import type { McpParts } from './parts.ts';
 import { denial, errorResult, refusal, resultOf } from './result.ts';
-import type { Tool } from './tools/tool.ts';
 
 /** Milliseconds that a call may take. */
 const CALL_TIME = 60_000;
@@ -50,7 +50,7 @@ async function outcomeOf(scope: CallScope, tool: Tool, args: unknown): Promise<O
   if (!principal || obstacle === 'credential') return { result: denial(tool, args), status: DENIED };
   if (obstacle) return { result: refusal(tool, args, obstacle), status: DENIED };
   try {
-    return { result: resultOf(await runTool(scope, tool, principal, args)), status: 200 };
+    return { result: resultOf(await runTool(scope, tool, principal, args), tool), status: 200 };
   } catch (error) {
     if (!(error instanceof ServiceError)) parts.log.error({ err: error, tool: tool.name }, 'a tool failed');
     return { result: errorResult(error), status: error instanceof ServiceError ? error.status : 500 };
@@ -59,34 +59,35 @@ async function outcomeOf(scope: CallScope, tool: Tool, args: unknown): Promise<O
 
 const DENIED = serviceError('permissionDenied', '', '').status;
 
-/** The system stays open until the tool has ended, though its caller may have been answered before. */
-async function runTool(
+/**
+ * The system stays open until the tool has ended, though its caller may have been answered before.
+ * @throws timeout (124) when a call has taken too long, or nobody waits for it any more
+ */
+function runTool(
   { parts, system, gone, tools: selection }: CallScope,
   tool: Tool,
   principal: Principal,
   args: unknown,
 ): Promise<JsonValue> {
   const { hooks, users, files, automation, baseUrl, log } = parts;
-  const late = new AbortController();
-  const signal = AbortSignal.any([gone, late.signal]);
   const context: RecordContext = { appId: system.appId, store: system.store, principal, hooks, referer: null };
   const services = { users, files, automation, baseUrl, log };
-  system.hold();
   const tools = () => [...selection.byName.values()];
-  const run = tool.run({ system, principal, context, services, tools, signal }, args).finally(() => system.release());
-  const timer = setTimeout(() => late.abort(), CALL_TIME);
-  try {
-    return await Promise.race([run, aborted(signal)]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** @throws timeout (124) when a call has taken too long, or nobody waits for it any more */
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    const give = () => reject(serviceError('timeout'));
-    if (signal.aborted) give();
-    else signal.addEventListener('abort', give, { once: true });
+  const ending = new AbortController();
+  return new Promise((resolve, reject) => {
+    const giveUp = () => {
+      ending.abort();
+      reject(serviceError('timeout'));
+    };
+    if (gone.aborted) giveUp();
+    else gone.addEventListener('abort', giveUp);
+    const timer = setTimeout(giveUp, CALL_TIME);
+    system.hold();
+    const run = tool.run({ system, principal, context, services, tools, signal: ending.signal }, args);
+    run.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      gone.removeEventListener('abort', giveUp);
+      system.release();
+    });
   });
 }

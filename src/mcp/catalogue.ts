@@ -1,5 +1,5 @@
 import type { ListToolsResult } from '@modelcontextprotocol/server';
-import { type Tool, type ToolGroup, toolGroups } from './tools/tool.ts';
+import { type Tool, type ToolGroup, toolGroups } from './definition/tool.ts';
 
 /** The tools that a connection sees, ready to be listed and looked up. */
 export interface Selection {

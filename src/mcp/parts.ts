@@ -1,8 +1,8 @@
 import type { Logger } from '../observe/index.ts';
 import type { WriteHooks } from '../records/index.ts';
 import type { Systems } from '../systems/index.ts';
+import type { ToolServices } from './definition/tool.ts';
 import type { BearerCheck } from './modes/bearer.ts';
-import type { ToolServices } from './tools/tool.ts';
 
 /** What the agent tools work with; `app.ts` puts it together. */
 export interface McpParts extends ToolServices {

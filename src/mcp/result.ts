@@ -2,23 +2,26 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ToolObstacle } from '../access/index.ts';
 import { serviceError } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
+import type { Tool } from './definition/tool.ts';
 import { advise } from './errors/advice.ts';
 import { describeError, errorText, type ToolError } from './errors/describe.ts';
-import { RESULT_BYTES } from './kit/page.ts';
-import type { Tool } from './tools/tool.ts';
+import { RESULT_BYTES } from './kit/answers/page.ts';
+import { shortForm } from './kit/answers/short-form.ts';
 
-/** What a tool answers, as compact JSON. Lists keep within the bytes themselves; what is no list and too long is refused. */
-export function resultOf(value: JsonValue): CallToolResult {
+/**
+ * What a tool answers, as compact JSON. Lists keep within the bytes themselves; what is no list and too long is refused, unless the tool
+ * has written: then it is cut to what names what was written.
+ */
+export function resultOf(value: JsonValue, { hints, answerBytes = RESULT_BYTES }: Pick<Tool, 'hints' | 'answerBytes'>): CallToolResult {
+  const most = answerBytes + FRAME_BYTES;
   const text = JSON.stringify(value);
-  if (text.length <= MOST_BYTES / 3 || Buffer.byteLength(text) <= MOST_BYTES) return { content: [{ type: 'text', text }] };
-  const tooLong = advise(serviceError('resultTooLarge'), {
-    expected: 'Ask for less: fewer keys, a narrower where, a smaller limit',
-  });
-  return failure(describeError(tooLong));
+  if (text.length <= most / 3 || Buffer.byteLength(text) <= most) return { content: [{ type: 'text', text }] };
+  if (hints.readOnlyHint) return errorResult(serviceError('resultTooLarge'));
+  return { content: [{ type: 'text', text: JSON.stringify(shortForm(value, most)) }] };
 }
 
 /** Lists are measured without their frame. */
-const MOST_BYTES = RESULT_BYTES + 1_000;
+const FRAME_BYTES = 1_000;
 
 /** An error of the catalogue, or a fault, as an agent hears of it. */
 export function errorResult(error: unknown): CallToolResult {

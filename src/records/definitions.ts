@@ -1,4 +1,6 @@
+import type { Grant } from '../access/index.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { guardedFilter } from '../query/index.ts';
 import type { Schema } from '../schema/model.ts';
 import { assignmentsOf } from '../storage/columns.ts';
 import type { Mutation, Store } from '../storage/port.ts';
@@ -10,14 +12,18 @@ const fields = [
   ...['nextRun', 'lastRun'],
 ];
 
-/** The triggers of a table as they are stored, in the order of creation, those too that are switched off (SPEC "Schema record": triggers). */
-export async function readDefinitions(store: Store, className: string): Promise<JsonObject[]> {
+/**
+ * The triggers of a table as they are stored, in the order of creation, those too that are switched off (SPEC "Schema record": triggers).
+ * @param grant of `_Trigger`: what the caller may find of them
+ */
+export async function readDefinitions(store: Store, className: string, grant: Grant): Promise<JsonObject[]> {
   const rows = await readRows<JsonObject>(store, {
     className: '_Trigger',
-    fields,
+    fields: fields.filter((name) => !grant.hiddenFields.has(name)),
     filter(triggers) {
       const field = triggers.fields.get('table');
-      return field && storageOf(field) === 'text' ? { kind: 'compare', field, op: 'eq', value: className } : null;
+      if (!field || storageOf(field) !== 'text' || grant.hiddenFields.has(field.name)) return null;
+      return guardedFilter(grant, { kind: 'compare', field, op: 'eq', value: className });
     },
   });
   return rows.map(({ objectId, ...definition }) => ({ _id: objectId as string, ...definition }));

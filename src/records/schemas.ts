@@ -1,4 +1,12 @@
-import { grantFor, mayKnowTable, type Principal, requireKey, requireSchemaChange, requireSchemaRead } from '../access/index.ts';
+import {
+  grantFor,
+  mayKnowTable,
+  type Principal,
+  requireKey,
+  requireSchemaChange,
+  requireSchemaRead,
+  schemaViewFor,
+} from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { applyChange } from '../schema/change.ts';
@@ -43,15 +51,13 @@ export async function getSchema(
   const labels = withDictionary ? await readLabels(store, className) : undefined;
   const described = describeFor(principal, table, labels?.get(className));
   const definitions = schema.tables.get('_Trigger');
-  if (!definitions || !grantFor(principal, 'find', definitions)) return JSON.stringify(described);
-  return JSON.stringify({ ...described, triggers: await readDefinitions(store, className) });
+  const grant = definitions ? grantFor(principal, 'find', definitions) : null;
+  return JSON.stringify(grant ? { ...described, triggers: await readDefinitions(store, className, grant) } : described);
 }
 
-/** A table as a caller may know it: without the fields that are hidden from him. */
-function describeFor(principal: Principal, table: TableSchema, labels: FieldLabels | undefined): JsonObject {
-  const grant = grantFor(principal, 'get', table) ?? grantFor(principal, 'find', table);
-  return describeTable(table, labels, grant?.hiddenFields);
-}
+/** A table as a caller may know it: without the fields that are hidden from him, whatever he may do with its records. */
+const describeFor = (principal: Principal, table: TableSchema, labels: FieldLabels | undefined): JsonObject =>
+  describeTable(table, labels, schemaViewFor(principal, table));
 
 /**
  * Makes a table. CONTRACT "Records", schemas.

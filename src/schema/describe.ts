@@ -1,5 +1,6 @@
 import type { JsonObject } from '../kernel/json.ts';
-import type { ClassLevelPermissions, Field, TableSchema } from './model.ts';
+import type { ClassLevelPermissions, Field, Grants, TableSchema } from './model.ts';
+import { rootOf } from './naming.ts';
 import { shownActions } from './permissions.ts';
 import { isDescribed } from './system-tables.ts';
 
@@ -7,28 +8,39 @@ import { isDescribed } from './system-tables.ts';
 export type FieldLabels = ReadonlyMap<string, string>;
 
 const noLabels: FieldLabels = new Map();
-const noFields: ReadonlySet<string> = new Set();
+
+/** What is not shown of a schema. */
+interface Hiding {
+  readonly hiddenFields: ReadonlySet<string>;
+  /** Whether it shows what is hidden from whom. */
+  readonly tellsOfHiding: boolean;
+}
+
+const nothing: Hiding = { hiddenFields: new Set(), tellsOfHiding: true };
 
 /**
  * The schema record of a table (SPEC "Schema record"). Which fields have a text index is not shown (SPEC "Schemas").
  * @param labels shown as `dictionary`; fields without one show none
- * @param hidden fields that the caller is not shown
+ * @param hiding what the caller is not shown; a field is named nowhere then
  */
 export function describeTable(
   table: TableSchema,
   labels: FieldLabels = noLabels,
-  hidden: ReadonlySet<string> = noFields,
+  { hiddenFields, tellsOfHiding }: Hiding = nothing,
 ): JsonObject {
-  const isShown = ({ name }: Field) => isDescribed(table.className, name) && (name === 'password' || !hidden.has(name));
-  const described = [...table.fields.values()].filter(isShown);
+  const isSeen = (name: string) => name === 'password' || !hiddenFields.has(name);
+  const described = [...table.fields.values()].filter(({ name }) => isDescribed(table.className, name) && isSeen(name));
   const record: Record<string, unknown> = {
     className: table.className,
     fields: Object.fromEntries(described.map((field) => [field.name, describeField(field, labels)])),
-    classLevelPermissions: describePermissions(table.permissions),
+    classLevelPermissions: describePermissions(table.permissions, isSeen, tellsOfHiding),
   };
-  if (table.indexes.size > 0)
-    record.indexes = Object.fromEntries(Array.from(table.indexes.values(), ({ name, keys }) => [name, Object.fromEntries(keys)]));
-  if (table.timeline) record.timeline = table.timeline;
+  const indexes = [...table.indexes.values()].filter(({ keys }) => keys.every(([field]) => isSeen(field)));
+  if (indexes.length > 0) record.indexes = Object.fromEntries(indexes.map(({ name, keys }) => [name, Object.fromEntries(keys)]));
+  if (table.timeline) {
+    const { displayFields, index } = table.timeline;
+    record.timeline = { displayFields: seenKeys(displayFields, isSeen), index: seenKeys(index, isSeen) };
+  }
   return record as JsonObject;
 }
 
@@ -40,6 +52,28 @@ function describeField(field: Field, labels: FieldLabels): JsonObject {
   return described;
 }
 
-function describePermissions(permissions: ClassLevelPermissions): unknown {
-  return { ...Object.fromEntries(shownActions.map((action) => [action, {}])), ...permissions };
+type IsSeen = (field: string) => boolean;
+
+const seenKeys = (settings: Readonly<Record<string, unknown>>, isSeen: IsSeen): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(settings).filter(([field]) => isSeen(rootOf(field))));
+
+function describePermissions(
+  { protectedFields, ...permissions }: ClassLevelPermissions,
+  isSeen: IsSeen,
+  tellsOfHiding: boolean,
+): unknown {
+  return {
+    ...Object.fromEntries(shownActions.map((action) => [action, {}])),
+    ...Object.fromEntries(Object.entries(permissions).map(([name, rule]) => [name, withoutUnseen(rule, isSeen)])),
+    ...(protectedFields && tellsOfHiding && { protectedFields }),
+  };
 }
+
+/** `readUserFields` and `writeUserFields` are names of fields, and so are the `pointerFields` of an action. */
+function withoutUnseen(rule: Grants[string] | Grants, isSeen: IsSeen): unknown {
+  if (typeof rule === 'boolean') return rule;
+  if (isNames(rule)) return rule.filter(isSeen);
+  return Object.fromEntries(Object.entries(rule).map(([entity, given]) => [entity, withoutUnseen(given, isSeen)]));
+}
+
+const isNames = (rule: readonly string[] | Grants): rule is readonly string[] => Array.isArray(rule);

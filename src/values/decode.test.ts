@@ -74,6 +74,18 @@ const refused: [FieldType, JsonValue, number, string | RegExp][] = [
 for (const [type, value, code, message] of refused)
   test(`${type} refuses ${JSON.stringify(value)}`, () => assert.throws(() => decode(type, value), { code, message }));
 
+for (const number of [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN]) {
+  const places: [FieldType, JsonValue][] = [
+    ...(['Number', 'String', 'HTML/XML'] as const).map((type): [FieldType, JsonValue] => [type, number]),
+    ['Array', [1, [number]]],
+    ['Object', { a: { b: [number] } }],
+    ['Pointer', { ...pointer('Targets'), x: number }],
+  ];
+  for (const [type, value] of places)
+    test(`${type} refuses ${number}, wherever it comes from`, () =>
+      assert.throws(() => decode(type, value), { code: 107, message: 'Invalid JSON: a number is too large' }));
+}
+
 test('a value from elsewhere that is nested without end is refused, and does not overflow the stack', () => {
   let deep: JsonValue = 1;
   for (let level = 0; level < 50_000; level++) deep = [deep];

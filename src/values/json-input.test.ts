@@ -38,6 +38,20 @@ const refused: [string, string][] = [
 for (const [what, text] of refused)
   test(`refuses ${what}`, () => assert.throws(() => parseRequestJson(text), { code: 107, message: /^Invalid JSON: / }));
 
+const manyValues: [string, string, number][] = [
+  ['objects of an array', `[${Array(10_000).fill('{}').join()}]`, 20_000],
+  ['numbers of an array', `[${Array(10_000).fill('0').join()}]`, 10_000],
+  ['keys of an object', `{${Array.from({ length: 5_000 }, (_, at) => `"${at}":0`).join()}}`, 10_000],
+  ['arrays in arrays', `[${Array(5_000).fill('[[[]]]').join()}]`, 20_000],
+  ['marks in strings, which do not count', `{"a":["${',:[{\\"'.repeat(5_000)}"]}`, 3],
+];
+for (const [what, text, marks] of manyValues)
+  test(`values are counted before they are made: ${what}`, () => {
+    assert.deepEqual(parseRequestJson(text, 100, marks), JSON.parse(text));
+    assert.deepEqual(parseRequestJson(text), JSON.parse(text));
+    assert.throws(() => parseRequestJson(text, 100, marks - 1), { code: 116, status: 413 });
+  });
+
 test('reads what JSON.parse reads, wherever the depth is counted first', () =>
   fc.assert(
     fc.property(fc.json({ depthSize: 'large' }), fc.boolean(), (text, isLong) => {

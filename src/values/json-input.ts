@@ -2,7 +2,7 @@ import { fail } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 
-/** Texts from here on have their depth scanned before JSON.parse builds the levels; below, even the deepest is small. */
+/** Texts from here on are scanned before JSON.parse builds the levels and values; below, even the worst is small. */
 const scanFrom = 16_384;
 
 /** Escapes that can make NUL or half of a surrogate pair. */
@@ -15,10 +15,15 @@ const tooDeep = (): never => fail('nestedTooDeep');
  * may be depends on where they stand: field names by schema/naming.ts, keys inside values by `checkKeys`.
  * @param text as decoded from UTF-8, so that half of a surrogate pair can only stand in it as an escape
  * @param levels of nesting that are taken
- * @throws invalidJson (107) for malformed text, too many levels, NUL or lone surrogates in strings and keys, numbers that are not finite
+ * @param values that are taken, counted by what stands between and before them: `{"a":[]}` has three marks
+ * @throws tooManyValues (116); invalidJson (107) for malformed text, too many levels, NUL or lone surrogates in strings and keys, numbers that are not finite
  */
-export function parseRequestJson(text: string, levels: number = limits.jsonDepth): JsonValue {
-  if (text.length >= scanFrom) scanDepth(text, levels);
+export function parseRequestJson(
+  text: string,
+  levels: number = limits.jsonDepth,
+  values: number = Number.POSITIVE_INFINITY,
+): JsonValue {
+  if (text.length >= scanFrom) scan(text, levels, values);
   let value: JsonValue;
   try {
     value = JSON.parse(text);
@@ -31,18 +36,24 @@ export function parseRequestJson(text: string, levels: number = limits.jsonDepth
 
 const QUOTE = 34;
 const BACKSLASH = 92;
+const COMMA = 44;
+const COLON = 58;
 
-/** Counts brackets outside strings. Malformed text is left to JSON.parse. */
-function scanDepth(text: string, levels: number): void {
+/** Counts what is not in strings: open brackets, and the marks that values stand after. Malformed text is left to JSON.parse. */
+function scan(text: string, levels: number, values: number): void {
   let depth = 0;
+  let marks = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       at = endOfString(text, at);
       if (at < 0) return;
+    } else if (code === COMMA || code === COLON) {
+      if (++marks > values) fail('tooManyValues');
     } else if ((code | 32) === 123) {
       // [ and {
       if (++depth > levels) tooDeep();
+      if (++marks > values) fail('tooManyValues');
     } else if ((code | 32) === 125) depth--;
   }
 }

@@ -18,9 +18,10 @@ const shown = (text: string) => text.slice(0, limits.nameLength);
  * Checks everything inside the value of an Array or Object field, or inside an operator: the keys at every depth, and the
  * Date and Pointer wrappers, which stay wrapped in the stored JSON and are compared there.
  * @throws invalidFieldName (105) for a forbidden key; invalidNestedKey (121) for `$` or `.` in a key; notAType (111) for a
- *   malformed Date or Pointer; invalidJson (107) for a value that is too deep
+ *   malformed Date or Pointer; invalidJson (107) for a value that is too deep, and for a number that is not finite
  */
 export function checkKeys(value: JsonValue, depth = 0): void {
+  if (typeof value === 'number') checkFinite(value);
   if (typeof value !== 'object' || value === null) return;
   if (depth >= limits.jsonDepth) fail('nestedTooDeep');
   if (Array.isArray(value)) {
@@ -50,19 +51,29 @@ export function checkFieldKeys(value: JsonObject | JsonValue[], { name }: Field,
 
 /**
  * Checks the keys of a wrapper (Date, Pointer, File, ACL, ...), of which only the known ones are kept.
- * @throws invalidFieldName (105) for a forbidden key at any depth; invalidJson (107) for a value that is too deep
+ * @throws invalidFieldName (105) for a forbidden key at any depth; invalidJson (107) for a value that is too deep, and for a number that
+ *   is not finite
  */
 export function checkWrapperKeys(value: JsonObject | JsonValue[], depth = 0): void {
   if (depth >= limits.jsonDepth) fail('nestedTooDeep');
   if (Array.isArray(value)) {
-    for (const element of value) if (typeof element === 'object' && element !== null) checkWrapperKeys(element, depth + 1);
+    for (const element of value) checkInWrapper(element, depth);
     return;
   }
   for (const key in value) {
     if (isForbidden(key)) forbiddenKey(key);
-    const inner = value[key] as JsonValue;
-    if (typeof inner === 'object' && inner !== null) checkWrapperKeys(inner, depth + 1);
+    checkInWrapper(value[key] as JsonValue, depth);
   }
+}
+
+function checkInWrapper(value: JsonValue, depth: number): void {
+  if (typeof value === 'number') checkFinite(value);
+  else if (typeof value === 'object' && value !== null) checkWrapperKeys(value, depth + 1);
+}
+
+/** What no JSON says would make answers that are none, wherever it comes from. @throws invalidJson (107) for a number that is not finite */
+export function checkFinite(value: number): void {
+  if (!Number.isFinite(value)) fail('invalidJson', 'a number is too large');
 }
 
 /**

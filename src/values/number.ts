@@ -1,3 +1,4 @@
+import { checkFinite } from './keys.ts';
 import { mismatch } from './mismatch.ts';
 import type { ValueType } from './type.ts';
 
@@ -6,6 +7,8 @@ export const numberType: ValueType = {
   type: 'Number',
   storage: 'number',
   decode(value, field, className) {
-    return typeof value === 'number' ? value : mismatch(className, field, value);
+    if (typeof value !== 'number') return mismatch(className, field, value);
+    checkFinite(value);
+    return value;
   },
 };

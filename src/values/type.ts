@@ -18,7 +18,7 @@ export interface ValueType {
    * The stored form of a wire value that a client sent, never null.
    * @param className the table, for the text of the error
    * @throws schemaMismatch (111) when the value is of another type; notAType (111) when its wrapper is malformed;
-   *   invalidNestedKey (121), invalidFieldName (105) for keys inside; invalidAcl (123)
+   *   invalidNestedKey (121), invalidFieldName (105) for keys inside; invalidAcl (123); invalidJson (107) for numbers that are not finite
    */
   decode(value: JsonValue, field: Field, className: string): StoredValue;
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { date, type Json, pointer, type Store, unique } from '../support/records.ts';
-import { relate, signUp } from '../support/users.ts';
+import { signUp } from '../support/users.ts';
 
 /** What samples need of a system. All of it is made over REST, by the master key. */
 export interface World extends Store {
@@ -77,12 +77,4 @@ async function uploadText(store: Store): Promise<{ name: string; url: string }> 
   const headers = { 'Content-Type': 'text/plain' };
   const { body } = await store.call('POST', '/platform/files/sample.txt', { body: 'What it says', headers });
   return { name: body.name, url: body.url };
-}
-
-/** Puts a user into a role of a new system, or takes him out. */
-export async function setRole(world: Pick<Store, 'call' | 'update'>, userId: string, name: string, isIn = true): Promise<string> {
-  const { body } = await world.call('GET', '/platform/roles', { query: { where: { name } } });
-  const [role] = body.results;
-  await world.update('_Role', role.objectId, { users: relate(isIn ? 'AddRelation' : 'RemoveRelation', '_User', [userId]) });
-  return role.objectId;
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import type { Service } from './service.ts';
-import { newName, password, relate, type User } from './users.ts';
+import { password, setRole, signUp, type User } from './users.ts';
 
 /** A system of a service. */
 export interface Where extends Pick<Service, 'url' | 'appId'> {
@@ -21,17 +21,9 @@ export const issuerOf = ({ url, appId }: Where) => `${url}/oauth/${appId}`;
 export const resourceOf = ({ url, base = url, appId }: Where) => `${base}/mcp/${appId}`;
 
 /** A user of the role Admin with these permissions for agents; made with the master key. */
-export async function agentUser({ call }: Pick<Service, 'call'>, permissions: readonly Permission[] = everything): Promise<User> {
-  const body = { username: newName(), password, mcpPermissions: permissions };
-  const answer = await call('POST', '/platform/users', { body });
-  assert.equal(answer.status, 201, answer.text);
-  const user = { id: answer.body.objectId, username: body.username, token: answer.body.sessionToken };
-  const roles = await call('GET', '/platform/roles', { query: { where: { name: 'Admin' } } });
-  const [admin] = roles.body.results;
-  const joined = await call('PUT', `/platform/roles/${admin.objectId}`, {
-    body: { users: relate('AddRelation', '_User', [user.id]) },
-  });
-  assert.equal(joined.status, 200, joined.text);
+export async function agentUser(service: Pick<Service, 'call'>, permissions: readonly Permission[] = everything): Promise<User> {
+  const user = await signUp(service, { mcpPermissions: permissions });
+  await setRole(service, user.id, 'Admin');
   return user;
 }
 

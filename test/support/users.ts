@@ -110,6 +110,17 @@ export const relate = (__op: 'AddRelation' | 'RemoveRelation', className: string
   objects: ids.map((id) => pointer(className, id)),
 });
 
+/** Puts a user into a role, or takes him out; answers its objectId. */
+export async function setRole({ call }: Caller, userId: string, name: string, isIn = true): Promise<string> {
+  const { body, text } = await call('GET', '/platform/roles', { query: { where: { name } } });
+  assert.equal(body.results?.length, 1, text);
+  const [{ objectId }] = body.results;
+  const users = relate(isIn ? 'AddRelation' : 'RemoveRelation', '_User', [userId]);
+  const answer = await call('PUT', `/platform/roles/${objectId}`, { body: { users } });
+  assert.equal(answer.status, 200, answer.text);
+  return objectId;
+}
+
 export interface Role {
   id: string;
   name: string;

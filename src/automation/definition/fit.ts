@@ -1,4 +1,4 @@
-import { actorId, authorize, master } from '../../access/index.ts';
+import { actorId, authorize, master, type Principal } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Filter } from '../../query/filter.ts';
 import { always, parseWhere } from '../../query/where/index.ts';
@@ -35,9 +35,27 @@ export function criteriaOf(trigger: Trigger, table: TableSchema, schema: Schema)
   if (criteria === null) return always;
   const known = parsed.get(trigger);
   if (known?.schema === schema) return known.filter;
-  const filter = parseWhere(criteria, authorize(master, 'find', table), { schema, principal: master });
-  refuseBacktracking(filter);
+  const filter = parsedAs(master, 'find', criteria, table, schema);
   if (!tellsOfNow(criteria)) parsed.set(trigger, { schema, filter });
+  return filter;
+}
+
+/**
+ * The same as somebody reads them who looks at a record: what he may not see does not count.
+ * @throws as `criteriaOf`; fieldDenied, permissionDenied (119)
+ */
+export const criteriaAsSeenBy = (principal: Principal, { criteria }: Trigger, table: TableSchema, schema: Schema): Filter =>
+  criteria === null ? always : parsedAs(principal, 'get', criteria, table, schema);
+
+function parsedAs(
+  principal: Principal,
+  action: 'find' | 'get',
+  criteria: JsonObject,
+  table: TableSchema,
+  schema: Schema,
+): Filter {
+  const filter = parseWhere(criteria, authorize(principal, action, table), { schema, principal });
+  refuseBacktracking(filter);
   return filter;
 }
 

@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { fail, ServiceError } from '../../errors/fail.ts';
+import { Base64Decoder } from '../../files/index.ts';
 import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type Envelope, openEnvelope } from '../envelope.ts';
-import { Base64Decoder, decodeJsonBase64 } from './base64.ts';
+import { decodeJsonBase64 } from './json-base64.ts';
 import type { LongString } from './json-body.ts';
 
 /** Of base64 in lines of 76 letters, each with an escaped end of four. */

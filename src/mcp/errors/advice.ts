@@ -1,4 +1,7 @@
-import type { ServiceError } from '../../errors/fail.ts';
+import { ServiceError } from '../../errors/fail.ts';
+
+/** What a record that is not there is told with. */
+export const notThere = { expected: 'The record does not exist, or you may not see it', next: 'Get-Data' } as const;
 
 /** What helps an agent to do better next time. */
 export interface Advice {
@@ -19,4 +22,15 @@ export function advise(error: ServiceError, advice: Advice): ServiceError {
 /** The advice that a tool gave. */
 export function adviceOf(error: ServiceError): Advice | undefined {
   return given.get(error);
+}
+
+/** Does something with records that a tool lists; where one is not there (101), that tool comes next. @param next its name */
+export async function listedBy<T>(next: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ServiceError && error.key === 'objectNotFound' && !given.has(error))
+      throw advise(error, { ...notThere, next });
+    throw error;
+  }
 }

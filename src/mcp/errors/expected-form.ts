@@ -1,7 +1,7 @@
 import type { ServiceError } from '../../errors/fail.ts';
 import type { Advice } from './advice.ts';
 
-/** By the type that a message of 111 expects. */
+/** By the type that a message of 111 names. */
 const forms: ReadonlyMap<string, string> = new Map([
   ['String', 'a JSON string'],
   ['HTML/XML', 'a JSON string'],
@@ -12,15 +12,23 @@ const forms: ReadonlyMap<string, string> = new Map([
   ['Object', 'a JSON object'],
   ['File', '{"__type":"File","name":"<stored name>","url":"<url>"} as an upload answers it'],
   ['PrivateFile', '{"__type":"File","name":"<stored name>","url":"<url>"} as an upload answers it'],
+  ['Pointer', '{"__type":"Pointer","className":"<Table>","objectId":"<objectId>"}'],
   ['Relation', '{"__op":"AddRelation","objects":[<Pointers>]}'],
   ['ACL', '{"<user id or role:Name>":{"read":true,"write":true}}'],
 ]);
+
+/** `This is not a valid Date`. */
+function formOfType(message: string): Advice {
+  const type = message.split(' ').at(-1) ?? '';
+  return sending(type, type === 'File' ? 'Upload-Public-File' : 'Get-Schema');
+}
 
 /** SPEC "Errors" 111: `...; expected <X> but got <Y>`. */
 const mismatch = /; expected ([A-Za-z/]+)(?:<([^>]+)>)? but got /;
 
 /** What to send in place of a value of a wrong type; `undefined` for other errors. */
 export function expectedForm({ key, message }: ServiceError): Advice | undefined {
+  if (key === 'notAType') return formOfType(message);
   if (key !== 'schemaMismatch' && key !== 'placeMismatch') return undefined;
   const [, type = '', target] = mismatch.exec(message) ?? [];
   if (type === 'Pointer' && target !== undefined)
@@ -28,6 +36,10 @@ export function expectedForm({ key, message }: ServiceError): Advice | undefined
       expected: `Send {"__type":"Pointer","className":"${target}","objectId":"<objectId>"}; ids: Get-Lookup-Values, or Get-Data on ${target}`,
       next: 'Get-Lookup-Values',
     };
+  return sending(type, 'Get-Schema');
+}
+
+function sending(type: string, next: string): Advice {
   const form = forms.get(type);
-  return { ...(form === undefined ? {} : { expected: `Send ${form}` }), next: 'Get-Schema' };
+  return { ...(form === undefined ? {} : { expected: `Send ${form}` }), next };
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyRequest } from 'fastify';
 import type { Principal } from '../../access/index.ts';
 import type { System } from '../../systems/index.ts';
 import { agentFor } from '../../users/index.ts';
@@ -17,6 +18,12 @@ export type Caller =
 const none: Caller = { kind: 'none' };
 const wrong: Caller = { kind: 'wrong' };
 const ended: Caller = { kind: 'ended' };
+
+/** CONTRACT "Addresses": the address names the system, or a header. An empty name counts as none. */
+export function appIdOf({ params, headers }: FastifyRequest): string | undefined {
+  const { appId } = params as { readonly appId?: string };
+  return appId || (headers['x-platform-application-id'] as string | undefined) || undefined;
+}
 
 /** What a request brings to be let in. */
 export interface SentCredentials {

@@ -9,8 +9,8 @@ import { noFiles } from '../../records/testing/context.ts';
 import type { Store } from '../../storage/port.ts';
 import { hashKey, hashPrefix } from '../../systems/secrets.ts';
 import { Registration, System } from '../../systems/system.ts';
+import { defineTool, type Tool, type ToolCall } from '../definition/tool.ts';
 import type { BearerVerdict, McpParts } from '../index.ts';
-import { defineTool, type Tool, type ToolCall } from '../tools/tool.ts';
 
 /** What tests see, and change, of the tools and the system. */
 export const seen = {

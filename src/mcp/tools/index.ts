@@ -1,29 +1,28 @@
-import { automationTools } from './automation/index.ts';
-import { crmTools } from './crm/index.ts';
-import { documentsTools } from './documents/index.ts';
-import { filesTools } from './files/index.ts';
-import { historyTools } from './history/index.ts';
-import { recordsTools } from './records/index.ts';
-import { reportsTools } from './reports/index.ts';
-import { schemaTools } from './schema/index.ts';
-import { siteTools } from './site/index.ts';
-import { systemTools } from './system/index.ts';
-import type { Tool } from './tool.ts';
-import { usersTools } from './users/index.ts';
-import { workTools } from './work/index.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Tool } from '../definition/tool.ts';
 
-/** All tools (SPEC "Agent-tool layer (MCP)"): 67, in the order in which they are listed. */
-export const tools: readonly Tool[] = [
-  ...recordsTools,
-  ...crmTools,
-  ...workTools,
-  ...historyTools,
-  ...filesTools,
-  ...usersTools,
-  ...schemaTools,
-  ...siteTools,
-  ...automationTools,
-  ...reportsTools,
-  ...documentsTools,
-  ...systemTools,
+/** The groups, in the order in which their tools are listed. */
+const groups: readonly (() => Promise<readonly Tool[]>)[] = [
+  async () => (await import('./records/index.ts')).recordsTools,
+  async () => (await import('./crm/index.ts')).crmTools,
+  async () => (await import('./work/index.ts')).workTools,
+  async () => (await import('./history/index.ts')).historyTools,
+  async () => (await import('./files/index.ts')).filesTools,
+  async () => (await import('./users/index.ts')).usersTools,
+  async () => (await import('./schema/index.ts')).schemaTools,
+  async () => (await import('./site/index.ts')).siteTools,
+  async () => (await import('./automation/index.ts')).automationTools,
+  async () => (await import('./reports/index.ts')).reportsTools,
+  async () => (await import('./documents/index.ts')).documentsTools,
+  async () => (await import('./system/index.ts')).systemTools,
 ];
+
+/** All tools (SPEC "Agent-tool layer (MCP)"): 67. Loaded group by group: other requests have their turn in between. */
+export async function loadTools(): Promise<readonly Tool[]> {
+  const tools: Tool[] = [];
+  for (const load of groups) {
+    tools.push(...(await load()));
+    await nextTurn();
+  }
+  return tools;
+}

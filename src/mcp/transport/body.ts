@@ -1,59 +1,91 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { finished } from 'node:stream/promises';
-import pLimit from 'p-limit';
+import { finished } from 'node:stream';
 import { serviceError } from '../../errors/fail.ts';
+import { Bytes } from './bytes.ts';
+import type { Place, Places, Sender } from './places.ts';
 
 /** Bytes of a body that anybody may send: what calls no tool is short. */
 export const SHORT_BODY = 1024 * 1024;
-/** Bytes of a body that a caller with a good credential may send: a file of 32 MiB in base64, and what is around it. */
+/** Bytes of a body that who may write may send: a file of 32 MiB in base64, and what is around it. */
 export const LONG_BODY = 46 * 1024 * 1024;
 /** Bytes after which nothing is read any more: until then a body that is too large is read and dropped, so that its sender gets an answer. */
 const DROPPED = 64 * 1024 * 1024;
-/** Long bodies that are in memory at once, each several times: as it came, as text, as values. Others wait, unread. */
-const AT_ONCE = 3;
+/** Milliseconds that a body which is whole keeps its place at most: what a call may take, however slowly its answer is taken. */
+const KEPT = 60_000;
 
-const long = pLimit(AT_ONCE);
+/** A request whose body is to be read. */
+export interface Arrival {
+  readonly payload: IncomingMessage;
+  /** When the answer is made, the place that a long body has is free. */
+  readonly response: ServerResponse;
+  readonly places: Places;
+  /** Asked once the body turns out longer than `SHORT_BODY`; `null` where it may not be. */
+  readonly longSender: () => Promise<Sender | null>;
+}
 
 /**
  * The text of a body.
- * @param response ends the claim to memory that a long body has
- * @param mayBeLong asked once the body turns out longer than `SHORT_BODY`
- * @throws tooLarge (116)
+ * @throws tooLarge (116); bodyTooSlow where others wait for its place
  */
-export async function readBody(
-  payload: IncomingMessage,
-  response: ServerResponse,
-  mayBeLong: () => Promise<boolean>,
-): Promise<string> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  let bound = SHORT_BODY;
-  let isAsked = false;
-  for await (const piece of payload as AsyncIterable<Buffer>) {
-    size += piece.length;
-    if (size > bound && !isAsked) {
-      isAsked = true;
-      if (await mayBeLong()) {
-        await turn(response);
-        bound = LONG_BODY;
-      }
-    }
-    if (size <= bound) pieces.push(piece);
-    else pieces.length = 0;
-    if (size > DROPPED) payload.destroy();
-  }
-  if (size > bound) throw serviceError('tooLarge');
-  const text = Buffer.concat(pieces).toString('utf8');
+export async function readBody(arrival: Arrival): Promise<string> {
+  const bytes = new Bytes();
+  await collect(arrival, bytes);
+  const text = bytes.text();
   // Some clients begin with a byte order mark (RFC 8259, 8.1).
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
-/** Waits for a place among the long bodies, which is free again when the answer is out or the client has gone. */
-function turn(response: ServerResponse): Promise<void> {
-  return new Promise((granted) => {
-    void long(() => {
-      granted();
-      return finished(response).catch(() => {});
+/** Adds a body to bytes. */
+function collect(arrival: Arrival, bytes: Bytes): Promise<void> {
+  const { payload } = arrival;
+  let size = 0;
+  let bound = SHORT_BODY;
+  /** `undefined` until it is asked for, `null` where there is none. */
+  let place: Place | null | undefined;
+  const keep = (piece: Buffer) => {
+    if (size <= bound) bytes.add(piece);
+    else bytes.clear();
+    if (size > DROPPED) payload.destroy();
+  };
+  return new Promise((resolve, reject) => {
+    const giveUp = (error: unknown) => {
+      bound = 0;
+      bytes.clear();
+      reject(error);
+    };
+    const goOn = (given: Place | null, piece: Buffer) => {
+      place = given;
+      if (place) bound = LONG_BODY;
+      place?.taken.catch(giveUp);
+      keep(piece);
+      payload.resume();
+    };
+    finished(payload, { writable: false }, (error) => {
+      if (error ?? size > bound) return giveUp(error ?? serviceError('tooLarge'));
+      if (place) keepWhole(place);
+      resolve();
+    });
+    payload.on('data', (piece: Buffer) => {
+      size += piece.length;
+      place?.came(piece.length);
+      if (size <= SHORT_BODY || place !== undefined) return keep(piece);
+      payload.pause();
+      placeFor(arrival).then((given) => goOn(given, piece), giveUp);
     });
   });
+}
+
+/** Waits for a place among the long bodies. @returns `null` where the body may not be long, or its sender has gone */
+async function placeFor({ response, places, longSender }: Arrival): Promise<Place | null> {
+  const sender = await longSender();
+  if (!sender || response.closed) return null;
+  const place = places.ask(sender);
+  for (const event of ['prefinish', 'close']) response.once(event, () => place.free());
+  await place.given;
+  return place;
+}
+
+function keepWhole(place: Place): void {
+  place.ended();
+  setTimeout(() => place.free(), KEPT).unref();
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   createMcpHandler,
@@ -10,11 +9,11 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { Logger } from '../../observe/index.ts';
+import { serviceVersion } from '../version.ts';
+import { answerDirectly, directRequest } from './direct.ts';
 import type { Exchange } from './exchange.ts';
 
-const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string };
-
-const identity = { name: 'record-data-service', title: 'Record Data Service', version } as const;
+const identity = { name: 'record-data-service', title: 'Record Data Service', version: serviceVersion() } as const;
 
 const instructions =
   'A CRM: records in tables. Call Get-Schema with tablesNameOnly, then with one className, before the first read or write of a table. ' +
@@ -54,14 +53,17 @@ export class McpProtocol {
     });
   }
 
-  /** Answers a request: revision 2026-07-28, or one of 2024-11-05 to 2025-11-25, as the request says. */
-  async answer(exchange: Exchange): Promise<Response> {
+  /** Answers a request: revision 2026-07-28, or one of 2024-11-05 to 2025-11-25, as the request says. @returns a text is JSON, with 200 */
+  async answer(exchange: Exchange): Promise<Response | string> {
     const { headers } = exchange;
+    // Plain JSON whatever is accepted, unless that is a stream alone: curl and the like understand nothing else.
+    const isStream = wantsStream(headers.accept);
+    const direct = isStream ? null : directRequest(exchange);
+    if (direct) return answerDirectly(serverOf(exchange), direct);
     const request = new Request('http://localhost/mcp', { method: 'POST', headers: protocolHeaders(headers) });
     const parsedBody: unknown = exchange.body;
     if (await isLegacyRequest(request, parsedBody)) {
-      // Plain JSON whatever is accepted, unless that is a stream alone: curl and the like understand nothing else.
-      const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !wantsStream(headers.accept) });
+      const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStream });
       await serverOf(exchange).connect(transport);
       return transport.handleRequest(request, { parsedBody });
     }

@@ -4,8 +4,12 @@ import type { FastifyReply } from 'fastify';
 import type { JsonValue } from '../../kernel/json.ts';
 import { errorJson, type RpcError } from './messages.ts';
 
-/** Sends what the protocol answers. */
-export async function sendResponse(reply: FastifyReply, response: Response): Promise<void> {
+/** Sends what the protocol answers. @param response a text is JSON */
+export async function sendResponse(reply: FastifyReply, response: Response | string): Promise<void> {
+  if (typeof response === 'string') {
+    reply.headers({ 'cache-control': 'no-store', 'content-type': 'application/json' }).send(response);
+    return;
+  }
   reply.code(response.status).header('cache-control', 'no-store');
   // Whether the connection stays is the server's to say.
   for (const [name, value] of response.headers) if (name !== 'connection') reply.header(name, value);

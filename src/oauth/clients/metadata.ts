@@ -1,10 +1,10 @@
+import { kindOfRedirect, REDIRECT_FORM } from './redirect.ts';
+
 /** Bounds of what a client says of itself. */
 const MOST_REDIRECTS = 20;
 const REDIRECT_LENGTH = 2_000;
 const NAME_LENGTH = 200;
 const TEXT_LENGTH = 1_000;
-
-const loopbacks: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** What a client may say of itself and we pass on. All else that the provider knows is left out: it would fetch it, or act on it. */
 const texts = ['client_uri', 'logo_uri', 'policy_uri', 'tos_uri', 'software_id', 'software_version'] as const;
@@ -17,12 +17,13 @@ const leftOut = [
  * Makes of what a client registers, or says in its metadata document, what this service offers, rather than refuse it (RFC 7591, 2): clients
  * leave out that they are native, and name grants that we have not.
  * @param metadata changed in place
- * @param refuse throws invalid_client_metadata
+ * @param refuse throws invalid_redirect_uri for a reason that begins with `redirect_uris`, else invalid_client_metadata
  */
 export function normalizeClient(metadata: Record<string, unknown>, refuse: (reason: string) => never): void {
   const { redirect_uris: uris } = metadata;
   if (!areRedirects(uris))
     refuse(`redirect_uris must be 1 to ${MOST_REDIRECTS} strings of ${REDIRECT_LENGTH} characters at most`);
+  const kinds = uris.map((uri) => kindOfRedirect(uri) ?? refuse(`redirect_uris: ${REDIRECT_FORM}`));
   const { client_name: name } = metadata;
   if (typeof name === 'string') metadata.client_name = shown(name, NAME_LENGTH);
   if (metadata.client_name === '') delete metadata.client_name;
@@ -34,7 +35,7 @@ export function normalizeClient(metadata: Record<string, unknown>, refuse: (reas
   // A document at a public address may not speak of a secret, so that this is what it means where it says nothing.
   if (isAddress(metadata.client_id) && metadata.token_endpoint_auth_method === 'client_secret_basic')
     metadata.token_endpoint_auth_method = 'none';
-  metadata.application_type = (uris as string[]).some(isNative) ? 'native' : 'web';
+  metadata.application_type = kinds.includes('native') ? 'native' : 'web';
   metadata.grant_types = ['authorization_code', 'refresh_token'];
   metadata.response_types = ['code'];
   metadata.require_auth_time = false;
@@ -47,13 +48,6 @@ const isAddress = (id: unknown): boolean => typeof id === 'string' && id.startsW
 function areRedirects(value: unknown): value is string[] {
   if (!Array.isArray(value) || value.length === 0 || value.length > MOST_REDIRECTS) return false;
   return value.every((uri) => typeof uri === 'string' && uri.length <= REDIRECT_LENGTH);
-}
-
-/** Whether a redirect goes to a program on the user's own device: the provider takes such from native clients alone. */
-function isNative(uri: string): boolean {
-  const url = URL.parse(uri);
-  if (!url) return false;
-  return url.protocol === 'http:' ? loopbacks.has(url.hostname) : url.protocol !== 'https:';
 }
 
 /** A name as it is shown: no invisible characters, nothing that turns the text around, one line. */

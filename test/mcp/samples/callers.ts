@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { bearerHeaders, keyHeaders, masterHeaders } from '../../support/mcp.ts';
 import { agentUser, askEndpoint, everything, type Permission, signInFor } from '../../support/oauth.ts';
 import type { Service } from '../../support/service.ts';
-import { changeUser, signUp } from '../../support/users.ts';
+import { changeUser, setRole, signUp } from '../../support/users.ts';
 import { addSystem, callSystem, type System } from '../../systems/cli.ts';
-import { setRole, type World } from '../world.ts';
+import type { World } from '../world.ts';
 
 export interface Caller {
   readonly headers: Record<string, string>;

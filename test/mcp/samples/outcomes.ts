@@ -70,7 +70,7 @@ export const rows: readonly Row[] = [
   ['Get-Timeline', 'find Accounts', '++ +++ ++ +c p++ p', 'get Accounts'],
   ['Get-Recent-Changes', 'find _Timeline', '++ +++ ++ +c p++ p', 'find _Timeline'],
   ['Get-Request-Log', 'find _RequestLog', '++ csp rp rr ppp p', 'find _RequestLog'],
-  ['Get-Table-Stats', 'find _SCHEMA', '++ +++ ++ ++ p++ p'],
+  ['Get-Table-Stats', 'find _SCHEMA', '++ +++ ++ +c p++ p', 'find Accounts'],
   ['Add-Fields', 'create Own', '++ +sp rp rr ppp p'],
   ['Set-Field-Labels', 'update Own', '++ +sp rp rr ppp p'],
   ['Set-Table-Permissions', 'update Own', '++ +sp rp rr ppp p'],

@@ -1,5 +1,5 @@
 import { unique } from '../../support/records.ts';
-import { setRole } from '../world.ts';
+import { setRole } from '../../support/users.ts';
 import { changed, made, type Samples } from './sample.ts';
 
 export const users: Samples = {

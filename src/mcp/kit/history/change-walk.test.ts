@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../../kernel/json.ts';
-import type { Row } from '../records.ts';
+import type { Row } from '../reading/records.ts';
 import { ChangeWalk } from './change-walk.ts';
 
 /** What was changed by rows that are told oldest first; of each entry, newest first. */
@@ -59,7 +59,7 @@ test('what the rows do not tell is left open', () => {
   );
 });
 
-test('operators are shown as they are, and hide what comes out of them', () => {
+test('operators are shown as their steps, and hide what comes out of them', () => {
   const increment = { __op: 'Increment', amount: 2 };
   assert.deepEqual(
     told([
@@ -67,7 +67,7 @@ test('operators are shown as they are, and hide what comes out of them', () => {
       ['update', { A: increment }],
       ['update', { A: 9 }],
     ]).slice(0, 2),
-    [{ update: { A: { to: 9 } } }, { update: { A: { from: 1, to: increment } } }],
+    [{ update: { A: { to: 9 } } }, { update: { A: { from: 1, steps: new Map([['Increment', 2]]) } } }],
   );
   assert.deepEqual(
     told([
@@ -86,6 +86,42 @@ test('operators are shown as they are, and hide what comes out of them', () => {
     ]),
     [{ create: { A: { to: 5 } } }],
   );
+});
+
+test('what an operator leaves in a new record is a value', () => {
+  const op = (__op: string, more: object) => ({ __op, ...more });
+  assert.deepEqual(
+    told([
+      [
+        'create',
+        { N: op('Increment', { amount: 2 }), L: op('AddUnique', { objects: [1, 1] }), X: op('Increment', { amount: 'x' }) },
+      ],
+      ['update', { N: 3, X: 4 }],
+    ]),
+    [
+      { update: { N: { from: 2, to: 3 }, X: { to: 4 } } },
+      { create: { N: { to: 2 }, L: { to: [1] }, X: { steps: new Map([['Increment', 'x']]) } } },
+    ],
+  );
+});
+
+test('steps of a Batch are put together', () => {
+  const step = (__op: string, id: string) => ({ __op, objects: [{ __type: 'Pointer', className: 'T', objectId: id }] });
+  const ops = [step('AddRelation', 'a'), step('RemoveRelation', 'b'), step('AddRelation', 'c')];
+  const [{ update }] = told([
+    ['create', {}],
+    ['update', { R: { __op: 'Batch', ops }, S: { __op: 5 } }],
+  ]) as [{ update: object }];
+  const [a, b, c] = ops.map(({ objects }) => objects[0]);
+  assert.deepEqual(update, {
+    R: {
+      steps: new Map([
+        ['AddRelation', [a, c]],
+        ['RemoveRelation', [b]],
+      ]),
+    },
+    S: { from: null, steps: new Map([['operator', { __op: 5 }]]) },
+  });
 });
 
 test('places inside an Object', () => {

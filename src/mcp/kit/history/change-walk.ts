@@ -1,11 +1,13 @@
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import { rootOf } from '../../../schema/naming.ts';
-import type { Row } from '../records.ts';
+import type { Row } from '../reading/records.ts';
+import { isOfRelation, type Steps, stepsOf, valueOnCreate } from './operators.ts';
 
-/** A field of a write. `from` is left out where the timeline does not tell what was there before. */
-interface FieldChange {
+/** A field of a write: `to` a value, or by the `steps` of an operator. `from` is left out where the timeline does not tell what was there before. */
+export interface FieldChange {
   from?: JsonValue;
-  readonly to: JsonValue;
+  readonly to?: JsonValue;
+  readonly steps?: Steps;
 }
 
 /** One row of the timeline, with what it changed. */
@@ -48,8 +50,8 @@ export class ChangeWalk {
       const after = valueAfter(value, isCreate);
       if (after === 'nothing') continue;
       this.#settle(name, after);
-      entry.changes.set(name, { to: 'value' in after ? after.value : value });
-      if (!isCreate) begun.push({ name, entry });
+      entry.changes.set(name, changeOf(value, after));
+      if (!isCreate && !(isJsonObject(value) && isOfRelation(value))) begun.push({ name, entry });
     }
     // Before a record was created it held nothing.
     if (isCreate) this.#settleAll();
@@ -101,11 +103,16 @@ function settle({ name, entry }: Pending, before: After): void {
   entry.open--;
   const change = entry.changes.get(name);
   if (!change || before.value === undefined) return;
-  if (canonicalJson(before.value) === canonicalJson(change.to)) entry.changes.delete(name);
+  if (change.to !== undefined && canonicalJson(before.value) === canonicalJson(change.to)) entry.changes.delete(name);
   else change.from = before.value;
 }
 
 const unknown: After = {};
+
+function changeOf(value: JsonValue, after: After): FieldChange {
+  if (after.value !== undefined) return { to: after.value };
+  return isJsonObject(value) ? { steps: stepsOf(value) } : { to: value };
+}
 
 /** SPEC "Field operators on update": what is known of a field after a write that sent a value for it. */
 function valueAfter(value: JsonValue, isCreate: boolean): After | 'nothing' {
@@ -114,8 +121,11 @@ function valueAfter(value: JsonValue, isCreate: boolean): After | 'nothing' {
   const op = own(value, '__op');
   if (op === undefined) return { value };
   if (op === 'Delete') return { value: null };
-  if (op === 'SetOnInsert') return isCreate ? { value: own(value, 'amount') ?? null } : 'nothing';
-  return unknown;
+  if (isCreate) {
+    const left = valueOnCreate(value);
+    return left === undefined ? unknown : { value: left };
+  }
+  return op === 'SetOnInsert' ? 'nothing' : unknown;
 }
 
 /** What a field held before, by an older write of the same field, of one that it is a place in, or of a place in it. */

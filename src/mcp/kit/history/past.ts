@@ -3,8 +3,9 @@ import { ServiceError } from '../../../errors/fail.ts';
 import { isJsonObject, own } from '../../../kernel/json.ts';
 import { readRow } from '../../../records/index.ts';
 import type { TableSchema } from '../../../schema/model.ts';
-import type { ToolCall } from '../../tools/tool.ts';
-import { findRows, getRow, pointer } from '../records.ts';
+import type { ToolCall } from '../../definition/tool.ts';
+import { findRows, getRow } from '../reading/records.ts';
+import { pointer } from '../values/wire.ts';
 
 /** Where rows of the timeline are. */
 export const TIMELINE = '_Timeline';

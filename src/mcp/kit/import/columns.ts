@@ -3,9 +3,9 @@ import { readLabels } from '../../../records/index.ts';
 import { isDefaultField } from '../../../schema/change.ts';
 import type { Field, FieldType, TableSchema } from '../../../schema/model.ts';
 import { isDescribed } from '../../../schema/system-tables.ts';
-import type { ToolCall } from '../../tools/tool.ts';
-import { badArguments } from '../records.ts';
-import { folded } from '../search-fields.ts';
+import type { ToolCall } from '../../definition/tool.ts';
+import { badArguments } from '../answers/refusals.ts';
+import { folded } from '../search/texts.ts';
 
 /** A column of flat rows and the field that its values go into. */
 export interface Column {

@@ -1,6 +1,8 @@
+import { ServiceError } from '../../../errors/fail.ts';
 import { isJsonObject, type JsonValue } from '../../../kernel/json.ts';
 import type { Field } from '../../../schema/model.ts';
-import { pointer } from '../records.ts';
+import { parseRequestJson } from '../../../values/index.ts';
+import { pointer } from '../values/wire.ts';
 import { type DateForm, readDate } from './dates.ts';
 import { type Lookup, targetOf } from './lookups.ts';
 
@@ -112,9 +114,10 @@ function linked(value: JsonValue, lookup: Lookup): Converted {
 function readObject(value: JsonValue): Converted {
   if (isJsonObject(value)) return { value };
   try {
-    const parsed: JsonValue = typeof value === 'string' ? JSON.parse(value) : null;
+    const parsed = typeof value === 'string' ? parseRequestJson(value) : null;
     return isJsonObject(parsed) ? { value: parsed } : wrong(value, 'a JSON object');
-  } catch {
-    return wrong(value, 'a JSON object');
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return wrong(value, `a JSON object. ${error.message}`);
   }
 }

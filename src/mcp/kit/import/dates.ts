@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../kernel/json.ts';
 import { parseIsoDate } from '../../../values/index.ts';
-import { wireDate } from '../records.ts';
-import { instantAt } from '../zoned.ts';
+import { instantAt } from '../time/time-zone.ts';
+import { wireDate } from '../values/wire.ts';
 import type { Converted } from './convert.ts';
 
 /** In which order a column's dates have day and month: known where one of them can be read in one way only. */

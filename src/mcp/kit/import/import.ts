@@ -1,14 +1,16 @@
 import { authorize } from '../../../access/index.ts';
 import { isJsonObject, type JsonObject } from '../../../kernel/json.ts';
 import type { Field } from '../../../schema/model.ts';
-import type { ToolCall } from '../../tools/tool.ts';
-import { eachItem, type Outcome, reporter, tally } from '../items.ts';
-import { fittingOutcomes } from '../outcomes.ts';
-import { RESULT_BYTES } from '../page.ts';
-import { badArguments, findRows, tableNamed } from '../records.ts';
+import type { ToolCall } from '../../definition/tool.ts';
+import { eachItem, type Outcome, reporter, tally } from '../answers/items.ts';
+import { fittingOutcomes } from '../answers/outcomes.ts';
+import { RESULT_BYTES } from '../answers/page.ts';
+import { badArguments } from '../answers/refusals.ts';
+import { idsFound } from '../reading/present.ts';
+import { tableNamed } from '../reading/tables.ts';
 import { columnsOf, type FieldFinder, fieldFinder } from './columns.ts';
 import { matcherFor } from './matches.ts';
-import { readRows } from './rows.ts';
+import { readFlatRows } from './rows.ts';
 import { type Item, type OnDuplicate, rowWriter } from './write.ts';
 
 /** What is to be imported. */
@@ -41,9 +43,9 @@ export async function importRows(
   const columns = columnsOf(table, find, rows, fieldMap);
   const used = new Set(columns.map(({ field }) => field.name));
   const matcher = matcherFor(call, table, matchFields(find, matchOn, used));
-  const read = await readRows(call, columns, rows);
+  const read = await readFlatRows(call, columns, rows);
   const data = read.map(({ fields }) => fields);
-  const [matches, present] = [await matcher.find(data), await presentIds(call, className, data)];
+  const [matches, present] = [await matcher.find(data), await namedIds(call, className, data)];
   const items = read.map(({ fields, faults }): Item => {
     const { [ID]: id, ...written } = fields;
     const named = typeof id === 'string' ? id : undefined;
@@ -75,11 +77,9 @@ function matchFields(find: FieldFinder, matchOn: readonly string[], used: Readon
 }
 
 /** Those of the records that rows name by objectId which the caller may find. */
-async function presentIds(call: ToolCall, className: string, data: readonly JsonObject[]): Promise<ReadonlySet<string>> {
-  const ids = [...new Set(data.flatMap(({ [ID]: id }) => (typeof id === 'string' ? [id] : [])))];
-  if (ids.length === 0) return new Set();
-  const rows = await findRows(call, className, { where: { [ID]: { $in: ids } }, keys: [ID], limit: ids.length });
-  return new Set(rows.map(({ objectId }) => objectId));
+function namedIds(call: ToolCall, className: string, data: readonly JsonObject[]): Promise<ReadonlySet<string>> {
+  const ids = data.flatMap(({ [ID]: id }) => (typeof id === 'string' ? [id] : []));
+  return idsFound(call, className, ids);
 }
 
 function counts(outcomes: readonly Outcome[]): JsonObject {

@@ -1,10 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
-import type { ToolCall } from '../../tools/tool.ts';
-import { findRows, type Row } from '../records.ts';
-import { folded } from '../search-fields.ts';
-import { titleFieldsOf } from '../titles.ts';
-import { seen } from '../visible.ts';
+import type { ToolCall } from '../../definition/tool.ts';
+import { findRows, type Row } from '../reading/records.ts';
+import { tableIfAny } from '../reading/tables.ts';
+import { seen } from '../reading/visible.ts';
+import { folded } from '../search/texts.ts';
+import { multiSelectTarget } from '../values/multi-select.ts';
+import { titleFieldsOf } from '../values/titles.ts';
 
 /** The records that names lead to. */
 export interface Lookup {
@@ -19,10 +21,8 @@ const AT_ONCE = 500;
 const MOST_FOUND = 5_000;
 
 /** The table whose records the values of a field are: of a Pointer, or of a list of them (SPEC "Wire types"). */
-export function linkedTable({ name, type, targetClass }: Field): string | undefined {
-  if (type === 'Pointer') return targetClass;
-  return type === 'Array' ? /^array_.+_Pointer_(\w+)$/.exec(name)?.[1] : undefined;
-}
+export const linkedTable = (field: Field): string | undefined =>
+  field.type === 'Pointer' ? field.targetClass : multiSelectTarget(field);
 
 /** What a value names: the text, or the id of a Pointer; `null` for anything else, and for Pointers to other tables. */
 export function targetOf(value: JsonValue, className: string): string | null {
@@ -39,7 +39,7 @@ export function targetOf(value: JsonValue, className: string): string | null {
  * @throws permissionDenied (119) for who may not read the table
  */
 export async function lookupOf(call: ToolCall, className: string, texts: ReadonlySet<string>): Promise<Lookup> {
-  const table = call.context.store.schema().tables.get(className);
+  const table = tableIfAny(call, className);
   const byName = new Map<string, string[]>();
   const byId = new Set<string>();
   const names = table ? namesIn(call, table) : [];

@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
-import { phoneKey } from '../../../kernel/phone-key.ts';
 import type { Field, FieldType, TableSchema } from '../../../schema/model.ts';
-import type { ToolCall } from '../../tools/tool.ts';
-import { byIds, idsByKey, usualForms } from '../phones.ts';
-import { badArguments, findRows, type Row } from '../records.ts';
-import { folded, searchFieldsOf } from '../search-fields.ts';
+import type { ToolCall } from '../../definition/tool.ts';
+import { badArguments } from '../answers/refusals.ts';
+import { findRows, type Row } from '../reading/records.ts';
+import { byIds, idsByKey, numberOf, usualForms } from '../search/phones.ts';
+import { searchFieldsOf } from '../search/search-fields.ts';
+import { folded } from '../search/texts.ts';
 
 /** Which records of a table a row to be imported is already. */
 export interface Matcher {
@@ -31,7 +32,7 @@ export function matcherFor(call: ToolCall, table: TableSchema, fields: readonly 
   const partOf = (field: Field, value: JsonValue | undefined): string | undefined => {
     const text = textOf(value);
     if (text === undefined) return undefined;
-    if (phones.includes(field.name)) return phoneKey(text) ?? folded(text);
+    if (phones.includes(field.name)) return numberOf(text) ?? folded(text);
     return emails.includes(field.name) ? folded(text) : text;
   };
   const keyOf = (data: JsonObject): string | undefined => {
@@ -72,8 +73,8 @@ async function whereOf(
     const lower = values.flatMap((value): JsonValue[] => (typeof value === 'string' ? [value, value.toLowerCase()] : [value]));
     return { [name]: { $in: [...new Set(lower)] } };
   }
-  const keys = values.flatMap((value) => phoneKey(String(value)) ?? []);
-  const ids = await idsByKey(call.context.store, table, name, keys);
+  const keys = values.flatMap((value) => numberOf(String(value)) ?? []);
+  const ids = await idsByKey(call, table, name, keys);
   if (ids) return byIds(name, [...ids.keys()]);
   return { [name]: { $in: [...new Set([...values, ...keys.flatMap(usualForms)])] } };
 }

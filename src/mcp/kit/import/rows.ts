@@ -1,6 +1,6 @@
 import { type JsonObject, own } from '../../../kernel/json.ts';
-import type { ToolCall } from '../../tools/tool.ts';
-import { timeZoneOf } from '../time-zone.ts';
+import type { ToolCall } from '../../definition/tool.ts';
+import { timeZoneOf } from '../time/time-zone.ts';
 import type { Column } from './columns.ts';
 import { convert, isEmpty, itemsOf, type Reading } from './convert.ts';
 import { dateFormOf } from './dates.ts';
@@ -13,7 +13,7 @@ export interface ReadRow {
 }
 
 /** Converts the values of all rows. @throws permissionDenied (119) for tables of names that the caller may not read */
-export async function readRows(call: ToolCall, columns: readonly Column[], rows: readonly JsonObject[]): Promise<ReadRow[]> {
+export async function readFlatRows(call: ToolCall, columns: readonly Column[], rows: readonly JsonObject[]): Promise<ReadRow[]> {
   const [zone, lookups] = await Promise.all([timeZoneOf(call), lookupsOf(call, columns, rows)]);
   const readings = columns.map(({ column, field }): { column: string; reading: Reading } => {
     const dates = field.type === 'Date' ? dateFormOf(rows.map((row) => own(row, column) ?? null)) : undefined;

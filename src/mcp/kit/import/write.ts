@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { checkTogether, type RecordWrite } from '../../../records/index.ts';
-import type { ToolCall } from '../../tools/tool.ts';
-import { badArguments, bodyOf, createRow, updateRow } from '../records.ts';
+import type { ToolCall } from '../../definition/tool.ts';
+import { badArguments } from '../answers/refusals.ts';
+import { bodyOf, createRow, updateRow } from '../writing/records.ts';
 
 /** What becomes of a row that is a record already. */
 export type OnDuplicate = 'skip' | 'create' | 'update';
@@ -25,6 +26,8 @@ interface Done {
   readonly told: JsonObject;
 }
 
+const EXPECTED = 'Values of the types that the fields have; for a Pointer a name or objectId of the table that it points at';
+
 /** So many of several records are named. */
 const MOST_TOLD = 5;
 
@@ -41,8 +44,9 @@ export function rowWriter(
 
   const carryOut = async ({ data, faults, ids, isNamed }: Item, row: number, before: Promise<Done | null>): Promise<Done> => {
     const like = await before;
-    if (faults.length > 0) badArguments(faults.join('; '));
-    if (isNamed && onDuplicate === 'create') badArguments('objectId: the record exists already');
+    if (faults.length > 0) badArguments(faults.join('; '), { expected: EXPECTED, next: 'Get-Lookup-Values' });
+    if (isNamed && onDuplicate === 'create')
+      badArguments('objectId: the record exists already', { expected: 'Leave objectId out, or set onDuplicate to update' });
     if (ids.length > 1 && onDuplicate === 'update')
       badArguments(`${ids.length} records match: ${ids.slice(0, MOST_TOLD).join(', ')}`, { expected: 'Match on more fields' });
     const objectId = ids[0] ?? like?.objectId ?? null;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../kernel/json.ts';
-import { type RecordWrite, readRows } from '../../../records/index.ts';
+import type { RecordWrite } from '../../../records/index.ts';
 import type { Store } from '../../../storage/port.ts';
-import { storageOf } from '../../../values/index.ts';
+import { storedRows } from '../reading/stored.ts';
 
 /** The table of labels and business terms (SPEC "Other system tables"). */
 export const DICTIONARY = '_Dictionary';
@@ -15,14 +15,8 @@ export interface DictionaryRow {
 
 /** The rows of a table, in the order of creation: of several for a field the first counts. */
 export function dictionaryRows(store: Store, tblName: string): Promise<DictionaryRow[]> {
-  return readRows<DictionaryRow>(store, {
-    className: DICTIONARY,
-    fields: ['objectId', 'field', 'value'],
-    filter(dictionary) {
-      const field = dictionary.fields.get('tblName');
-      return field && storageOf(field) === 'text' ? { kind: 'compare', field, op: 'eq', value: tblName } : null;
-    },
-  });
+  const keys = ['objectId', 'field', 'value'];
+  return storedRows<DictionaryRow>(store, { className: DICTIONARY, field: 'tblName', values: [tblName], keys });
 }
 
 export const addRow = (body: JsonObject): RecordWrite => ({ kind: 'create', className: DICTIONARY, body });

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import { isJsonObject } from '../../../kernel/json.ts';
 import { type RecordContext, readRow } from '../../../records/index.ts';
-import { badArguments } from '../records.ts';
-import { roleNames } from './roles.ts';
+import { badArguments } from '../answers/refusals.ts';
+import { allRoleNames } from '../people/roles.ts';
 
 const everybody: ReadonlySet<string> = new Set(['*', 'requiresAuthentication']);
 const MOST_ENTITIES = 500;
@@ -22,7 +22,7 @@ export async function readEntities(
 ): Promise<JsonObject> {
   const entries = entriesOf(place, sent);
   if (entries.length > MOST_ENTITIES) badArguments(`${place} must have at most ${MOST_ENTITIES} entries`);
-  const roles = await roleNames(context);
+  const roles = await allRoleNames(context);
   const read = new Map<string, JsonValue>();
   for (const [name, granted] of entries) {
     if (name === 'pointerFields' && Array.isArray(granted)) read.set(name, granted);

@@ -1,8 +1,6 @@
-import { ServiceError } from '../../../errors/fail.ts';
 import { type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
-import { fieldTypes, type Schema } from '../../../schema/model.ts';
-import { advise } from '../../errors/advice.ts';
-import { badArguments } from '../records.ts';
+import type { Schema } from '../../../schema/model.ts';
+import { badArguments } from '../answers/refusals.ts';
 
 /** Fields of one call: an answer names them all. */
 export const MOST_FIELDS = 200;
@@ -55,30 +53,4 @@ export function missingTargets({ tables }: Schema, definitions: JsonObject): str
     if (typeof target !== 'string' || tables.has(target)) return [];
     return [`${name} points at ${target}, a table that there is not yet`];
   });
-}
-
-const kinds = fieldTypes.filter((type) => type !== 'ACL').join(', ');
-
-/** Does a change of a schema; its refusals come with what tools of schemas know. */
-export async function withSchemaAdvice<T>(change: () => Promise<T>): Promise<T> {
-  try {
-    return await change();
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    if (error.key === 'invalidFieldType') throw advise(error, { expected: `A type is one of ${kinds}` });
-    if (error.key === 'classExists') throw advise(error, { expected: 'Add what it lacks', next: 'Add-Fields' });
-    if (error.key === 'missingClassName')
-      throw advise(error, {
-        expected: 'A Pointer or Relation takes targetClass, the table that it points at',
-        next: 'Get-Schema',
-      });
-    if (error.key === 'fieldCannotBeAdded')
-      throw advise(error, {
-        expected: 'Every table has objectId, createdAt, updatedAt, ACL, createdBy, updatedBy',
-        next: 'Get-Schema',
-      });
-    if (error.key === 'schemaOperation')
-      throw advise(error, { expected: 'A type can never be changed: take another name', next: 'Get-Schema' });
-    throw error;
-  }
 }

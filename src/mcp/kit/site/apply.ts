@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
-import { badArguments } from '../records.ts';
+import { badArguments } from '../answers/refusals.ts';
 import { type Components, childrenOf, everyComponent, findComponent, idOf, type Place, sizeOf } from './components.ts';
 import { checkUrls, newComponent } from './new-component.ts';
 import type { Operation } from './operations.ts';

@@ -30,23 +30,37 @@ export function mapWords(text: string, change: (words: string) => string): strin
 
 const endOf = (tag: string | undefined): string | null => (tag === undefined ? null : `</${tag}`);
 
-/**
- * Replaces terms by others, whole words only, longest first, each place once: two terms may change places.
- * @param found told of each term that was replaced
- */
-export function termReplacer(terms: ReadonlyMap<string, string>, found: (term: string) => void): (text: string) => string {
+/** Who is told what a replacement comes upon. */
+export interface TermListener {
+  /** Told of each term that was replaced. */
+  found(term: string): void;
+  /** Told of each word that is a term behind Hebrew prefixes: what it becomes depends on the new term, so that it stays. */
+  left(word: string): void;
+}
+
+const LETTER = '[\\p{L}\\p{M}\\p{N}_]';
+/** "And", "the", "in", "to", "from", "that", "as" are written onto the word in Hebrew, several one after the other. */
+const PREFIXES = '[ובהכלמש]{1,4}';
+
+/** Replaces terms by others, whole words only, longest first, each place once: two terms may change places. */
+export function termReplacer(terms: ReadonlyMap<string, string>, { found, left }: TermListener): (text: string) => string {
   if (terms.size === 0) return (text) => text;
   const longestFirst = [...terms.keys()].sort((a, b) => b.length - a.length);
-  const pattern = new RegExp(
-    `(?<![\\p{L}\\p{M}\\p{N}_])(?:${longestFirst.map(escaped).join('|')})(?![\\p{L}\\p{M}\\p{N}_])`,
-    'gu',
-  );
-  const replace = (words: string) =>
-    words.replace(pattern, (term) => {
+  const pattern = wordsPattern('', longestFirst);
+  const hebrew = longestFirst.filter((term) => /^\p{Script=Hebrew}/u.test(term));
+  const prefixed = hebrew.length > 0 ? wordsPattern(PREFIXES, hebrew) : null;
+  const replace = (words: string) => {
+    // A word that is a term itself is replaced, also where it is another one behind a prefix.
+    if (prefixed) for (const [word] of words.replace(pattern, ' ').matchAll(prefixed)) left(word);
+    return words.replace(pattern, (term) => {
       found(term);
       return terms.get(term) ?? term;
     });
+  };
   return (text) => mapWords(text, replace);
 }
+
+const wordsPattern = (start: string, terms: readonly string[]): RegExp =>
+  new RegExp(`(?<!${LETTER})${start}(?:${terms.map(escaped).join('|')})(?!${LETTER})`, 'gu');
 
 const escaped = (term: string): string => term.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
-import type { ToolCall } from '../../tools/tool.ts';
-import { badArguments, findRows } from '../records.ts';
+import type { ToolCall } from '../../definition/tool.ts';
+import { badArguments } from '../answers/refusals.ts';
+import { idsFound } from '../reading/present.ts';
 import { PAGES } from './tables.ts';
 import { isMenuUrl } from './urls.ts';
 
@@ -59,10 +60,7 @@ export function storedEntries(items: JsonValue | undefined): string[] {
 
 /** @throws invalidArguments (107) where a page is not there for the caller */
 export async function requirePages(call: ToolCall, pageIds: ReadonlySet<string>): Promise<void> {
-  if (pageIds.size === 0) return;
-  const where = { objectId: { $in: [...pageIds] } };
-  const rows = await findRows(call, PAGES, { where, keys: ['objectId'], limit: pageIds.size });
-  const known = new Set(rows.map(({ objectId }) => objectId));
+  const known = await idsFound(call, PAGES, pageIds);
   const missing = [...pageIds].filter((id) => !known.has(id));
   if (missing.length > 0)
     badArguments(`items: there is no page ${missing.slice(0, 10).join(', ').slice(0, 300)}`, { next: 'Get-Site-Pages' });

@@ -1,6 +1,6 @@
 import { newObjectId } from '../../../kernel/ids.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
-import { badArguments } from '../records.ts';
+import { badArguments } from '../answers/refusals.ts';
 import { mapTexts } from './components.ts';
 import { isScriptUrl } from './urls.ts';
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
-import { badArguments } from '../records.ts';
+import { badArguments } from '../answers/refusals.ts';
 
 /** A change of a page, as it was sent. Paths are those of `findComponent`. */
 export type Operation =

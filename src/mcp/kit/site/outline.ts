@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../kernel/json.ts';
-import { fit } from '../page.ts';
+import { fit } from '../answers/page.ts';
 import { type Components, childrenOf, idOf, mapTexts, sizeOf } from './components.ts';
 
 /** So much of each text, and so many levels of children; the first that fits is shown. */

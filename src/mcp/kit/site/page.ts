@@ -1,5 +1,5 @@
-import type { ToolCall } from '../../tools/tool.ts';
-import { badArguments } from '../records.ts';
+import type { ToolCall } from '../../definition/tool.ts';
+import { badArguments } from '../answers/refusals.ts';
 import { type Components, componentsOf, sizeOf } from './components.ts';
 import { PAGES } from './tables.ts';
 import { readVersioned, type Versioned } from './versions.ts';

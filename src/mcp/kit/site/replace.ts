@@ -10,6 +10,10 @@ export interface Replaced {
   readonly places: readonly string[];
   /** How often each term was found; those that were not have none. */
   readonly byTerm: ReadonlyMap<string, number>;
+  /** How often each word occurs that is a term behind Hebrew prefixes, and stays. */
+  readonly left: ReadonlyMap<string, number>;
+  /** Where. */
+  readonly leftPlaces: readonly string[];
 }
 
 /**
@@ -23,16 +27,27 @@ export function replaceInPage(
   terms: ReadonlyMap<string, string>,
 ): Replaced {
   const byTerm = new Map<string, number>();
+  const left = new Map<string, number>();
   const places: string[] = [];
+  const leftPlaces: string[] = [];
   let count = 0;
-  const replace = termReplacer(terms, (term) => {
-    byTerm.set(term, (byTerm.get(term) ?? 0) + 1);
-    count++;
+  let leftCount = 0;
+  const replace = termReplacer(terms, {
+    found(term) {
+      count++;
+      byTerm.set(term, (byTerm.get(term) ?? 0) + 1);
+    },
+    left(word) {
+      leftCount++;
+      left.set(word, (left.get(word) ?? 0) + 1);
+    },
   });
   const change = (text: string, place: string): string => {
-    const before = count;
+    const [before, leftBefore] = [count, leftCount];
     const changed = replace(text);
-    if (count > before) places.push(`${place.slice(0, 300)} (${count - before})`);
+    const short = place.replace(/^\//, '').slice(0, 300);
+    if (count > before) places.push(`${short} (${count - before})`);
+    if (leftCount > leftBefore) leftPlaces.push(`${short} (${leftCount - leftBefore})`);
     return changed;
   };
   /** Texts of a list stand under the list's key. */
@@ -52,8 +67,10 @@ export function replaceInPage(
   const changed = walk(components, '', '');
   return {
     data: count > before ? { ...data, Components: changed } : data,
-    places: places.map((place) => place.replace(/^\//, '')),
+    places,
     byTerm,
+    left,
+    leftPlaces,
   };
 }
 

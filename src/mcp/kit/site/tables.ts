@@ -1,6 +1,7 @@
 import type { FieldType, TableSchema } from '../../../schema/model.ts';
-import type { ToolCall } from '../../tools/tool.ts';
-import { badArguments, tableNamed } from '../records.ts';
+import type { ToolCall } from '../../definition/tool.ts';
+import { badArguments } from '../answers/refusals.ts';
+import { tableNamed } from '../reading/tables.ts';
 
 export const PAGES = 'SitePages';
 export const MENUS = 'SiteMenus';

@@ -4,9 +4,11 @@ import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import { checkTogether, type OnlyIf } from '../../../records/index.ts';
 import { type FieldType, fieldOf } from '../../../schema/model.ts';
 import { parseIsoDate } from '../../../values/index.ts';
+import type { ToolCall } from '../../definition/tool.ts';
 import { advise } from '../../errors/advice.ts';
-import type { ToolCall } from '../../tools/tool.ts';
-import { getRow, type Row, updateRow } from '../records.ts';
+import { getRow, type Row } from '../reading/records.ts';
+import { tableIfAny } from '../reading/tables.ts';
+import { updateRow } from '../writing/records.ts';
 import { siteTable } from './tables.ts';
 
 /** A page or menu as it was read. */
@@ -61,7 +63,7 @@ const stale = (className: string, version: string) =>
 export async function writeVersioned(call: ToolCall, read: Versioned, data: JsonObject, dryRun: boolean): Promise<string> {
   const { className, row, version } = read;
   const next = nextVersion(version);
-  const isNumber = call.context.store.schema().tables.get(className)?.fields.get('Version')?.type === 'Number';
+  const isNumber = tableIfAny(call, className)?.fields.get('Version')?.type === 'Number';
   const body = { ...data, Version: isNumber ? Number(next) : next };
   if (dryRun) {
     await checkTogether(call.context, [{ kind: 'update', className, objectId: row.objectId, body }]);

@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
-import { oneMore, pageOf } from '../../kit/page.ts';
-import { during } from '../../kit/range.ts';
-import { findRows, type Row, unless, unseen } from '../../kit/records.ts';
-import { shortText } from '../../kit/short-text.ts';
-import { objectId as anyId, flag, instant, limit, recordId, skip } from '../parameters.ts';
-import type { ToolCall } from '../tool.ts';
-import { defineTool } from '../tool.ts';
+import { objectId as anyId, flag, limit, localTime, recordId, skip } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { oneMore, pageOf } from '../../kit/answers/page.ts';
+import { unless, unseen } from '../../kit/answers/refusals.ts';
+import { shortText } from '../../kit/answers/short-text.ts';
+import { findRows, type Row, rowsWithIds } from '../../kit/reading/records.ts';
+import { during, rangeOf, shownRange } from '../../kit/time/range.ts';
 
 const LONGEST_ERROR = 1_000;
 
@@ -17,8 +17,8 @@ export const getTriggerLogs = defineTool({
   input: {
     triggerId: recordId().optional(),
     objectId: anyId().optional(),
-    from: instant().optional(),
-    to: instant().optional(),
+    from: localTime().optional(),
+    to: localTime().optional(),
     errorsOnly: flag().optional(),
     limit: limit(20),
     skip: skip(),
@@ -27,28 +27,26 @@ export const getTriggerLogs = defineTool({
   effect: 'read',
   about: '_syslogTriggers',
   async run(call, { triggerId, objectId, from, to, errorsOnly, limit: most, skip: start }) {
+    const range = await rangeOf(call, { from, to }, true);
     const where = {
       ...(triggerId !== undefined && { triggerId }),
       ...(objectId !== undefined && { objectIdValue: objectId }),
-      ...during('createdAt', from, to),
+      ...during('createdAt', range),
       ...(errorsOnly === true && { error: { $exists: true } }),
     };
     const keys = ['triggerId', 'actionId', 'event', 'objectIdValue', 'error'];
     const ask = { where, keys, order: '-createdAt,-objectId', skip: start, limit: oneMore(most) };
     const rows = await findRows(call, '_syslogTriggers', ask);
     const triggers = await triggersOf(call, rows);
-    return pageOf(
-      rows.map((row) => runOf(row, triggers)),
-      { skip: start, limit: most },
-    );
+    const runs = rows.map((row) => runOf(row, triggers));
+    return { ...pageOf(runs, { skip: start, limit: most }), ...shownRange(range) };
   },
 });
 
 /** The definitions that rows speak of, by their ids; those that are gone, or that the caller may not see, are missing. */
 async function triggersOf(call: ToolCall, rows: readonly Row[]): Promise<ReadonlyMap<JsonValue | undefined, Row>> {
-  const ids = [...new Set(rows.flatMap(({ triggerId }) => (typeof triggerId === 'string' ? [triggerId] : [])))];
-  const ask = { where: { objectId: { $in: ids } }, keys: ['Name', 'table'], limit: ids.length };
-  const found = ids.length === 0 ? [] : await unless(unseen, [], () => findRows(call, '_Trigger', ask));
+  const ids = rows.flatMap(({ triggerId }) => (typeof triggerId === 'string' ? [triggerId] : []));
+  const found = await unless(unseen, [], () => rowsWithIds(call, '_Trigger', ids, ['Name', 'table']));
   return new Map(found.map((row) => [row.objectId, row]));
 }
 

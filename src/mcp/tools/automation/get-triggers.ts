@@ -1,9 +1,10 @@
-import { shortened } from '../../kit/brief.ts';
-import { pageOf } from '../../kit/page.ts';
-import { findRows, tableNamed } from '../../kit/records.ts';
-import { flag, MOST_ROWS, table } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
-import { definitionKeys, definitionOf } from './definitions.ts';
+import { flag, MOST_ROWS, table } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { pageOf } from '../../kit/answers/page.ts';
+import { withShortTexts } from '../../kit/answers/short-text.ts';
+import { findRows } from '../../kit/reading/records.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
+import { definitionKeys, definitionOf } from '../../kit/triggers/definitions.ts';
 
 /** SPEC "Agent-tool layer (MCP)": Get-Triggers. */
 export const getTriggers = defineTool({
@@ -26,7 +27,7 @@ export const getTriggers = defineTool({
     const whole = pageOf(definitions, { limit: MOST_ROWS });
     if (whole.truncated !== true) return whole;
     const { results, truncated } = pageOf(
-      definitions.map((definition) => shortened(definition)),
+      definitions.map((definition) => withShortTexts(definition)),
       { limit: MOST_ROWS },
     );
     const hint = 'Long texts are cut: name the className, or read one by its _id with Get-Data on _Trigger.';

@@ -1,4 +1,4 @@
-import type { Tool } from '../tool.ts';
+import type { Tool } from '../../definition/tool.ts';
 import { getTriggerLogs } from './get-trigger-logs.ts';
 import { getTriggers } from './get-triggers.ts';
 import { setTrigger } from './set-trigger.ts';

@@ -1,9 +1,11 @@
 import type { JsonObject } from '../../../kernel/json.ts';
-import { badArguments, createRow, getRow, unless, unseen, updateRow } from '../../kit/records.ts';
-import { flag, object, objects, recordId, table, text } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
-import { definitionOf } from './definitions.ts';
-import { eventOf } from './event.ts';
+import { flag, object, objects, recordId, table, text } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { badArguments, unless, unseen } from '../../kit/answers/refusals.ts';
+import { getRow } from '../../kit/reading/records.ts';
+import { definitionOf } from '../../kit/triggers/definitions.ts';
+import { eventOf } from '../../kit/triggers/event.ts';
+import { createRow, updateRow } from '../../kit/writing/records.ts';
 
 /** SPEC "Agent-tool layer (MCP)", "Events" 1: `active` alone is the switch; the rules of `_Trigger` check the rest. */
 export const setTrigger = defineTool({
@@ -24,6 +26,7 @@ export const setTrigger = defineTool({
   isAdvanced: true,
   effect: 'change',
   about: '_Trigger',
+  listedBy: 'Get-Triggers',
   async run(call, { triggerId, className, name, active, event, criteria, actions }) {
     const data: JsonObject = {
       ...(className !== undefined && { table: className }),

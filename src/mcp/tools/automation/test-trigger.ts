@@ -1,8 +1,10 @@
 import { type ActionPreview, previewTrigger, type TriggerPreview } from '../../../automation/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
-import { shortened } from '../../kit/brief.ts';
-import { objectId as anyId, recordId } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { objectId as anyId, recordId } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { listedBy } from '../../errors/advice.ts';
+import { withShortTexts } from '../../kit/answers/short-text.ts';
+import { getRow } from '../../kit/reading/records.ts';
 
 /** CONTRACT "Triggers": what one would do, looked at without doing it. */
 export const testTrigger = defineTool({
@@ -15,6 +17,8 @@ export const testTrigger = defineTool({
   effect: 'read',
   about: '_Trigger',
   async run(call, { triggerId, objectId }) {
+    // Of the two ids the trigger's is the one that Get-Triggers lists.
+    await listedBy('Get-Triggers', () => getRow(call, '_Trigger', triggerId, { keys: ['objectId'] }));
     const preview = await previewTrigger(call.context, triggerId, objectId);
     const { trigger, meetsCriteria, error } = preview;
     return {
@@ -39,14 +43,16 @@ function actionOf({ id, type, isActive, does, error }: ActionPreview): JsonObjec
     _id: id,
     type,
     active: isActive,
-    ...(does && { does: shortened(does) }),
-    ...(error !== null && { wouldFail: shortened(error) }),
+    ...(does && { does: withShortTexts(does) }),
+    ...(error !== null && { wouldFail: withShortTexts(error) }),
   };
 }
 
 /** What cannot be known without a write. */
 function notesOn({ trigger: { changedFields, events, isActive } }: TriggerPreview): string[] {
-  const notes = ['Nothing was written, sent or called. Templates are filled with what you may see; the trigger itself sees all.'];
+  const notes = [
+    'Nothing was written, sent or called. Criteria and templates are read with what you may see; the trigger itself sees all.',
+  ];
   if (!isActive && events.size === 0)
     notes.push('The definition cannot be read, so that it never runs: write it anew with Set-Trigger.');
   if (changedFields.length > 0 && events.has('update'))

@@ -1,7 +1,8 @@
-import { linksTo } from '../../kit/links.ts';
-import { createRow, tableNamed } from '../../kit/records.ts';
-import { objectId, table, text } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { objectId, table, text } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { linksTo } from '../../kit/crm/links.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
+import { createRow } from '../../kit/writing/records.ts';
 
 const TABLE = 'Notes';
 

@@ -1,9 +1,11 @@
-import { eachItem, reporter } from '../../kit/items.ts';
-import { outcomesAnswer } from '../../kit/outcomes.ts';
-import { ownerField, requireUser, userPointer } from '../../kit/people.ts';
-import { badArguments, tableNamed, updateRow } from '../../kit/records.ts';
-import { MOST_RECORDS, names, objectId, table, text } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { MOST_RECORDS, names, objectId, table, text } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { eachItem, reporter } from '../../kit/answers/items.ts';
+import { outcomesAnswer } from '../../kit/answers/outcomes.ts';
+import { badArguments } from '../../kit/answers/refusals.ts';
+import { ownerField, requireUser, userPointer } from '../../kit/people/users.ts';
+import { grantOn } from '../../kit/reading/visible.ts';
+import { updateRow } from '../../kit/writing/records.ts';
 
 /** Each record has its own outcome, as in Update-Many. */
 export const assignOwner = defineTool({
@@ -16,7 +18,8 @@ export const assignOwner = defineTool({
   isIdempotent: true,
   async run(call, { table: className, objectIds, userId, field }) {
     if (objectIds.length === 0) badArguments('objectIds must not be empty');
-    const owner = ownerField(tableNamed(call, className), field);
+    const { table: about } = grantOn(call, className, 'update', objectIds[0]);
+    const owner = ownerField(call, about, field);
     await requireUser(call, 'userId', userId);
     const outcomes = await eachItem(objectIds, reporter(call.services.log), async (id) => {
       await updateRow(call, className, id, { [owner]: userPointer(userId) });

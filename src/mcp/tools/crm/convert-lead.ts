@@ -1,10 +1,12 @@
 import type { JsonObject } from '../../../kernel/json.ts';
-import { ownerField, requireUser, userPointer } from '../../kit/people.ts';
-import { getRow, tableNamed, updateRow } from '../../kit/records.ts';
-import { statusPointer } from '../../kit/statuses.ts';
-import { requireField, seen } from '../../kit/visible.ts';
-import { objectId } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { objectId } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { statusPointer } from '../../kit/crm/statuses.ts';
+import { ownerField, requireUser, userPointer } from '../../kit/people/users.ts';
+import { getRow } from '../../kit/reading/records.ts';
+import { requireField, tableNamed } from '../../kit/reading/tables.ts';
+import { seen } from '../../kit/reading/visible.ts';
+import { updateRow } from '../../kit/writing/records.ts';
 
 const TABLE = 'Accounts';
 
@@ -18,6 +20,7 @@ export const convertLead = defineTool({
   effect: 'change',
   isIdempotent: true,
   about: TABLE,
+  listedBy: 'Search-Records',
   async run(call, { objectId: id, statusId, ownerId }) {
     const accounts = tableNamed(call, TABLE);
     requireField(accounts, 'IsAccount', 'Boolean');
@@ -27,7 +30,7 @@ export const convertLead = defineTool({
     if (statusId !== undefined) data.StatusId = await statusPointer(call, accounts, 'StatusId', statusId);
     if (ownerId !== undefined) {
       await requireUser(call, 'ownerId', ownerId);
-      data[ownerField(accounts)] = userPointer(ownerId);
+      data[ownerField(call, accounts)] = userPointer(ownerId);
     }
     const { updatedAt = null } = await updateRow(call, TABLE, id, data);
     return { objectId: lead.objectId, converted: true, updatedAt };

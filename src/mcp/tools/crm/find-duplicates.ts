@@ -1,8 +1,8 @@
-import { duplicatesOf } from '../../kit/duplicates.ts';
-import { oneMore, pageOf } from '../../kit/page.ts';
-import { tableNamed } from '../../kit/records.ts';
-import { limit, table, text } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { limit, table, text } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { headOf, oneMore } from '../../kit/answers/page.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
+import { duplicatesOf } from '../../kit/search/duplicates.ts';
 
 /** SPEC "Records": the service does not enforce that phones and e-mail addresses are unique. */
 export const findDuplicates = defineTool({
@@ -23,10 +23,6 @@ export const findDuplicates = defineTool({
   about: 'Accounts',
   async run(call, { table: className = 'Accounts', limit: most, ...sought }) {
     const found = await duplicatesOf(call, tableNamed(call, className), sought, oneMore(most));
-    const { results, nextSkip, truncated } = pageOf(found, { limit: most });
-    return {
-      results,
-      ...((nextSkip !== undefined || truncated) && { truncated: true, hint: 'There are more: send more of what you know.' }),
-    };
+    return headOf(found, most, 'There are more: send more of what you know.');
   },
 });

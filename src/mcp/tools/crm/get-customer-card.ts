@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../../kernel/json.ts';
-import { briefly, briefOf } from '../../kit/brief.ts';
-import { type CardSection, cardPart, cardSections } from '../../kit/customer-card.ts';
-import { getRow, tableNamed } from '../../kit/records.ts';
-import { limit, objectId } from '../parameters.ts';
-import { tell } from '../schema.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { limit, objectId } from '../../definition/parameters.ts';
+import { tell } from '../../definition/schema.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { type CardSection, cardPart, cardSections } from '../../kit/crm/customer-card.ts';
+import { briefly, briefOf } from '../../kit/reading/brief.ts';
+import { getRow } from '../../kit/reading/records.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
 
 const TABLE = 'Accounts';
 
@@ -26,6 +27,7 @@ export const getCustomerCard = defineTool({
   needs: ['mcp:view'],
   effect: 'read',
   about: TABLE,
+  listedBy: 'Search-Records',
   async run(call, { objectId: id, sections = [], limit: most }) {
     const details = await detailsOf(call, id);
     const wanted = cardSections.filter((section) => sections.length === 0 || sections.includes(section));

@@ -1,6 +1,6 @@
-import { pipelineSummary } from '../../kit/pipeline.ts';
-import { choice, instant, objectId } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { choice, localTime, objectId } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { pipelineSummary } from '../../kit/crm/pipeline.ts';
 
 export const getPipelineSummary = defineTool({
   name: 'Get-Pipeline-Summary',
@@ -8,8 +8,8 @@ export const getPipelineSummary = defineTool({
   description:
     'Count and total of sales, open, won and lost, by status (default), owner, month or source; a sale counts at its ClosingDate, else when it was created.',
   input: {
-    from: instant().optional(),
-    to: instant().optional(),
+    from: localTime().optional(),
+    to: localTime().optional(),
     ownerId: objectId().optional(),
     groupBy: choice(['status', 'owner', 'month', 'source']).default('status'),
   },

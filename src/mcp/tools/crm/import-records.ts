@@ -1,6 +1,6 @@
+import { choice, flag, names, object, objects, table } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
 import { importRows } from '../../kit/import/import.ts';
-import { choice, flag, names, object, objects, table } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
 
 export const importRecords = defineTool({
   name: 'Import-Records',

@@ -1,4 +1,4 @@
-import type { Tool } from '../tool.ts';
+import type { Tool } from '../../definition/tool.ts';
 import { addNote } from './add-note.ts';
 import { assignOwner } from './assign-owner.ts';
 import { convertLead } from './convert-lead.ts';

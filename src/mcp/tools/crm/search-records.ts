@@ -1,10 +1,11 @@
 import pLimit from 'p-limit';
 import { fail } from '../../../errors/fail.ts';
-import { fit, RESULT_BYTES } from '../../kit/page.ts';
-import { badArguments, tableNamed, unless, unseen } from '../../kit/records.ts';
-import { byRank, type Found, searchTable } from '../../kit/search.ts';
-import { limit, names, text } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { limit, names, text } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { headOf } from '../../kit/answers/page.ts';
+import { badArguments, unless, unseen } from '../../kit/answers/refusals.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
+import { byRank, type Found, searchTable } from '../../kit/search/search.ts';
 
 /** Where people look for something, in the order in which they are shown. */
 const usual = [
@@ -15,6 +16,7 @@ const usual = [
   'Tasks',
   'Products',
   'PriceQuotes',
+  'AccountingHeaders',
   'Activities',
   'Projects',
   'Suppliers',
@@ -22,7 +24,6 @@ const usual = [
 const MOST_TABLES = 20;
 /** Tables that are searched at once: none has an index for it. */
 const AT_ONCE = 3;
-const FRAME_BYTES = 2_000;
 
 /** One query a table, by the fields that the caller may ask about. */
 export const searchRecords = defineTool({
@@ -47,14 +48,8 @@ export const searchRecords = defineTool({
       if (rows) found.push(...rows);
       else hidden.push(named[at] ?? '');
     if (hidden.length > 0 && hidden.length === named.length) fail('permissionDenied', 'find', hidden[0] ?? '');
-    const within = found.sort(byRank).slice(0, most);
-    const shown = within.map(({ shown }) => shown);
-    const results = shown.slice(0, fit(shown, RESULT_BYTES - FRAME_BYTES));
-    const isCut = results.length < found.length;
-    return {
-      results,
-      ...(isCut && { truncated: true, hint: 'There are more: name the tables, or more of the text.' }),
-      ...(hidden.length > 0 && { hidden }),
-    };
+    const best = found.sort(byRank).map(({ shown }) => shown);
+    const page = headOf(best, most, 'There are more: name the tables, or more of the text.');
+    return { ...page, ...(hidden.length > 0 && { hidden }) };
   },
 });

@@ -1,14 +1,18 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { checkTogether, createTogether } from '../../../records/index.ts';
-import { nextNumber } from '../../kit/next-number.ts';
-import { badArguments, getRow, pointedAt, tableNamed, unless } from '../../kit/records.ts';
-import { hasField } from '../../kit/table-fields.ts';
-import { inTurn } from '../../kit/turns.ts';
-import { flag, objects, recordId, text } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
-import { currencyOf, type PricedRow, pricedRows } from './quote-rows.ts';
-import { type QuoteTotals, totalsOf } from './quote-totals.ts';
-import { type Create, type Links, QUOTES, quoteOf, ROWS, targetOf, writesFor } from './quote-writes.ts';
+import { flag, objects, recordId, text } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { badArguments, unless } from '../../kit/answers/refusals.ts';
+import { shortText } from '../../kit/answers/short-text.ts';
+import { requireFields } from '../../kit/documents/quote-fields.ts';
+import { currencyOf, type PricedRow, pricedRows } from '../../kit/documents/quote-rows.ts';
+import { type QuoteTotals, totalsOf } from '../../kit/documents/quote-totals.ts';
+import { type Create, type Links, QUOTES, quoteOf, targetOf, writesFor } from '../../kit/documents/quote-writes.ts';
+import { getRow } from '../../kit/reading/records.ts';
+import { hasField } from '../../kit/reading/tables.ts';
+import { pointedAt } from '../../kit/values/wire.ts';
+import { nextNumber } from '../../kit/writing/next-number.ts';
+import { inTurn } from '../../kit/writing/turns.ts';
 
 /** SPEC "Main business tables": PriceQuotes, SaleRows; all of it is one commit. */
 export const createPriceQuote = defineTool({
@@ -28,7 +32,7 @@ export const createPriceQuote = defineTool({
   effect: 'add',
   about: QUOTES,
   async run(call, { rows: asked, name, dryRun, ...links }) {
-    requireFields(call);
+    requireFields(call, sentBy({ name, ...links }, asked));
     await checkLinks(call, links);
     const rows = await pricedRows(call, asked);
     const totals = totalsOf(rows);
@@ -44,29 +48,23 @@ export const createPriceQuote = defineTool({
   },
 });
 
-/** The Pointers without which a quote would be lost. @throws classMissing (103), invalidArguments (107) */
-function requireFields(call: ToolCall): void {
-  for (const [table, field, target] of [
-    [QUOTES, 'AccountId', 'Accounts'],
-    [ROWS, 'PriceQuoteId', QUOTES],
-  ] as const)
-    if (tableNamed(call, table).fields.get(field)?.targetClass !== target)
-      badArguments(`${table}.${field} is no Pointer to ${target} in this system`, { next: 'Get-Schema' });
-}
+const sentBy = (args: object, rows: readonly JsonObject[]): string[] => [
+  ...Object.entries(args).flatMap(([name, value]) => (value === undefined ? [] : [name])),
+  ...rows.flatMap(Object.keys),
+];
 
 /** @throws invalidArguments (107) for what is not there; permissionDenied (119) */
 async function checkLinks(call: ToolCall, { accountId, saleId, templateId }: Links): Promise<void> {
-  const read = (argument: string, table: string, id: string, keys: readonly string[] = []) =>
+  const read = (argument: string, table: string, id: string, next: string, keys: readonly string[] = []) =>
     unless(['objectNotFound'], null, () => getRow(call, table, id, { keys: ['objectId', ...keys] })).then(
-      (row) =>
-        row ??
-        badArguments(`${argument}: there is no such record of ${table}, or you may not see it`, { next: 'Search-Records' }),
+      (row) => row ?? badArguments(`${argument}: there is no such record of ${table}, or you may not see it`, { next }),
     );
-  await read('accountId', 'Accounts', accountId);
-  if (templateId !== undefined) await read('templateId', targetOf(call, 'TemplateId', 'DocumentTemplates'), templateId);
+  await read('accountId', 'Accounts', accountId, 'Search-Records');
+  const templates = targetOf(call, 'TemplateId', 'DocumentTemplates');
+  if (templateId !== undefined) await read('templateId', templates, templateId, `Get-Data on ${templates}`);
   if (saleId === undefined) return;
   const ofSale = hasField(call, 'Sales', 'AccountId', 'Pointer') ? ['AccountId'] : [];
-  const owner = pointedAt((await read('saleId', 'Sales', saleId, ofSale)).AccountId);
+  const owner = pointedAt((await read('saleId', 'Sales', saleId, 'Get-Data on Sales', ofSale)).AccountId);
   if (owner !== undefined && owner !== accountId) badArguments(`saleId: the sale is of another account, ${owner}`);
 }
 
@@ -86,6 +84,7 @@ function answerOf(
       ...(!isDry && { objectId: lines[at]?.objectId ?? null }),
       ...(row.productId !== undefined && { productId: row.productId }),
       ...(row.product?.Name !== undefined && { product: row.product.Name }),
+      ...(row.description !== undefined && { description: shortText(row.description, 200) }),
       quantity: row.quantity,
       price: row.price,
       ...(row.discount !== undefined && { discount: row.discount }),

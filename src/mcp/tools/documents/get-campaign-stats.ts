@@ -1,11 +1,15 @@
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
-import { oneMore, pageOf } from '../../kit/page.ts';
-import { during } from '../../kit/range.ts';
-import { aggregateRows, findRows, getRow, pointedAt, pointer, unless, unseen } from '../../kit/records.ts';
-import { shortText } from '../../kit/short-text.ts';
-import { hasField } from '../../kit/table-fields.ts';
-import { flag, instant, limit, recordId } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { flag, limit, localTime, recordId } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { headOf, oneMore } from '../../kit/answers/page.ts';
+import { unless, unseen } from '../../kit/answers/refusals.ts';
+import { shortText } from '../../kit/answers/short-text.ts';
+import { withoutAbsent } from '../../kit/answers/without-absent.ts';
+import { aggregateRows, getRow, type Row, rowsWithIds } from '../../kit/reading/records.ts';
+import { absentOf, hasField } from '../../kit/reading/tables.ts';
+import { during, rangeOf, shownRange } from '../../kit/time/range.ts';
+import { titleIn } from '../../kit/values/titles.ts';
+import { isoOf, pointedAt, pointer } from '../../kit/values/wire.ts';
 
 const LOG = 'CampaignSentLog';
 const CAMPAIGNS = 'Campaigns';
@@ -23,18 +27,22 @@ export const getCampaignStats = defineTool({
   description: 'Sent, delivered, opened, clicked, failed and unsubscribed per campaign, with top errors.',
   input: {
     campaignId: recordId().optional(),
-    from: instant().optional(),
-    to: instant().optional(),
+    from: localTime().optional(),
+    to: localTime().optional(),
     errors: flag().optional(),
     limit: limit(20, 200),
   },
   needs: ['mcp:view'],
   effect: 'read',
   about: LOG,
+  listedBy: 'Get-Data on Campaigns',
   async run(call, { campaignId, from, to, errors, limit: most }) {
+    const missing = absentOf(call, [LOG, CAMPAIGNS]);
+    if (missing.includes(LOG)) return { results: [], missing, hint: `Without ${LOG} nothing is known of what was sent.` };
+    const range = await rangeOf(call, { from, to }, true);
     const where = {
       ...(campaignId !== undefined && { CampaignId: pointer(CAMPAIGNS, campaignId) }),
-      ...during('createdAt', from, to),
+      ...during('createdAt', range),
     };
     const rows = most === 0 ? [] : await countsOf(call, where, oneMore(most));
     if (rows.length === 0 && campaignId !== undefined) {
@@ -53,14 +61,12 @@ export const getCampaignStats = defineTool({
         ...(top && { errors: top.get(id ?? '') ?? [] }),
       };
     });
-    const { nextSkip, ...page } = pageOf(results, { limit: most });
+    const page = headOf(results, most, 'There are more campaigns: raise limit, or narrow with from and to.');
     return {
       ...page,
-      ...(nextSkip !== undefined && {
-        truncated: true,
-        hint: 'There are more campaigns: raise limit, or narrow with from and to.',
-      }),
+      ...shownRange(range),
       ...(campaigns === null && { hidden: [CAMPAIGNS] }),
+      ...(missing.length > 0 && { missing }),
     };
   },
 });
@@ -75,17 +81,18 @@ function countsOf(call: ToolCall, where: JsonObject, most: number): Promise<Json
     ];
     return [name, { $sum: signs.length === 0 ? { $literal: 0 } : { $cond: [{ $or: signs }, 1, 0] } }];
   });
-  return aggregateRows(call, LOG, [
-    { $match: where },
+  const pipeline = [
     { $group: { _id: '$CampaignId', sent: { $sum: 1 }, last: { $max: '$createdAt' }, ...Object.fromEntries(counts) } },
     { $sort: { last: -1 } },
     { $limit: most },
-  ]);
+  ];
+  return aggregateRows(call, LOG, pipeline, where);
 }
 
 function statsOf(row: JsonObject): JsonObject {
   const count = (name: string): number => (typeof row[name] === 'number' ? row[name] : 0);
   const sent = count('sent');
+  const lastSent = isoOf(row.last);
   const delivered = count('delivered');
   // Some providers do not tell of deliveries.
   const reached = delivered > 0 ? delivered : sent;
@@ -100,29 +107,17 @@ function statsOf(row: JsonObject): JsonObject {
       clicked: rate(count('clicked'), reached),
       unsubscribed: rate(count('unsubscribed'), reached),
     },
-    ...(row.last !== undefined && row.last !== null && { lastSent: isoOf(row.last) }),
+    ...(lastSent !== undefined && { lastSent }),
   };
 }
 
-const isoOf = (value: JsonValue): JsonValue =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value.iso ?? null) : value;
-
 /** What campaigns are called; `null` where the caller may not see them. */
 async function campaignsOf(call: ToolCall, ids: readonly string[]): Promise<Map<string, JsonObject> | null> {
-  const where = { objectId: { $in: [...ids] } };
   const keys = ['Name', 'Type.Name', 'CampaignStatus.Name'];
-  const rows = await unless(unseen, null, () => findRows(call, CAMPAIGNS, { where, keys, limit: ids.length }));
-  const nameOf = (value: JsonValue | undefined) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value) ? value.Name : undefined;
-  return (
-    rows &&
-    new Map(
-      rows.map(({ objectId, Name, Type, CampaignStatus }) => {
-        const [type, status] = [nameOf(Type), nameOf(CampaignStatus)];
-        return [objectId, { objectId, ...(Name && { Name }), ...(type && { type }), ...(status && { status }) }];
-      }),
-    )
-  );
+  const rows = await unless(unseen, null, () => rowsWithIds(call, CAMPAIGNS, ids, keys));
+  const shown = ({ objectId, Name, Type, CampaignStatus }: Row): JsonObject =>
+    withoutAbsent({ objectId, Name, type: titleIn(Type), status: titleIn(CampaignStatus) });
+  return rows && new Map(rows.map((row) => [row.objectId, shown(row)]));
 }
 
 /** The errors that occur most, by campaign. */

@@ -1,11 +1,13 @@
 import type { JsonObject } from '../../../kernel/json.ts';
-import { newestOf } from '../../kit/newest.ts';
-import { pageOf } from '../../kit/page.ts';
-import { badArguments, pointer } from '../../kit/records.ts';
-import { hasField } from '../../kit/table-fields.ts';
-import { choice, flag, instant, limit, recordId, skip } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
-import { type MessageSource, messageOf, messageSources } from './messages.ts';
+import { choice, flag, limit, localTime, recordId, skip } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { pageOf } from '../../kit/answers/page.ts';
+import { badArguments } from '../../kit/answers/refusals.ts';
+import { type MessageSource, messageOf, messageSources } from '../../kit/documents/messages.ts';
+import { newestOf } from '../../kit/reading/newest.ts';
+import { hasField } from '../../kit/reading/tables.ts';
+import { rangeOf, shownRange } from '../../kit/time/range.ts';
+import { pointer } from '../../kit/values/wire.ts';
 
 const channels = ['whatsapp', 'sms', 'email', 'call', 'chat', 'all'] as const;
 type Channel = (typeof channels)[number];
@@ -27,8 +29,8 @@ export const getMessages = defineTool({
     accountId: recordId().optional(),
     conversationId: recordId().optional(),
     channel: choice(channels).default('all'),
-    from: instant().optional(),
-    to: instant().optional(),
+    from: localTime().optional(),
+    to: localTime().optional(),
     failedOnly: flag().optional(),
     limit: limit(20, 100),
     skip: skip(),
@@ -38,11 +40,13 @@ export const getMessages = defineTool({
   about: 'ConversationMessages',
   async run(call, { from, to, limit: most, skip: start, ...sought }) {
     const { sources, missing } = sourcesFor(call, sought);
-    const { placed, hidden } = await newestOf(call, sources, { from, to, skip: start, limit: most });
+    const range = await rangeOf(call, { from, to }, true);
+    const { placed, hidden } = await newestOf(call, sources, { range, skip: start, limit: most });
     const messages: JsonObject[] = [];
     for (const { source, row, at } of placed) messages.push(await messageOf(source, row, at));
     return {
       ...pageOf(messages, { skip: start, limit: most }),
+      ...shownRange(range),
       ...(hidden.length > 0 && { hidden }),
       ...(missing.length > 0 && { missing }),
     };

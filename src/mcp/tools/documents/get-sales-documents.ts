@@ -1,11 +1,22 @@
 import type { JsonObject } from '../../../kernel/json.ts';
-import { newestOf, type Placed } from '../../kit/newest.ts';
-import { pageOf } from '../../kit/page.ts';
-import { badArguments, pointer, unless, unseen } from '../../kit/records.ts';
-import { hasField } from '../../kit/table-fields.ts';
-import { choice, flag, instant, limit, recordId, skip, text } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
-import { accounting, type DocumentSource, documentOf, type Kind, kinds, linesOf, ofKind, quotes } from './sales-documents.ts';
+import { choice, flag, limit, localTime, recordId, skip, text } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { pageOf } from '../../kit/answers/page.ts';
+import { badArguments, unless, unseen } from '../../kit/answers/refusals.ts';
+import {
+  accounting,
+  type DocumentSource,
+  documentOf,
+  type Kind,
+  kinds,
+  linesOf,
+  ofKind,
+  quotes,
+} from '../../kit/documents/sales-documents.ts';
+import { newestOf, type Placed } from '../../kit/reading/newest.ts';
+import { absentOf, hasField } from '../../kit/reading/tables.ts';
+import { rangeOf, shownRange } from '../../kit/time/range.ts';
+import { pointer } from '../../kit/values/wire.ts';
 
 /** SPEC "Main business tables": PriceQuotes, AccountingHeaders. */
 export const getSalesDocuments = defineTool({
@@ -17,8 +28,8 @@ export const getSalesDocuments = defineTool({
     accountId: recordId().optional(),
     number: text(100).optional(),
     objectId: recordId().optional(),
-    from: instant().optional(),
-    to: instant().optional(),
+    from: localTime().optional(),
+    to: localTime().optional(),
     withLines: flag().optional(),
     limit: limit(20, 200),
     skip: skip(),
@@ -31,34 +42,52 @@ export const getSalesDocuments = defineTool({
       ...(accountId === undefined ? [] : [{ AccountId: pointer('Accounts', accountId) }]),
       ...(objectId === undefined ? [] : [{ objectId }]),
     ];
-    const sources = await sourcesFor(call, kind, sought, number);
-    const { placed, hidden } = await newestOf(call, sources, { from, to, skip: start, limit: most });
+    const { sources, missing } = await sourcesFor(call, kind, sought, number);
+    const range = await rangeOf(call, { from, to }, true);
+    const { placed, hidden } = await newestOf(call, sources, { range, skip: start, limit: most });
     const lines = withLines ? await addLines(call, placed) : undefined;
     const documents = placed.map((one) => {
       const byDocument = lines?.found.get(one.source);
       return { ...documentOf(one), ...(byDocument && { lines: byDocument.get(one.row.objectId) ?? [] }) };
     });
+    const absent = withLines
+      ? absentOf(
+          call,
+          sources.map((source) => source.lines.table),
+        )
+      : [];
     const unseenTables = [...hidden, ...(lines?.hidden ?? [])];
     return {
       ...pageOf(documents, { skip: start, limit: most }),
+      ...shownRange(range),
       ...(lines?.isCut === true && { hint: 'Not all lines are here: ask for fewer documents.' }),
       ...(unseenTables.length > 0 && { hidden: unseenTables }),
+      ...(missing.length + absent.length > 0 && { missing: [...missing, ...absent] }),
     };
   },
 });
 
-async function sourcesFor(call: ToolCall, kind: Kind, sought: readonly JsonObject[], number?: string): Promise<DocumentSource[]> {
+/** The tables to read, and those that this system has not. @throws invalidArguments (107) where none is left */
+async function sourcesFor(
+  call: ToolCall,
+  kind: Kind,
+  sought: readonly JsonObject[],
+  number?: string,
+): Promise<{ sources: DocumentSource[]; missing: string[] }> {
   const wanted = [...(kind === 'quote' || kind === 'all' ? [quotes] : []), ...(kind === 'quote' ? [] : [accounting])];
-  const { tables } = call.context.store.schema();
-  const there = wanted.filter(({ table }) => tables.has(table));
-  if (there.length === 0) badArguments(`this system has no table ${wanted.map(({ table }) => table).join(' or ')}`);
+  const missing = absentOf(
+    call,
+    wanted.map(({ table }) => table),
+  );
+  const there = wanted.filter(({ table }) => !missing.includes(table));
+  if (there.length === 0) badArguments(`this system has no table ${missing.join(' or ')}`, { next: 'Get-Schema' });
   const sources: DocumentSource[] = [];
   for (const source of there) {
     const numbered = number === undefined ? {} : { Number: numberIn(call, source.table, number) };
     const typed = source.isQuote ? {} : await ofKind(call, kind);
     sources.push({ ...source, where: { $and: [...sought, numbered, typed] } });
   }
-  return sources;
+  return { sources, missing };
 }
 
 /** Systems keep numbers as Numbers or as texts. @throws invalidArguments (107) */

@@ -1,4 +1,4 @@
-import type { Tool } from '../tool.ts';
+import type { Tool } from '../../definition/tool.ts';
 import { createPriceQuote } from './create-price-quote.ts';
 import { getCampaignStats } from './get-campaign-stats.ts';
 import { getMessages } from './get-messages.ts';

@@ -1,7 +1,6 @@
-import { withAdded } from '../../kit/added.ts';
-import { attach, requireFileField } from '../../kit/file-fields.ts';
-import { objectId, table, text } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { objectId, table, text } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { attach, requireFileField } from '../../kit/files/fields.ts';
 
 /** SPEC "Files" rule 5. */
 export const attachFile = defineTool({
@@ -14,7 +13,7 @@ export const attachFile = defineTool({
   isIdempotent: true,
   async run(call, { table: className, objectId: id, field, name, url }) {
     const place = { table: className, objectId: id, field };
-    requireFileField(call, place, ['File', 'PrivateFile', 'new']);
-    return withAdded(call, className, () => attach(call, place, { name, url }));
+    requireFileField(call, place, 'update', ['File', 'PrivateFile']);
+    return attach(call, place, { name, url });
   },
 });

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { serviceError } from '../../../errors/fail.ts';
 import { fileNameOf, type OpenFile } from '../../../files/index.ts';
 import { isJsonObject, type JsonObject, own } from '../../../kernel/json.ts';
+import { choice, objectId, table, text } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { advise } from '../../errors/advice.ts';
-import { decodeText, fitting, isText, MOST_BASE64, readStart } from '../../kit/file-content.ts';
-import { type FilePlace, requireFileField } from '../../kit/file-fields.ts';
-import { getRow } from '../../kit/records.ts';
-import { choice, objectId, table, text } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { decodeText, fitting, isText, MOST_BASE64, readStart } from '../../kit/files/content.ts';
+import { type FilePlace, requireFileField } from '../../kit/files/fields.ts';
+import { getRow } from '../../kit/reading/records.ts';
 
 /** Bytes of a file that one answer may show. */
 const MOST = 48_000;
@@ -52,7 +52,7 @@ function contentOf(bytes: Buffer, as: 'text' | 'base64', size: number): JsonObje
 /** What a field of a record holds, for the caller. @throws fileNotFound (404) where it holds nothing */
 async function heldFile(call: ToolCall, place: FilePlace): Promise<{ name: string; url: string; isPrivate: boolean }> {
   const record = await getRow(call, place.table, place.objectId, { keys: [place.field] });
-  requireFileField(call, place, ['File', 'PrivateFile']);
+  requireFileField(call, place, 'get', ['File', 'PrivateFile']);
   const held = own(record, place.field);
   if (!isJsonObject(held) || typeof held.name !== 'string' || typeof held.url !== 'string') throw missing();
   return { name: held.name, url: held.url, isPrivate: held.private === true };

@@ -1,4 +1,4 @@
-import type { Tool } from '../tool.ts';
+import type { Tool } from '../../definition/tool.ts';
 import { attachFile } from './attach-file.ts';
 import { getFileContent } from './get-file-content.ts';
 import { uploadPrivateFile } from './upload-private-file.ts';

@@ -1,7 +1,7 @@
-import { attach, requireFileField } from '../../kit/file-fields.ts';
-import { takeFile, uploadInput } from '../../kit/upload.ts';
-import { objectId, table, text } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { objectId, table, text } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { attach, requireFileField } from '../../kit/files/fields.ts';
+import { takeFile, uploadInput } from '../../kit/files/upload.ts';
 
 /** SPEC "Files" rule 5. A file that its record does not take is removed again. */
 export const uploadPrivateFile = defineTool({
@@ -13,7 +13,7 @@ export const uploadPrivateFile = defineTool({
   effect: 'change',
   async run(call, { table: className, objectId: id, field, ...file }) {
     const place = { table: className, objectId: id, field };
-    requireFileField(call, place, ['PrivateFile']);
+    requireFileField(call, place, 'update', ['PrivateFile']);
     const uploaded = await takeFile(call, file);
     try {
       return await attach(call, place, uploaded);

@@ -1,5 +1,5 @@
-import { takeFile, uploadInput } from '../../kit/upload.ts';
-import { defineTool } from '../tool.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { takeFile, uploadInput } from '../../kit/files/upload.ts';
 
 /** SPEC "Files: Upload". Everybody may read the file once a File field holds it. */
 export const uploadPublicFile = defineTool({

@@ -1,15 +1,19 @@
 import { grantFor } from '../../../access/index.ts';
 import { isJsonObject, type JsonObject } from '../../../kernel/json.ts';
-import { readRows } from '../../../records/index.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { rootOf } from '../../../schema/naming.ts';
-import { isHidden } from '../../../schema/system-tables.ts';
+import { isHidden, isLog } from '../../../schema/system-tables.ts';
+import { choice, limit, localTime, names, objectId, skip } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { fit, oneMore, RESULT_BYTES } from '../../kit/answers/page.ts';
 import { CAUSE, seesWhole, TIMELINE, writesOf } from '../../kit/history/past.ts';
-import { fit, oneMore, RESULT_BYTES } from '../../kit/page.ts';
-import { named, namesOf } from '../../kit/record-names.ts';
-import { findRows, pointedAt, type Row, tableNamed, wireDate } from '../../kit/records.ts';
-import { choice, instant, limit, names, objectId, skip } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { named, namesOf } from '../../kit/reading/names.ts';
+import { findRows, type Row } from '../../kit/reading/records.ts';
+import { storedRows } from '../../kit/reading/stored.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
+import { hiddenFields } from '../../kit/reading/visible.ts';
+import { instantOfArgument } from '../../kit/time/range.ts';
+import { pointedAt, wireDate } from '../../kit/values/wire.ts';
 
 /** Fields that one row names. */
 const MOST_FIELDS = 50;
@@ -20,7 +24,7 @@ export const getRecentChanges = defineTool({
   group: 'history',
   description: 'What changed in the system since a time; deletions too.',
   input: {
-    since: instant(),
+    since: localTime(),
     tables: names(200).optional(),
     event: choice(['create', 'update', 'delete']).optional(),
     userId: objectId().optional(),
@@ -32,8 +36,9 @@ export const getRecentChanges = defineTool({
   about: TIMELINE,
   async run(call, { since, tables, event, userId, limit: most, skip: from }) {
     const { readable, hidden, isAll } = tablesOf(call, tables);
+    const start = wireDate(await instantOfArgument(call, since));
     const where = {
-      createdAt: { $gte: wireDate(since) },
+      createdAt: { $gte: start },
       ...(!isAll && { objectClass: { $in: [...readable.keys()] } }),
       ...(event && { event }),
       ...(userId !== undefined && writesOf(userId)),
@@ -42,12 +47,14 @@ export const getRecentChanges = defineTool({
     const told = await describe(call, rows.slice(0, most), readable);
     const fitting = fit(
       told.map(({ entry }) => entry),
-      RESULT_BYTES - FRAME,
+      RESULT_BYTES - FRAME - Buffer.byteLength(JSON.stringify(tables ?? [])),
     );
     const cut = told[fitting];
     const next = cut ? cut.at : rows.length > most ? most : undefined;
     return {
       results: told.slice(0, fitting).map(({ entry }) => entry),
+      since: start.iso ?? null,
+      ...coverage(readable, tables !== undefined),
       ...(hidden.length > 0 && { hidden: [...hidden] }),
       ...(cut && { truncated: true }),
       ...(next !== undefined && { nextSkip: from + next }),
@@ -55,8 +62,19 @@ export const getRecentChanges = defineTool({
   },
 });
 
-/** Bytes around the rows: the names of hidden tables too. */
-const FRAME = 4_000;
+/** Bytes around the rows, beside the names of tables. */
+const FRAME = 1_000;
+
+/** What the list cannot tell of, since no timeline is kept of it. */
+function coverage(readable: ReadonlyMap<string, TableSchema>, isNamed: boolean): JsonObject {
+  if (!isNamed) return { hint: 'Only tables whose timeline is on are covered.' };
+  const notTracked = [...readable.values()].filter((table) => !table.timeline || isLog(table.className));
+  if (notTracked.length === 0) return {};
+  return {
+    notTracked: notTracked.map(({ className }) => className),
+    hint: 'The timeline of notTracked is off: their changes are not kept. Set-Table-Timeline turns it on.',
+  };
+}
 
 interface Tables {
   readonly readable: ReadonlyMap<string, TableSchema>;
@@ -135,20 +153,14 @@ async function recordsOf(call: ToolCall, rows: readonly Row[]): Promise<Readonly
 
 async function thereOf({ context }: ToolCall, className: string, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
-  const rows = await readRows<{ objectId: string }>(context.store, {
-    className,
-    fields: ['objectId'],
-    filter: ({ fields }) => {
-      const field = fields.get('objectId');
-      return field ? { kind: 'in', field, values: ids } : null;
-    },
-  });
+  const query = { className, field: 'objectId', values: ids, keys: ['objectId'] };
+  const rows = await storedRows<{ objectId: string }>(context.store, query);
   return rows.map((row) => row.objectId);
 }
 
-function fieldsOf({ principal }: ToolCall, { data }: Row, table: TableSchema | undefined): string[] {
+function fieldsOf(call: ToolCall, { data }: Row, table: TableSchema | undefined): string[] {
   if (!isJsonObject(data)) return [];
-  const hidden = table && grantFor(principal, 'find', table)?.hiddenFields;
+  const hidden = table && hiddenFields(call, table);
   const sent = new Set(Object.keys(data).map(rootOf));
   const isShown = (name: string) => !hidden?.has(name) && (name !== CAUSE || table?.fields.has(CAUSE) === true);
   return [...sent].filter(isShown).slice(0, MOST_FIELDS);

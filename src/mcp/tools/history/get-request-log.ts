@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../../kernel/json.ts';
-import { oneMore, pageOf } from '../../kit/page.ts';
-import { findRows, wireDate } from '../../kit/records.ts';
-import { instant, limit, skip, text } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { limit, localTime, skip, text } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { oneMore, pageOf } from '../../kit/answers/page.ts';
+import { findRows } from '../../kit/reading/records.ts';
+import { literal } from '../../kit/search/texts.ts';
+import { during, rangeOf, shownRange } from '../../kit/time/range.ts';
 
 const shown = ['method', 'path', 'statusCode', 'duration', 'user', 'usingMK', 'service', 'ip', 'country', 'userAgent', 'referer'];
 const noise: ReadonlySet<string> = new Set(['objectId', 'updatedAt', 'ACL', 'user']);
@@ -14,8 +16,8 @@ export const getRequestLog = defineTool({
   group: 'history',
   description: 'API write requests, newest first (master key or API key only).',
   input: {
-    from: instant().optional(),
-    to: instant().optional(),
+    from: localTime().optional(),
+    to: localTime().optional(),
     method: text(10).optional(),
     path: text(1_000).optional(),
     statusCode: z.int('must be a whole number').optional(),
@@ -27,20 +29,18 @@ export const getRequestLog = defineTool({
   effect: 'read',
   about: '_RequestLog',
   async run(call, { from, to, method, path, statusCode, limit: most, skip: start }) {
-    const when = { ...(from && { $gte: wireDate(from) }), ...(to && { $lt: wireDate(to) }) };
+    const range = await rangeOf(call, { from, to });
     const where: JsonObject = {
-      ...(Object.keys(when).length > 0 && { createdAt: when }),
+      ...during('createdAt', range),
       ...(method && { method: method.toUpperCase() }),
       ...(path && { path: { $regex: literal(path) } }),
       ...(statusCode !== undefined && { statusCode }),
     };
     const ask = { where, keys: shown, order: '-createdAt,-objectId', skip: start, limit: oneMore(most) };
     const rows = await findRows(call, '_RequestLog', ask);
-    return pageOf(rows.map(plain), { skip: start, limit: most });
+    return { ...pageOf(rows.map(plain), { skip: start, limit: most }), ...shownRange(range) };
   },
 });
-
-const literal = (part: string): string => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** The user is `master` for keys, so that his id says all. */
 function plain(row: JsonObject): JsonObject {

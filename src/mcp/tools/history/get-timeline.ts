@@ -2,14 +2,16 @@ import type { Grant } from '../../../access/index.ts';
 import { fail } from '../../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import { isLog } from '../../../schema/system-tables.ts';
-import { ChangeWalk, type Entry } from '../../kit/history/change-walk.ts';
-import { shortened } from '../../kit/history/long-values.ts';
+import { limit, names, objectId, skip, table } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { oneMore, pageOf } from '../../kit/answers/page.ts';
+import { beginningOf } from '../../kit/answers/short-text.ts';
+import { ChangeWalk, type Entry, type FieldChange } from '../../kit/history/change-walk.ts';
 import { CAUSE, grantOfPast, rowsOf, TIMELINE } from '../../kit/history/past.ts';
-import { oneMore, pageOf } from '../../kit/page.ts';
-import { named, namesOf, withPointerNames } from '../../kit/record-names.ts';
-import { findRows, pointedAt, tableNamed } from '../../kit/records.ts';
-import { limit, names, objectId, skip, table } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { named, namesOf, withPointerNames } from '../../kit/reading/names.ts';
+import { findRows } from '../../kit/reading/records.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
+import { pointedAt } from '../../kit/values/wire.ts';
 
 /** Rows that are read at once, and at most for one call. */
 const SLICE = 200;
@@ -68,14 +70,18 @@ async function describe(call: ToolCall, entries: readonly Entry[]): Promise<Json
     '_User',
     entries.map(({ row }) => pointedAt(row.user)).filter((id) => id !== undefined),
   );
-  const values = entries.flatMap(({ changes }) => [...changes.values()].flatMap(({ from = null, to }) => [from, to]));
-  const shown = (await withPointerNames(call, values)).map(shortened);
-  let at = 0;
+  const values = entries.flatMap(({ changes }) => [...changes.values()].flatMap(valuesOf));
+  const shown = (await withPointerNames(call, values)).map(beginningOf).values();
+  const next = (): JsonValue => shown.next().value ?? null;
   return entries.map(({ row, changes }) => {
     const told: JsonObject = Object.create(null);
-    for (const [field, { from }] of changes) {
-      const [before, to] = [shown[at++] as JsonValue, shown[at++] as JsonValue];
-      told[field] = from === undefined ? { to } : { from: before, to };
+    for (const [field, { from, steps }] of changes) {
+      const before: JsonObject = from === undefined ? {} : { from: next() };
+      // An operator does not tell what came out of it.
+      const after: JsonObject = steps
+        ? { change: Object.fromEntries([...steps.keys()].map((name) => [name, next()])) }
+        : { to: next() };
+      told[field] = { ...before, ...after };
     }
     return {
       at: row.createdAt as JsonValue,
@@ -85,6 +91,12 @@ async function describe(call: ToolCall, entries: readonly Entry[]): Promise<Json
     };
   });
 }
+
+/** The values of a change, in the order in which they are shown. */
+const valuesOf = ({ from, to = null, steps }: FieldChange): JsonValue[] => [
+  ...(from === undefined ? [] : [from]),
+  ...(steps ? steps.values() : [to]),
+];
 
 /** Who wrote, and by what. */
 function causeOf({ user, data, Referer }: JsonObject, users: ReadonlyMap<string, string>): JsonObject {

@@ -1,11 +1,15 @@
-import { aggregate, readGroups } from '../../kit/aggregate.ts';
-import { dateBuckets } from '../../kit/buckets.ts';
-import { checkHaving, emptyValue, readMetrics } from '../../kit/metrics.ts';
-import { missingTable } from '../../kit/missing-table.ts';
-import { oneMore, pageOf } from '../../kit/page.ts';
-import { findRows } from '../../kit/records.ts';
-import { choice, limit, MOST_ROWS, names, object, objects, table, text } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { choice, count, names, object, objects, table, text } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { aggregate, readGroups } from '../../kit/aggregation/aggregate.ts';
+import { dateBuckets } from '../../kit/aggregation/buckets.ts';
+import { checkHaving, emptyValue, readMetrics } from '../../kit/aggregation/metrics.ts';
+import { headOf, oneMore, RESULT_BYTES } from '../../kit/answers/page.ts';
+import { withHints } from '../../kit/reading/hints.ts';
+import { requireFind } from '../../kit/reading/records.ts';
+import { missingTable, tableIfAny } from '../../kit/reading/tables.ts';
+
+/** A row is `{"a":1},` at least, so that no answer holds more: all groups need not be read to be cut. */
+const MOST_THAT_FIT = RESULT_BYTES / 8;
 
 /** SPEC "Limits": all groups unless `limit` says less, 2,000 at the most. */
 export const aggregateData = defineTool({
@@ -21,30 +25,23 @@ export const aggregateData = defineTool({
     having: object().optional(),
     dateBucket: choice(dateBuckets).optional(),
     order: text().optional(),
-    limit: limit(MOST_ROWS),
+    limit: count().optional(),
   },
   needs: ['mcp:view'],
   effect: 'read',
   async run(call, { table: className, groupBy = [], metrics: asked, dateBucket, having, limit: most, ...ask }) {
-    // Who may not read it learns nothing of its fields.
-    await findRows(call, className, { limit: 0 });
-    const schema = call.context.store.schema().tables.get(className);
+    await requireFind(call, className);
+    const schema = tableIfAny(call, className);
     if (!schema) return { results: [], ...missingTable(call, className) };
     const groups = readGroups(schema, groupBy, dateBucket);
     const metrics = readMetrics(schema, asked, groupBy);
     if (having) checkHaving(having, metrics);
-    const found = await aggregate(call, { table: schema, groups, metrics, having, ...ask, limit: oneMore(most) });
+    const read = most === undefined ? MOST_THAT_FIT : oneMore(most);
+    const found = await aggregate(call, { table: schema, groups, metrics, having, ...ask, limit: read });
     const { rows, timeZone } = found;
-    const isEmpty = groups.length === 0 && rows.length === 0 && !having && most > 0;
+    const isEmpty = groups.length === 0 && rows.length === 0 && !having && most !== 0;
     const all = isEmpty ? [Object.fromEntries(metrics.map((metric) => [metric.name, emptyValue(metric)]))] : rows;
-    const { results, nextSkip } = pageOf(all, { limit: most });
-    return {
-      results,
-      ...(nextSkip !== undefined && {
-        truncated: true,
-        hint: 'There are more groups: narrow where, or choose by order and having.',
-      }),
-      ...(timeZone !== undefined && { timeZone }),
-    };
+    const page = headOf(all, most ?? all.length, 'There are more groups: narrow where, or choose by order and having.');
+    return withHints(call, className, { where: ask.where }, { ...page, ...(timeZone !== undefined && { timeZone }) });
   },
 });

@@ -1,7 +1,8 @@
-import { missingTable } from '../../kit/missing-table.ts';
-import { countRows } from '../../kit/records.ts';
-import { object, table } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { object, table } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { withHints } from '../../kit/reading/hints.ts';
+import { countRows } from '../../kit/reading/records.ts';
+import { missingTable } from '../../kit/reading/tables.ts';
 
 /** Number of records that match, of those that the caller may find. */
 export const countData = defineTool({
@@ -12,6 +13,7 @@ export const countData = defineTool({
   needs: ['mcp:view'],
   effect: 'read',
   async run(call, { table: className, where }) {
-    return { count: await countRows(call, className, where), ...missingTable(call, className) };
+    const count = await countRows(call, className, where);
+    return withHints(call, className, { where }, { count, ...missingTable(call, className) });
   },
 });

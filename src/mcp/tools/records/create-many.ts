@@ -1,9 +1,9 @@
-import { withAdded } from '../../kit/added.ts';
-import { eachItem, reporter } from '../../kit/items.ts';
-import { outcomesAnswer } from '../../kit/outcomes.ts';
-import { createRow } from '../../kit/records.ts';
-import { flag, objects, table } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { flag, objects, table } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { eachItem, reporter } from '../../kit/answers/items.ts';
+import { outcomesAnswer } from '../../kit/answers/outcomes.ts';
+import { withAdded } from '../../kit/writing/added.ts';
+import { createRow, ignoredFlags } from '../../kit/writing/records.ts';
 
 /** SPEC "Agent-tool layer (MCP)": Create-Many; the flags count under the master key alone. */
 export const createMany = defineTool({
@@ -23,6 +23,6 @@ export const createMany = defineTool({
       const outcomes = await eachItem(data, reporter(call.services.log), async (fields) => ({
         ...(await createRow(call, className, fields, silence)),
       }));
-      return outcomesAnswer(outcomes);
+      return { ...outcomesAnswer(outcomes), ...ignoredFlags(call, silence) };
     }),
 });

@@ -1,7 +1,7 @@
-import { withAdded } from '../../kit/added.ts';
-import { createRow } from '../../kit/records.ts';
-import { flag, object, table } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { flag, object, table } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { withAdded } from '../../kit/writing/added.ts';
+import { createRow, ignoredFlags } from '../../kit/writing/records.ts';
 
 /** SPEC "Records: Create". */
 export const createRecord = defineTool({
@@ -12,5 +12,8 @@ export const createRecord = defineTool({
   needs: ['mcp:create'],
   effect: 'add',
   run: (call, { table: className, data, ...silence }) =>
-    withAdded(call, className, async () => ({ ...(await createRow(call, className, data, silence)) })),
+    withAdded(call, className, async () => ({
+      ...(await createRow(call, className, data, silence)),
+      ...ignoredFlags(call, silence),
+    })),
 });

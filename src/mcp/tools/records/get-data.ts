@@ -1,8 +1,8 @@
-import { missingTable } from '../../kit/missing-table.ts';
-import { oneMore, pageOf } from '../../kit/page.ts';
-import { findRows } from '../../kit/records.ts';
-import { limit, names, object, recordId, skip, table, text } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { limit, names, object, recordId, skip, table, text } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { withHints } from '../../kit/reading/hints.ts';
+import { findPage } from '../../kit/reading/records.ts';
+import { missingTable } from '../../kit/reading/tables.ts';
 
 /** SPEC "Agent-tool layer (MCP)": Get-Data. */
 export const getData = defineTool({
@@ -22,7 +22,7 @@ export const getData = defineTool({
   effect: 'read',
   async run(call, { table: className, objectId, where, limit: most, skip: from, ...ask }) {
     const sought = objectId === undefined ? where : { ...(where && { $and: [where] }), objectId };
-    const rows = await findRows(call, className, { ...ask, where: sought, skip: from, limit: oneMore(most) });
-    return { ...pageOf(rows, { skip: from, limit: most }), ...missingTable(call, className) };
+    const page = await findPage(call, className, { ...ask, where: sought, skip: from, limit: most });
+    return withHints(call, className, { where, ...ask }, { ...page, ...missingTable(call, className) });
   },
 });

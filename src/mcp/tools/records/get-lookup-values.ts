@@ -1,12 +1,15 @@
 import { ServiceError } from '../../../errors/fail.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { TableSchema } from '../../../schema/model.ts';
-import { oneMore, pageOf, RESULT_BYTES } from '../../kit/page.ts';
-import { badArguments, findRows, tableNamed, unseen } from '../../kit/records.ts';
-import { titleFieldsOf, titleOf } from '../../kit/titles.ts';
-import { askable, seen } from '../../kit/visible.ts';
-import { limit, names, text } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { limit, names, text } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { headOf, oneMore, RESULT_BYTES } from '../../kit/answers/page.ts';
+import { badArguments, unseen } from '../../kit/answers/refusals.ts';
+import { findRows } from '../../kit/reading/records.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
+import { askable, seen } from '../../kit/reading/visible.ts';
+import { contains } from '../../kit/search/texts.ts';
+import { titleFieldsOf, titleOf } from '../../kit/values/titles.ts';
 
 /** What is around the values of a table. */
 const FRAME_BYTES = 300;
@@ -55,7 +58,7 @@ async function valuesOf(
   const titles = askable(call, table, titleFieldsOf(table));
   const more = seen(call, table, ['SystemKey', 'Active']);
   const order = [...askable(call, table, ['SortOrder']), ...titles].join(',');
-  const where = search === undefined ? undefined : searched(titles, search);
+  const where = search === undefined ? undefined : { $or: titles.map((name) => contains(name, search)) };
   const ask = { where, keys: ['objectId', ...titles, ...more], order, limit: oneMore(most) };
   const rows = await findRows(call, table.className, ask);
   const values = rows.map((row) => ({
@@ -64,13 +67,7 @@ async function valuesOf(
     ...(typeof row.SystemKey === 'string' && { SystemKey: row.SystemKey }),
     ...(row.Active === false && { Active: false }),
   }));
-  const { results, nextSkip, truncated } = pageOf(values, { limit: most }, Math.max(bytes, 0));
-  if (nextSkip === undefined && truncated === undefined) return { values: results };
-  return { values: results, truncated: true, hint: 'There are more: narrow them with search, or ask for fewer tables.' };
-}
-
-/** A number holds no part of a text. */
-function searched(titles: readonly string[], search: string): JsonObject {
-  const pattern = { $regex: search.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'), $options: 'i' };
-  return { $or: titles.map((name) => ({ [name]: pattern })) };
+  const hint = 'There are more: narrow them with search, or ask for fewer tables.';
+  const { results, ...rest } = headOf(values, most, hint, Math.max(bytes, 0));
+  return { values: results, ...rest };
 }

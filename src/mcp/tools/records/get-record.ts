@@ -1,8 +1,10 @@
 import type { JsonValue } from '../../../kernel/json.ts';
-import { getRow, type Row, tableNamed } from '../../kit/records.ts';
-import { namedPointer } from '../../kit/titles.ts';
-import { names, objectId, table } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { names, objectId, table } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { getRow } from '../../kit/reading/records.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
+import { withoutUnasked } from '../../kit/reading/without-unasked.ts';
+import { namedPointer } from '../../kit/values/titles.ts';
 
 /** Without `include` each linked record is a Pointer with its name; those of `include` are whole. */
 export const getRecord = defineTool({
@@ -14,10 +16,9 @@ export const getRecord = defineTool({
   effect: 'read',
   async run(call, { table: className, objectId: id, keys, include }) {
     tableNamed(call, className);
-    if (include) return getRow(call, className, id, { keys, include });
-    const row = await getRow(call, className, id, { keys, include: ['*'] });
-    return Object.fromEntries(
-      Object.entries(row).map(([name, value]): [string, JsonValue] => [name, namedPointer(value)]),
-    ) as Row;
+    const row = await getRow(call, className, id, { keys, include: include ?? ['*'] });
+    const [shown = row] = withoutUnasked([row], keys);
+    if (include) return shown;
+    return Object.fromEntries(Object.entries(shown).map(([name, value]): [string, JsonValue] => [name, namedPointer(value)]));
   },
 });

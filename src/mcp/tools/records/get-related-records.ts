@@ -1,12 +1,14 @@
 import { serviceError } from '../../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
-import { pageOf, RESULT_BYTES } from '../../kit/page.ts';
-import { badArguments, countRows, findRows, getRow, tableNamed, unless, unseen } from '../../kit/records.ts';
-import { pointingAt, type Referrer, referrersOf } from '../../kit/related.ts';
-import { titleFieldsOf, titleOf } from '../../kit/titles.ts';
-import { seen } from '../../kit/visible.ts';
-import { limit, names, objectId, table } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { limit, names, objectId, table } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { pageOf, RESULT_BYTES } from '../../kit/answers/page.ts';
+import { badArguments, unless, unseen } from '../../kit/answers/refusals.ts';
+import { countRows, findRows, getRow } from '../../kit/reading/records.ts';
+import { pointingAt, type Referrer, referrersOf } from '../../kit/reading/related.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
+import { seen } from '../../kit/reading/visible.ts';
+import { titleFieldsOf, titleOf } from '../../kit/values/titles.ts';
 
 /** What is around the records of a table. */
 const FRAME_BYTES = 300;
@@ -23,7 +25,7 @@ export const getRelatedRecords = defineTool({
     const pointedAt = tableNamed(call, className);
     const keys = ['objectId', ...seen(call, pointedAt, titleFieldsOf(pointedAt))];
     const record = await getRow(call, className, id, { keys });
-    const referrers = wanted(referrersOf(call.context.store.schema(), className), className, relatedTables);
+    const referrers = wanted(referrersOf(call, className), className, relatedTables);
     const results: JsonObject[] = [];
     const left: { [Why in 'hidden' | 'tookTooLong']?: string[] } = {};
     let bytes = RESULT_BYTES - referrers.length * FRAME_BYTES;

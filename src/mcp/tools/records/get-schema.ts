@@ -1,18 +1,19 @@
 import type { JsonValue } from '../../../kernel/json.ts';
 import { listSchemas, getSchema as readSchema } from '../../../records/index.ts';
-import { isBlocked, type SchemaRecord, tablesView, tableView } from '../../kit/schema-view.ts';
-import { flag, text } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { flag, text } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { isBlocked, SCHEMA_BYTES, type SchemaRecord, tablesView, tableView } from '../../kit/schema/view.ts';
 
 /** SPEC "Agent-tool layer (MCP)": Get-Schema; `{}` for blocked system tables. */
 export const getSchema = defineTool({
   name: 'Get-Schema',
   group: 'records',
   description:
-    'Tables, fields, types, labels and permissions of this system; call first, before any write. Without className returns every table (large): prefer tablesNameOnly, then one className.',
+    'Call first, before any write. With className one table: fields {name: {type, targetClass, dictionary (label)}}, permissions, indexes, timeline, triggers. Without it all tables with their fields (large): prefer tablesNameOnly (names alone), then one className.',
   input: { className: text(128).optional(), tablesNameOnly: flag().optional() },
   needs: ['mcp:view'],
   effect: 'read',
+  answerBytes: SCHEMA_BYTES,
   async run(call, { className, tablesNameOnly = false }): Promise<JsonValue> {
     if (className === undefined) {
       const { results } = JSON.parse(await listSchemas(call.context, !tablesNameOnly)) as { results: SchemaRecord[] };

@@ -2,12 +2,14 @@ import { serviceError } from '../../../errors/fail.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { listSchemas } from '../../../records/index.ts';
 import type { TableSchema } from '../../../schema/model.ts';
-import { badArguments, tableNamed, unless, unseen } from '../../kit/records.ts';
-import type { SchemaRecord } from '../../kit/schema-view.ts';
-import { fillRates, sizeOf } from '../../kit/stats.ts';
-import { askable } from '../../kit/visible.ts';
-import { names } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { names } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { fillRates, sizeOf } from '../../kit/aggregation/stats.ts';
+import { badArguments, unless, unseen } from '../../kit/answers/refusals.ts';
+import { requireFind } from '../../kit/reading/records.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
+import { askable } from '../../kit/reading/visible.ts';
+import type { SchemaRecord } from '../../kit/schema/view.ts';
 
 /** Milliseconds after which no further table is counted: a call has a minute. */
 const TIME = 25_000;
@@ -35,6 +37,9 @@ export const getTableStats = defineTool({
       if (typeof found === 'string') left[found] = [...(left[found] ?? []), table.className];
       else if (tables !== undefined || found.rows !== 0) results.push(found);
     }
+    const [first] = wanted;
+    // Who sees none of the tables that he named is refused by the first, as by any other read of it.
+    if (tables && first && left.hidden?.length === wanted.length) await requireFind(call, first.className);
     return { results, ...left };
   },
 });

@@ -1,4 +1,4 @@
-import type { Tool } from '../tool.ts';
+import type { Tool } from '../../definition/tool.ts';
 import { aggregateData } from './aggregate-data.ts';
 import { countData } from './count-data.ts';
 import { createMany } from './create-many.ts';

@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject } from '../../../kernel/json.ts';
-import { withAdded } from '../../kit/added.ts';
-import { eachItem, reporter } from '../../kit/items.ts';
-import { outcomesAnswer } from '../../kit/outcomes.ts';
-import { badArguments, updateRow } from '../../kit/records.ts';
-import { flag, objects, table } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { flag, objects, table } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { eachItem, reporter } from '../../kit/answers/items.ts';
+import { outcomesAnswer } from '../../kit/answers/outcomes.ts';
+import { badArguments } from '../../kit/answers/refusals.ts';
+import { withAdded } from '../../kit/writing/added.ts';
+import { ignoredFlags, updateRow } from '../../kit/writing/records.ts';
 
 /** As Create-Many: each update has its own outcome. */
 export const updateMany = defineTool({
@@ -25,7 +26,7 @@ export const updateMany = defineTool({
       const outcomes = await eachItem(read, reporter(call.services.log), ({ objectId, data }) =>
         updateRow(call, className, objectId, data, silence),
       );
-      return outcomesAnswer(outcomes);
+      return { ...outcomesAnswer(outcomes), ...ignoredFlags(call, silence) };
     });
   },
 });

@@ -1,11 +1,11 @@
 import type { OnlyIf } from '../../../records/index.ts';
 import { fieldOf } from '../../../schema/model.ts';
 import { parseIsoDate } from '../../../values/index.ts';
-import { withAdded } from '../../kit/added.ts';
-import { RESULT_BYTES } from '../../kit/page.ts';
-import { updateRow } from '../../kit/records.ts';
-import { flag, instant, object, objectId, table } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { flag, instant, object, objectId, table } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { RESULT_BYTES } from '../../kit/answers/page.ts';
+import { withAdded } from '../../kit/writing/added.ts';
+import { ignoredFlags, updateRow } from '../../kit/writing/records.ts';
 
 /** SPEC "Records: Update", "Field operators on update"; `ifUpdatedAt`: only as long as nobody has written since. */
 export const updateRecord = defineTool({
@@ -23,12 +23,14 @@ export const updateRecord = defineTool({
   needs: ['mcp:update'],
   effect: 'change',
   run: (call, { table: className, objectId: id, data, ifUpdatedAt, ...silence }) => {
+    const ignored = ignoredFlags(call, silence);
     const onlyIf = ifUpdatedAt === undefined ? undefined : unchangedSince(parseIsoDate(ifUpdatedAt));
     return withAdded(call, className, async () => {
       const { updatedAt = null, objectId: own, ...made } = await updateRow(call, className, id, data, { ...silence, onlyIf });
       // What operators made of a long list may be more than an answer holds.
-      if (Buffer.byteLength(JSON.stringify(made)) > RESULT_BYTES / 2) return { updatedAt, objectId: own, truncated: true };
-      return { updatedAt, objectId: own, ...made };
+      if (Buffer.byteLength(JSON.stringify(made)) > RESULT_BYTES / 2)
+        return { updatedAt, objectId: own, truncated: true, ...ignored };
+      return { updatedAt, objectId: own, ...made, ...ignored };
     });
   },
 });

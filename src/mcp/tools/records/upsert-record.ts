@@ -1,10 +1,12 @@
 import { canonicalJson, type JsonObject } from '../../../kernel/json.ts';
-import { withAdded } from '../../kit/added.ts';
-import { matchOf } from '../../kit/match.ts';
-import { badArguments, createRow, findRows, updateRow } from '../../kit/records.ts';
-import { inTurn } from '../../kit/turns.ts';
-import { names, object, table } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { names, object, table } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { badArguments } from '../../kit/answers/refusals.ts';
+import { findRows, requireFind } from '../../kit/reading/records.ts';
+import { withAdded } from '../../kit/writing/added.ts';
+import { matchOf } from '../../kit/writing/match.ts';
+import { createRow, updateRow } from '../../kit/writing/records.ts';
+import { inTurn } from '../../kit/writing/turns.ts';
 
 /** So many of the records that match are named. */
 const NAMED = 5;
@@ -19,8 +21,7 @@ export const upsertRecord = defineTool({
   effect: 'change',
   isIdempotent: true,
   async run(call, { table: className, matchOn, data }) {
-    // Who may not read it learns nothing of its fields.
-    await findRows(call, className, { limit: 0 });
+    await requireFind(call, className);
     const where = matchOf(call, className, matchOn, data);
     // Of two calls for one new record the second finds what the first has made. Calls to other processes do not wait.
     return inTurn(call, `${className} ${canonicalJson(where)}`, () =>

@@ -1,6 +1,6 @@
-import { validate } from '../../kit/validate.ts';
-import { objects, table } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { objects, table } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { validate } from '../../kit/writing/validate.ts';
 
 /** What creating the records would meet with; nothing is written. */
 export const validateRecords = defineTool({

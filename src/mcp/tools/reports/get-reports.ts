@@ -1,10 +1,11 @@
-import { briefly, briefOf } from '../../kit/brief.ts';
-import { oneMore, pageOf } from '../../kit/page.ts';
-import { findRows, tableNamed } from '../../kit/records.ts';
-import { contains } from '../../kit/search-fields.ts';
-import { limit, table as tableName, text } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
-import { REPORTS } from './report.ts';
+import { limit, table as tableName, text } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { headOf, oneMore } from '../../kit/answers/page.ts';
+import { briefly, briefOf } from '../../kit/reading/brief.ts';
+import { findRows } from '../../kit/reading/records.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
+import { REPORTS } from '../../kit/reports/report.ts';
+import { contains } from '../../kit/search/texts.ts';
 
 const shown = ['Name', 'Description', 'table', 'keys', 'where', 'order', 'groupBy', 'Shared', 'OwnerId'];
 
@@ -28,10 +29,7 @@ export const getReports = defineTool({
       order: 'Name',
       limit: oneMore(most),
     });
-    const { nextSkip, ...page } = pageOf(
-      rows.map((row) => briefOf(row, shown)),
-      { limit: most },
-    );
-    return { ...page, ...(nextSkip !== undefined && { truncated: true, hint: 'There are more: use search, table or limit.' }) };
+    const reports = rows.map((row) => briefOf(row, shown));
+    return headOf(reports, most, 'There are more: use search, table or limit.');
   },
 });

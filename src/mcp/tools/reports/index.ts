@@ -1,4 +1,4 @@
-import type { Tool } from '../tool.ts';
+import type { Tool } from '../../definition/tool.ts';
 import { getReports } from './get-reports.ts';
 import { runReport } from './run-report.ts';
 import { saveReport } from './save-report.ts';

@@ -1,14 +1,16 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { isDefaultField } from '../../../schema/change.ts';
 import { rootOf } from '../../../schema/naming.ts';
-import { briefly, briefOf } from '../../kit/brief.ts';
-import { oneMore, pageOf } from '../../kit/page.ts';
-import { findRows, tableNamed } from '../../kit/records.ts';
-import { seen } from '../../kit/visible.ts';
-import { limit, object, recordId, skip } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
-import { runGroups } from './groups.ts';
-import { checkReport, REPORTS, type Report, readReport } from './report.ts';
+import { limit, object, recordId, skip } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { oneMore, pageOf } from '../../kit/answers/page.ts';
+import { briefly, briefOf } from '../../kit/reading/brief.ts';
+import { withHints } from '../../kit/reading/hints.ts';
+import { findRows } from '../../kit/reading/records.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
+import { seen } from '../../kit/reading/visible.ts';
+import { runGroups } from '../../kit/reports/groups.ts';
+import { checkReport, REPORTS, type Report, readReport } from '../../kit/reports/report.ts';
 
 /** Runs with the caller's rights on the report's table. */
 export const runReport = defineTool({
@@ -19,6 +21,7 @@ export const runReport = defineTool({
   needs: ['mcp:view'],
   effect: 'read',
   about: REPORTS,
+  listedBy: 'Get-Reports',
   async run(call, { reportId, where: extra, limit: most, skip: from }) {
     const { row, ...saved } = await readReport(call, reportId);
     const wheres = [saved.where, extra].filter((where) => where !== undefined);
@@ -27,12 +30,13 @@ export const runReport = defineTool({
     const part = { skip: from, limit: oneMore(most) };
     const { results, hidden } =
       report.groupBy.length > 0 ? await runGroups(call, report, part) : await runRows(call, report, part);
-    return {
+    const answer = {
       ...(row.Name !== undefined && { name: row.Name }),
       table: report.table,
       ...pageOf(results, { skip: from, limit: most }),
       ...(hidden.length > 0 && { hidden }),
     };
+    return withHints(call, report.table, { where: report.where }, answer);
   },
 });
 

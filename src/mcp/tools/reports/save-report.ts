@@ -1,9 +1,9 @@
-import { callerId, userPointer } from '../../kit/people.ts';
-import { createRow, updateRow } from '../../kit/records.ts';
-import { hasField } from '../../kit/table-fields.ts';
-import { names, object, recordId, table as tableName, text } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
-import { checkReport, REPORTS } from './report.ts';
+import { names, object, recordId, table as tableName, text } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { callerId, userPointer } from '../../kit/people/users.ts';
+import { hasField } from '../../kit/reading/tables.ts';
+import { checkReport, REPORTS } from '../../kit/reports/report.ts';
+import { createRow, updateRow } from '../../kit/writing/records.ts';
 
 /** SPEC "Other system tables": `_DynamicQueries`. */
 export const saveReport = defineTool({
@@ -22,6 +22,7 @@ export const saveReport = defineTool({
   needs: ['mcp:create', 'mcp:update'],
   effect: 'change',
   about: REPORTS,
+  listedBy: 'Get-Reports',
   async run(call, { reportId, name, table, keys = [], where, order, groupBy = [] }) {
     await checkReport(call, { table, keys, where, order, groupBy });
     const data = { Name: name, table, keys, where: where ?? null, order: order ?? null, groupBy };

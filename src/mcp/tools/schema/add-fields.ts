@@ -1,9 +1,9 @@
 import { updateSchema } from '../../../records/index.ts';
-import { tableNamed } from '../../kit/records.ts';
+import { objects, table } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
 import { labelWrites } from '../../kit/schema/dictionary.ts';
-import { MOST_FIELDS, missingTargets, readFields, withSchemaAdvice } from '../../kit/schema/fields.ts';
-import { objects, table } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { MOST_FIELDS, missingTargets, readFields } from '../../kit/schema/fields.ts';
 
 /** SPEC "Schemas: Add a field", with labels in the same commit. A field that is there with its type is passed over, with its label. */
 export const addFields = defineTool({
@@ -22,7 +22,7 @@ export const addFields = defineTool({
     const added = names.filter((name) => !before.has(name));
     const passedOver = names.filter((name) => before.has(name));
     const rows = await labelWrites(store, className, new Map([...labels].filter(([name]) => !before.has(name))));
-    await withSchemaAdvice(() => updateSchema(call.context, className, { fields: definitions }, rows));
+    await updateSchema(call.context, className, { fields: definitions }, rows);
     const warnings = missingTargets(store.schema(), definitions);
     return { className, added, ...(passedOver.length > 0 && { passedOver }), ...(warnings.length > 0 && { warnings }) };
   },

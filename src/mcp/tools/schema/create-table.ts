@@ -2,12 +2,12 @@ import { serviceError } from '../../../errors/fail.ts';
 import { createSchema } from '../../../records/index.ts';
 import { isDefaultField } from '../../../schema/change.ts';
 import { readTableDefaults } from '../../../systems/index.ts';
+import { flag, objects, table, text } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
 import { advise } from '../../errors/advice.ts';
+import { allRoleNames } from '../../kit/people/roles.ts';
 import { labelWrites, TABLE_ITSELF } from '../../kit/schema/dictionary.ts';
-import { labelOf, MOST_FIELDS, missingTargets, readFields, withSchemaAdvice } from '../../kit/schema/fields.ts';
-import { roleNames } from '../../kit/schema/roles.ts';
-import { flag, objects, table, text } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { labelOf, MOST_FIELDS, missingTargets, readFields } from '../../kit/schema/fields.ts';
 
 /** SPEC "Schema record": a table of this tool starts with a default CLP. Table, permissions and labels are one commit. */
 export const createTable = defineTool({
@@ -26,7 +26,7 @@ export const createTable = defineTool({
   async run({ context }, { className, label = '', fields: sent = [], timeline = false }) {
     if (className.startsWith('_')) throw ownName(className);
     const { definitions, labels } = readFields(sent);
-    const defaults = await readTableDefaults(new Set(await roleNames(context)));
+    const defaults = await readTableDefaults(new Set(await allRoleNames(context)));
     const { classLevelPermissions } = defaults;
     const told = new Map([[TABLE_ITSELF, labelOf(label, 'label')], ...defaults.labels, ...labels]);
     const body = {
@@ -36,7 +36,7 @@ export const createTable = defineTool({
       ...(timeline && { timeline: { displayFields: {}, index: {} } }),
     };
     const rows = await labelWrites(context.store, className, told);
-    await withSchemaAdvice(() => createSchema(context, className, body, rows));
+    await createSchema(context, className, body, rows);
     const { tables } = context.store.schema();
     const warnings = missingTargets(context.store.schema(), definitions);
     return {

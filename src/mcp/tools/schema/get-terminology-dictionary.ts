@@ -2,14 +2,14 @@ import { mayKnowTable } from '../../../access/index.ts';
 import { type JsonObject, own } from '../../../kernel/json.ts';
 import { getSchema } from '../../../records/index.ts';
 import { isHidden } from '../../../schema/system-tables.ts';
-import { RESULT_BYTES } from '../../kit/page.ts';
-import { findRows } from '../../kit/records.ts';
+import { names } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { RESULT_BYTES } from '../../kit/answers/page.ts';
+import { withinBytes } from '../../kit/answers/within-bytes.ts';
+import { findRows } from '../../kit/reading/records.ts';
 import { DICTIONARY, type DictionaryRow } from '../../kit/schema/dictionary.ts';
 import { MOST_TERMS, TERMS, termsOf } from '../../kit/schema/terms.ts';
-import { withinBytes } from '../../kit/schema/within-bytes.ts';
-import { fieldsOf, isBlocked, type SchemaRecord } from '../../kit/schema-view.ts';
-import { names } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { fieldsOf, isBlocked, type SchemaRecord } from '../../kit/schema/view.ts';
 
 /** Rows of terms, those included that stand for themselves, and of tables' own labels. */
 const MOST_ROWS = 5 * MOST_TERMS;

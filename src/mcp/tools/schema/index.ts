@@ -1,4 +1,4 @@
-import type { Tool } from '../tool.ts';
+import type { Tool } from '../../definition/tool.ts';
 import { addFields } from './add-fields.ts';
 import { createTable } from './create-table.ts';
 import { getTerminologyDictionary } from './get-terminology-dictionary.ts';

@@ -1,11 +1,12 @@
 import { writeTogether } from '../../../records/index.ts';
 import { isDescribed } from '../../../schema/system-tables.ts';
-import { badArguments, tableNamed } from '../../kit/records.ts';
+import { object, table } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { badArguments } from '../../kit/answers/refusals.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
 import { labelWrites } from '../../kit/schema/dictionary.ts';
 import { labelOf } from '../../kit/schema/fields.ts';
-import { inTurn } from '../../kit/turns.ts';
-import { object, table } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { inTurn } from '../../kit/writing/turns.ts';
 
 /** Labels of one call: an answer names their fields. */
 const MOST_LABELS = 300;

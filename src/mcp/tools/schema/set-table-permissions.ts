@@ -1,13 +1,14 @@
-import { requireSchemaChange } from '../../../access/index.ts';
+import { permissionEffect, requireSchemaChange } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { updateSchema } from '../../../records/index.ts';
 import { planTableChange } from '../../../schema/definition.ts';
 import { type ClpAction, clpActions } from '../../../schema/model.ts';
-import { badArguments, tableNamed } from '../../kit/records.ts';
+import { flag, object, table } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { badArguments } from '../../kit/answers/refusals.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
 import { readEntities } from '../../kit/schema/entities.ts';
-import { inTurn } from '../../kit/turns.ts';
-import { flag, object, table } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { inTurn } from '../../kit/writing/turns.ts';
 
 /** SPEC "Schema record": classLevelPermissions. Actions that are not sent stay, and so do the rules about fields. */
 export const setTablePermissions = defineTool({
@@ -70,12 +71,19 @@ function differences(one: JsonObject, other: JsonObject): JsonObject {
   return Object.fromEntries(found.filter(([, entities]) => entities.length > 0));
 }
 
-/** Who administers by signing in can no longer do so where the table is closed to his role. */
+/** What changes nothing; and who administers by signing in can no longer do so where the table is closed to his role. */
 function warningsOf(className: string, after: JsonObject, taken: JsonObject): string[] {
   const isLost = (action: string) => (taken[action] as string[] | undefined)?.includes('role:Admin') === true;
   const lost = ['find', 'get', 'update'].filter(isLost);
   const closed = Object.keys(after).filter((action) => Object.keys(after[action] as JsonObject).length === 0);
+  const having = (effect: string) =>
+    Object.keys(after).filter((action) => permissionEffect(className, action as ClpAction) === effect);
+  const [none, some] = [having('none'), having('forAdministrators')];
   return [
+    ...(none.length > 0 ? [`On ${className} the permissions of ${none.join(', ')} have no effect: the service decides`] : []),
+    ...(some.length > 0
+      ? [`On ${className} the permissions of ${some.join(', ')} count for agents of administrators alone`]
+      : []),
     ...(lost.length > 0 ? [`Members of Admin lose ${lost.join(', ')} on ${className}`] : []),
     ...(closed.length > 0 ? [`Nobody but keys may ${closed.join(', ')} on ${className}`] : []),
   ];

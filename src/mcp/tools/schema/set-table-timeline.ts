@@ -2,9 +2,10 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { updateSchema } from '../../../records/index.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { isDescribed, isLog } from '../../../schema/system-tables.ts';
-import { badArguments, tableNamed } from '../../kit/records.ts';
-import { flag, object, table } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { flag, object, table } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { badArguments } from '../../kit/answers/refusals.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
 
 /** SPEC "Schema record": timeline. What is not sent of its fields stays. */
 export const setTableTimeline = defineTool({

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { writeTogether } from '../../../records/index.ts';
-import { badArguments } from '../../kit/records.ts';
+import { object } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { badArguments } from '../../kit/answers/refusals.ts';
 import { DICTIONARY, dictionaryRows } from '../../kit/schema/dictionary.ts';
 import { labelOf, MOST_LABEL } from '../../kit/schema/fields.ts';
 import { MOST_TERMS, TERMS, termWrites } from '../../kit/schema/terms.ts';
-import { inTurn } from '../../kit/turns.ts';
-import { object } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { inTurn } from '../../kit/writing/turns.ts';
 
 /** SPEC "Agent-tool layer (MCP)": full replacement, not merge; an unsent term returns to identity. One commit. */
 export const setTerminologyDictionary = defineTool({

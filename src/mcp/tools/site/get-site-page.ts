@@ -1,12 +1,12 @@
 import type { JsonValue } from '../../../kernel/json.ts';
-import { RESULT_BYTES } from '../../kit/page.ts';
-import { badArguments } from '../../kit/records.ts';
+import { siteId, text } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { RESULT_BYTES } from '../../kit/answers/page.ts';
+import { badArguments } from '../../kit/answers/refusals.ts';
 import { findComponent, mapTexts } from '../../kit/site/components.ts';
 import { cutText, outline } from '../../kit/site/outline.ts';
 import { readPage } from '../../kit/site/page.ts';
 import { PAGES } from '../../kit/site/tables.ts';
-import { siteId, text } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
 
 const head = ['Name', 'Title', 'Description', 'Route', 'table', 'SiteId', 'Published'];
 

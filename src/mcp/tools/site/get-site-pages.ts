@@ -1,12 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../kernel/json.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { storageOf } from '../../../values/index.ts';
-import { pageOf, RESULT_BYTES } from '../../kit/page.ts';
-import { findRows, pointer, type Row, tableNamed, unless, unseen } from '../../kit/records.ts';
+import { flag, siteId, text } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { pageOf, RESULT_BYTES } from '../../kit/answers/page.ts';
+import { unless, unseen } from '../../kit/answers/refusals.ts';
+import { findRows, type Row } from '../../kit/reading/records.ts';
+import { absentOf, tableNamed } from '../../kit/reading/tables.ts';
 import { MENUS, PAGES } from '../../kit/site/tables.ts';
-import { titleOf } from '../../kit/titles.ts';
-import { flag, siteId, text } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { titleOf } from '../../kit/values/titles.ts';
+import { pointer } from '../../kit/values/wire.ts';
 
 const MOST_PAGES = 1_000;
 const FRAME_BYTES = 2_000;
@@ -26,6 +29,8 @@ export const getSitePages = defineTool({
     const pages = await read(call, PAGES, where, keys, 'SortOrder,Name');
     const bytes = RESULT_BYTES - FRAME_BYTES;
     if (!menus) return listed(pages, bytes);
+    const missing = absentOf(call, [MENUS]);
+    if (missing.length > 0) return { ...listed(pages, bytes), missing };
     const found = await unless(unseen, null, () => read(call, MENUS, ofSite(site), menuKeys, 'Name'));
     return { ...listed(pages, bytes / 2), ...(found ? { menus: listed(found, bytes / 2) } : { hidden: [MENUS] }) };
   },

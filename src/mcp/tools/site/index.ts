@@ -1,4 +1,4 @@
-import type { Tool } from '../tool.ts';
+import type { Tool } from '../../definition/tool.ts';
 import { getSitePage } from './get-site-page.ts';
 import { getSitePages } from './get-site-pages.ts';
 import { replaceTerms } from './replace-terms.ts';

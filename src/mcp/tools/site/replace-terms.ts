@@ -1,17 +1,19 @@
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
-import { badArguments } from '../../kit/records.ts';
+import { flag, object, siteId } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { badArguments } from '../../kit/answers/refusals.ts';
 import { readPage } from '../../kit/site/page.ts';
 import { replaceInPage } from '../../kit/site/replace.ts';
 import { PAGES } from '../../kit/site/tables.ts';
 import { writeVersioned } from '../../kit/site/versions.ts';
-import { flag, object, siteId } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
 
 const MOST_REPLACEMENTS = 200;
 const MOST_TERM = 200;
 /** Characters of the terms times bytes of the page: what the search may cost. */
 const MOST_WORK = 1_000_000_000;
 const MOST_PLACES = 100;
+/** Words and places that are told of what was not replaced. */
+const MOST_LEFT = 20;
 
 /** The page's own texts that people read. */
 const own = ['Name', 'Title', 'Description'];
@@ -35,8 +37,8 @@ export const replaceTerms = defineTool({
     });
     const work = [...terms.keys()].join('').length * Buffer.byteLength(JSON.stringify(components));
     if (work > MOST_WORK) badArguments('replacements are too many for a page of this size: send fewer at once');
-    const { data, places, byTerm } = replaceInPage(new Map(texts), components, terms);
-    const replaced = [...byTerm.values()].reduce((sum, count) => sum + count, 0);
+    const { data, places, byTerm, left, leftPlaces } = replaceInPage(new Map(texts), components, terms);
+    const replaced = sumOf(byTerm);
     const version = replaced > 0 ? await writeVersioned(call, page, data, dryRun) : page.version;
     return {
       pageId,
@@ -44,9 +46,22 @@ export const replaceTerms = defineTool({
       replaced,
       terms: Object.fromEntries(byTerm),
       places: places.slice(0, MOST_PLACES),
+      ...(left.size > 0 && { notReplaced: notReplaced(left, leftPlaces) }),
     };
   },
 });
+
+const sumOf = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((sum, count) => sum + count, 0);
+
+function notReplaced(words: ReadonlyMap<string, number>, places: readonly string[]): JsonObject {
+  const most = [...words].sort(([, a], [, b]) => b - a).slice(0, MOST_LEFT);
+  return {
+    count: sumOf(words),
+    words: Object.fromEntries(most),
+    places: places.slice(0, MOST_LEFT),
+    hint: 'Words with prefixes stay. Send those that should change as terms of their own.',
+  };
+}
 
 function readTerms(replacements: JsonObject): Map<string, string> {
   const entries = Object.entries(replacements);

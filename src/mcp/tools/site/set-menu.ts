@@ -1,9 +1,9 @@
-import { fit } from '../../kit/page.ts';
+import { flag, objects, siteId, text } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { fit } from '../../kit/answers/page.ts';
 import { MOST_ITEMS, readMenu, requirePages, storedEntries } from '../../kit/site/menu.ts';
 import { MENUS } from '../../kit/site/tables.ts';
 import { readVersioned, requireVersion, writeVersioned } from '../../kit/site/versions.ts';
-import { flag, objects, siteId, text } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
 
 const ENTRIES_BYTES = 15_000;
 

@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../../kernel/json.ts';
-import { fit } from '../../kit/page.ts';
+import { flag, objects, siteId, text } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { fit } from '../../kit/answers/page.ts';
 import { applyOperation } from '../../kit/site/apply.ts';
 import { sizeOf } from '../../kit/site/components.ts';
 import { readOperation } from '../../kit/site/operations.ts';
 import { readPage, requireFit } from '../../kit/site/page.ts';
 import { PAGES } from '../../kit/site/tables.ts';
 import { requireVersion, writeVersioned } from '../../kit/site/versions.ts';
-import { flag, objects, siteId, text } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
 
 const MOST_OPERATIONS = 100;
 const CHANGES_BYTES = 40_000;

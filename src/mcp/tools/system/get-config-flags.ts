@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../kernel/json.ts';
-import { knownFlags } from '../../kit/known-flags.ts';
-import { pageOf } from '../../kit/page.ts';
-import { findRows } from '../../kit/records.ts';
-import { text } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { text } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { pageOf } from '../../kit/answers/page.ts';
+import { findRows } from '../../kit/reading/records.ts';
+import { knownFlags } from '../../kit/system/known-flags.ts';
 
 /** Rows of `Config` that are looked at. */
 const MOST = 2_000;

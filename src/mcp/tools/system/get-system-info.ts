@@ -2,13 +2,13 @@ import { own } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { configFlag } from '../../../records/index.ts';
 import { agentSwitches } from '../../../users/index.ts';
-import { RESULT_BYTES } from '../../kit/page.ts';
-import { unless } from '../../kit/records.ts';
-import { knownTables } from '../../kit/role-rights.ts';
-import { timeZoneOf } from '../../kit/time-zone.ts';
-import { serviceVersion } from '../../kit/version.ts';
-import { MOST_RECORDS, MOST_ROWS } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { MOST_RECORDS, MOST_ROWS } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { RESULT_BYTES } from '../../kit/answers/page.ts';
+import { unless } from '../../kit/answers/refusals.ts';
+import { knownTables } from '../../kit/people/role-rights.ts';
+import { timeZoneOf } from '../../kit/time/time-zone.ts';
+import { serviceVersion } from '../../version.ts';
 
 const LARGE = 'allowAllFiles';
 

@@ -1,4 +1,4 @@
-import type { Tool } from '../tool.ts';
+import type { Tool } from '../../definition/tool.ts';
 import { getConfigFlags } from './get-config-flags.ts';
 import { getSystemInfo } from './get-system-info.ts';
 import { setConfigFlag } from './set-config-flag.ts';

@@ -1,9 +1,11 @@
 import { fail } from '../../../errors/fail.ts';
 import { isJsonObject, type JsonObject } from '../../../kernel/json.ts';
-import { faultOf } from '../../kit/known-flags.ts';
-import { badArguments, createRow, findRows, updateRow } from '../../kit/records.ts';
-import { flag, object, text } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { flag, object, text } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { badArguments } from '../../kit/answers/refusals.ts';
+import { findRows } from '../../kit/reading/records.ts';
+import { faultOf } from '../../kit/system/known-flags.ts';
+import { createRow, updateRow } from '../../kit/writing/records.ts';
 
 /** SPEC "`Config`". */
 export const setConfigFlag = defineTool({

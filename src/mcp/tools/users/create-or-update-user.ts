@@ -1,15 +1,12 @@
 import { z } from 'zod';
-import { authorize } from '../../../access/index.ts';
-import { ServiceError } from '../../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
-import { updateSchema } from '../../../records/index.ts';
-import { tableOf } from '../../../schema/model.ts';
-import { settledType } from '../../../schema/system-tables.ts';
-import { advise } from '../../errors/advice.ts';
-import { badArguments, createRow, getRow, updateRow } from '../../kit/records.ts';
-import { flag, objectId, text } from '../parameters.ts';
-import { tell } from '../schema.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { flag, objectId, text } from '../../definition/parameters.ts';
+import { tell } from '../../definition/schema.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { badArguments } from '../../kit/answers/refusals.ts';
+import { requireAnotherAdmin } from '../../kit/people/last-admin.ts';
+import { getRow } from '../../kit/reading/records.ts';
+import { createRow, updateRow } from '../../kit/writing/records.ts';
 
 /** A text that may be empty, to take what is there away. */
 const words = () => tell(z.string().max(1_000), { type: 'string' }).optional();
@@ -36,33 +33,16 @@ export const createOrUpdateUser = defineTool({
   isAdvanced: true,
   effect: 'change',
   about: '_User',
+  listedBy: 'Get-all-Users',
   async run(call, { objectId: id, ...sent }) {
     const fields = Object.fromEntries(
       Object.entries(sent).filter((entry): entry is [string, string | boolean] => entry[1] !== undefined),
     );
-    try {
-      return id === undefined ? await create(call, fields) : await change(call, id, fields);
-    } catch (error) {
-      throw error instanceof ServiceError && (error.key === 'usernameTaken' || error.key === 'emailTaken')
-        ? advise(error, { expected: 'To change that user send his objectId', next: 'Get-all-Users' })
-        : error;
-    }
+    return id === undefined ? create(call, fields) : change(call, id, fields);
   },
 });
 
-/** Some fields of users come to be when they are first written (SPEC "`_User`"), which permissions to write users do not give. */
-async function addMissing({ context }: ToolCall, action: 'create' | 'update', fields: JsonObject): Promise<void> {
-  const table = tableOf(context.store.schema(), '_User');
-  if (authorize(context.principal, action, table).mayAddField) return;
-  const missing = Object.keys(fields).flatMap((name) => {
-    const type = table.fields.has(name) ? undefined : settledType('_User', name);
-    return type === undefined ? [] : [[name, { type }] as const];
-  });
-  if (missing.length > 0) await updateSchema(context, '_User', { fields: Object.fromEntries(missing) });
-}
-
 async function create(call: ToolCall, fields: JsonObject): Promise<JsonValue> {
-  await addMissing(call, 'create', fields);
   const { objectId: id, createdAt } = await createRow(call, '_User', fields);
   return { objectId: id, createdAt, hint: 'Without a role the user may read and write nothing: Set-User-Roles.' };
 }
@@ -71,7 +51,7 @@ async function change(call: ToolCall, id: string, fields: JsonObject): Promise<J
   const changed = Object.keys(fields);
   if (changed.length === 0) badArguments('nothing is to be changed', { expected: 'objectId and one field at least' });
   await getRow(call, '_User', id, { keys: ['objectId'] });
-  await addMissing(call, 'update', fields);
+  if (fields.active === false) await requireAnotherAdmin(call, id);
   const { updatedAt = null } = await updateRow(call, '_User', id, fields);
   return { objectId: id, updatedAt, changed };
 }

@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
-import { findRows, type Row, unless, unseen } from '../../kit/records.ts';
-import { findMembers, findRoles } from '../../kit/roles.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { unless, unseen } from '../../kit/answers/refusals.ts';
+import { findMembers, findRoles } from '../../kit/people/roles.ts';
+import { findRows, type Row } from '../../kit/reading/records.ts';
 
 /** SPEC "Limits": Get-all-Users. */
 const MOST_USERS = 100;

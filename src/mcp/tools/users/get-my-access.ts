@@ -1,8 +1,9 @@
 import { obstacleTo, type ToolObstacle } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { agentPermissionsOf } from '../../../users/index.ts';
-import { getRow, unless, unseen } from '../../kit/records.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { unless, unseen } from '../../kit/answers/refusals.ts';
+import { getRow } from '../../kit/reading/records.ts';
 
 /** SPEC "Authentication: Agent-tool layer". */
 export const getMyAccess = defineTool({

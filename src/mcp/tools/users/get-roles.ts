@@ -1,11 +1,12 @@
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
-import { RESULT_BYTES } from '../../kit/page.ts';
-import { pointer, unless, unseen } from '../../kit/records.ts';
-import { everybody, knownTables, rightsOf } from '../../kit/role-rights.ts';
-import { findMembers, findRoles, type Role, rolesNamed } from '../../kit/roles.ts';
-import { titleOf } from '../../kit/titles.ts';
-import { text } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { text } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { RESULT_BYTES } from '../../kit/answers/page.ts';
+import { unless, unseen } from '../../kit/answers/refusals.ts';
+import { everybody, knownTables, rightsOf } from '../../kit/people/role-rights.ts';
+import { findMembers, findRoles, type Role, rolesNamed } from '../../kit/people/roles.ts';
+import { titleOf } from '../../kit/values/titles.ts';
+import { pointer } from '../../kit/values/wire.ts';
 
 /** Members that are named of each role, and of the one that is asked for. */
 const FEW = 50;

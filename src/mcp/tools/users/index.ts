@@ -1,4 +1,4 @@
-import type { Tool } from '../tool.ts';
+import type { Tool } from '../../definition/tool.ts';
 import { createOrUpdateUser } from './create-or-update-user.ts';
 import { getAllUsers } from './get-all-users.ts';
 import { getMyAccess } from './get-my-access.ts';

@@ -1,8 +1,12 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { createTogether } from '../../../records/index.ts';
-import { badArguments, findRows, getRow, pointer, tableNamed, wireDate } from '../../kit/records.ts';
-import { names, objectId, table, text } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { names, objectId, table, text } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { badArguments } from '../../kit/answers/refusals.ts';
+import { idsFound } from '../../kit/reading/present.ts';
+import { getRow } from '../../kit/reading/records.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
+import { pointer, wireDate } from '../../kit/values/wire.ts';
 
 /** SPEC "Other system tables": `_Notification`. All are notified or nobody. */
 export const notifyUser = defineTool({
@@ -41,8 +45,7 @@ async function recordOf(call: ToolCall, className: string | undefined, id: strin
 }
 
 async function requireUsers(call: ToolCall, ids: readonly string[]): Promise<void> {
-  const found = await findRows(call, '_User', { where: { objectId: { $in: [...ids] } }, keys: ['objectId'], limit: ids.length });
-  const known = new Set(found.map(({ objectId: id }) => id));
+  const known = await idsFound(call, '_User', ids);
   const missing = ids.filter((id) => !known.has(id));
   if (missing.length > 0)
     badArguments(`userIds: there is no user ${missing.slice(0, 5).join(', ').slice(0, 200)}`, { next: 'Get-all-Users' });

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { agentPermissions } from '../../../access/index.ts';
-import { updateRow } from '../../kit/records.ts';
-import { choice, objectId } from '../parameters.ts';
-import { defineTool } from '../tool.ts';
+import { choice, objectId } from '../../definition/parameters.ts';
+import { defineTool } from '../../definition/tool.ts';
+import { updateRow } from '../../kit/writing/records.ts';
 
 /** SPEC "Authentication: Agent-tool layer" 1. They count from the next call on: a user is read at each. */
 export const setUserMcpPermissions = defineTool({
@@ -15,6 +15,7 @@ export const setUserMcpPermissions = defineTool({
   effect: 'change',
   isIdempotent: true,
   about: '_User',
+  listedBy: 'Get-all-Users',
   async run(call, { userId, permissions }) {
     const mcpPermissions = [...new Set(permissions)];
     const { updatedAt = null } = await updateRow(call, '_User', userId, { mcpPermissions });

@@ -2,13 +2,16 @@ import { obstacleTo } from '../../../access/index.ts';
 import { fail } from '../../../errors/fail.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { type RecordWrite, writeTogether } from '../../../records/index.ts';
-import { doneStatus } from '../../kit/done-status.ts';
-import { linksTo } from '../../kit/links.ts';
-import { badArguments, getRow, pointedAt, pointer, tableNamed, wireDate } from '../../kit/records.ts';
-import { isClosed, statusesOf } from '../../kit/statuses.ts';
-import { seen } from '../../kit/visible.ts';
-import { objectId, text } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { objectId, text } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { badArguments } from '../../kit/answers/refusals.ts';
+import { doneStatus } from '../../kit/crm/done-status.ts';
+import { linksTo } from '../../kit/crm/links.ts';
+import { isClosed, statusesOf } from '../../kit/crm/statuses.ts';
+import { getRow } from '../../kit/reading/records.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
+import { seen } from '../../kit/reading/visible.ts';
+import { pointedAt, pointer, wireDate } from '../../kit/values/wire.ts';
 
 const TABLE = 'Tasks';
 const STATUS = 'StatusId';
@@ -24,6 +27,7 @@ export const completeTask = defineTool({
   needs: ['mcp:update'],
   effect: 'change',
   about: TABLE,
+  listedBy: 'Get-Tasks',
   async run(call, { objectId: id, comment }) {
     const tasks = tableNamed(call, TABLE);
     const statuses = await statusesOf(call, tasks, STATUS);

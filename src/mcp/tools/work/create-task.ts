@@ -1,12 +1,14 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { TableSchema } from '../../../schema/model.ts';
-import { linksTo, linkTargetOf } from '../../kit/links.ts';
-import { callerId, ownerField, ownerFields, requireUser, userPointer } from '../../kit/people.ts';
-import { createRow, pointer, tableNamed } from '../../kit/records.ts';
-import { firstOpen, statusesOf, statusPointer } from '../../kit/statuses.ts';
-import { wireInstant } from '../../kit/zoned.ts';
-import { instant, object, objectId, text } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { localTime, object, objectId, text } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { linksTo, linkTargetOf } from '../../kit/crm/links.ts';
+import { firstOpen, statusesOf, statusPointer } from '../../kit/crm/statuses.ts';
+import { callerId, ownerField, ownerFields, requireUser, userPointer } from '../../kit/people/users.ts';
+import { tableNamed } from '../../kit/reading/tables.ts';
+import { instantOfArgument } from '../../kit/time/range.ts';
+import { pointer, wireDate } from '../../kit/values/wire.ts';
+import { createRow } from '../../kit/writing/records.ts';
 
 const TABLE = 'Tasks';
 const STATUS = 'StatusId';
@@ -18,7 +20,7 @@ export const createTask = defineTool({
     'Create a task, linked to an account or another record (relatedTo {table, objectId}); by default in the first open status and owned by the signed-in user.',
   input: {
     name: text(1_000),
-    date: instant().optional(),
+    date: localTime().optional(),
     accountId: objectId().optional(),
     ownerId: objectId().optional(),
     statusId: objectId().optional(),
@@ -35,13 +37,13 @@ export const createTask = defineTool({
     if (accountId !== undefined) Object.assign(data, await linksTo(call, tasks, { table: 'Accounts', objectId: accountId }));
     if (ownerId !== undefined && ownerFields(tasks).length > 0) {
       await requireUser(call, 'ownerId', ownerId);
-      data[ownerField(tasks)] = userPointer(ownerId);
+      data[ownerField(call, tasks)] = userPointer(ownerId);
     }
     const status = statusId === undefined ? await usualStatus(call, tasks) : await statusPointer(call, tasks, STATUS, statusId);
     if (status) data[STATUS] = status;
+    if (date !== undefined) data.Date = wireDate(await instantOfArgument(call, date));
     const created = await createRow(call, TABLE, {
       Name,
-      ...(date !== undefined && { Date: wireInstant(date) }),
       ...(description !== undefined && { Description: description }),
       ...data,
     });

@@ -1,14 +1,16 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { TableSchema } from '../../../schema/model.ts';
-import { briefly, briefOf } from '../../kit/brief.ts';
-import { oneMore, pageOf } from '../../kit/page.ts';
-import { userPointer } from '../../kit/people.ts';
-import { findRows, pointer, tableNamed, wireDate } from '../../kit/records.ts';
-import { hiddenStatuses, openOnly, statusesOf } from '../../kit/statuses.ts';
-import { addDays, dayIn, startOfDay, timeZoneOf } from '../../kit/time-zone.ts';
-import { askable } from '../../kit/visible.ts';
-import { choice, flag, limit, objectId, skip } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { choice, flag, limit, objectId, skip } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { oneMore, pageOf } from '../../kit/answers/page.ts';
+import { hiddenStatuses, openOnly, statusesOf } from '../../kit/crm/statuses.ts';
+import { userPointer } from '../../kit/people/users.ts';
+import { briefly, briefOf } from '../../kit/reading/brief.ts';
+import { filledFirst } from '../../kit/reading/filled-first.ts';
+import { requireField, tableNamed } from '../../kit/reading/tables.ts';
+import { askable } from '../../kit/reading/visible.ts';
+import { addDays, dayIn, startOfDay, timeZoneOf } from '../../kit/time/time-zone.ts';
+import { pointer, wireDate } from '../../kit/values/wire.ts';
 
 const TABLE = 'Tasks';
 const shown = ['Name', 'Date', 'StatusId', 'OwnerId', 'AccountId', 'ContactId', 'SaleId', 'CaseId', 'TypeId', 'Important'];
@@ -32,6 +34,7 @@ export const getTasks = defineTool({
   about: TABLE,
   async run(call, { ownerId, accountId, due, includeDone, limit: most, skip: from }) {
     const tasks = tableNamed(call, TABLE);
+    if (due !== 'all') requireField(tasks, 'Date', 'Date');
     const statuses = includeDone ? undefined : await statusesOf(call, tasks, 'StatusId');
     const zone = await timeZoneOf(call);
     const where: JsonObject = {
@@ -40,8 +43,8 @@ export const getTasks = defineTool({
       ...dueOnly(due, zone),
       ...(!includeDone && (statuses ? openOnly(statuses) : notCompleted(call, tasks))),
     };
-    const [order] = askable(call, tasks, ['Date']);
-    const rows = await findRows(call, TABLE, { ...briefly(call, tasks, shown), where, order, skip: from, limit: oneMore(most) });
+    const ask = { ...briefly(call, tasks, shown), where, skip: from, limit: oneMore(most) };
+    const rows = await filledFirst(call, tasks, 'Date', ask);
     const results = rows.map((row) => briefOf(row, shown));
     const hidden = hiddenStatuses(statuses);
     return {

@@ -1,4 +1,4 @@
-import type { Tool } from '../tool.ts';
+import type { Tool } from '../../definition/tool.ts';
 import { completeTask } from './complete-task.ts';
 import { createTask } from './create-task.ts';
 import { getCalendar } from './get-calendar.ts';

@@ -1,13 +1,15 @@
 import { obstacleTo } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
-import { parseIsoDate } from '../../../values/index.ts';
-import { ACTIVITIES, activitiesIn, activitiesTable, type Occupied, type Span, shownSpan } from '../../kit/calendar.ts';
-import { linksTo } from '../../kit/links.ts';
-import { callerId, ownerField, ownerFields, requireUser, userPointer } from '../../kit/people.ts';
-import { badArguments, createRow, unless, unseen, wireDate } from '../../kit/records.ts';
-import { timeZoneOf } from '../../kit/time-zone.ts';
-import { flag, instant, objectId, text } from '../parameters.ts';
-import { defineTool, type ToolCall } from '../tool.ts';
+import { flag, localTime, objectId, text } from '../../definition/parameters.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { badArguments, unless, unseen } from '../../kit/answers/refusals.ts';
+import { linksTo } from '../../kit/crm/links.ts';
+import { callerId, ownerField, ownerFields, requireUser, userPointer } from '../../kit/people/users.ts';
+import { ACTIVITIES, activitiesIn, activitiesTable, type Occupied, type Span, shownSpan } from '../../kit/time/calendar.ts';
+import { instantIn } from '../../kit/time/range.ts';
+import { timeZoneOf } from '../../kit/time/time-zone.ts';
+import { wireDate } from '../../kit/values/wire.ts';
+import { createRow } from '../../kit/writing/records.ts';
 
 /** So many conflicts are told. */
 const MOST_TOLD = 5;
@@ -19,8 +21,8 @@ export const scheduleActivity = defineTool({
     'Put a meeting in the calendar, by default of the signed-in user; refused with the list of conflicts of its owner unless allowConflict.',
   input: {
     name: text(1_000),
-    startTime: instant(),
-    endTime: instant(),
+    startTime: localTime(),
+    endTime: localTime(),
     accountId: objectId().optional(),
     ownerId: objectId().optional(),
     location: text(1_000).optional(),
@@ -30,7 +32,8 @@ export const scheduleActivity = defineTool({
   effect: 'add',
   about: ACTIVITIES,
   async run(call, { name: Name, startTime, endTime, accountId, ownerId = callerId(call), location, allowConflict }) {
-    const span: Span = { start: parseIsoDate(startTime) ?? 0, end: parseIsoDate(endTime) ?? 0 };
+    const zone = await timeZoneOf(call);
+    const span: Span = { start: instantIn(zone, startTime), end: instantIn(zone, endTime) };
     if (span.end <= span.start) badArguments('endTime must be after startTime');
     const table = activitiesTable(call);
     const data: JsonObject =
@@ -38,19 +41,20 @@ export const scheduleActivity = defineTool({
     let conflicts: readonly Occupied[] | null = [];
     if (ownerId !== undefined && ownerFields(table).length > 0) {
       await requireUser(call, 'ownerId', ownerId);
-      data[ownerField(table)] = userPointer(ownerId);
-      conflicts = await conflictsOf(call, span, ownerId);
+      data[ownerField(call, table)] = userPointer(ownerId);
+      conflicts = await conflictsOf(call, zone, span, ownerId);
     }
     if (conflicts && conflicts.length > 0 && !allowConflict) refuse(call, conflicts);
+    const times = { StartTime: wireDate(span.start), EndTime: wireDate(span.end) };
     const created = await createRow(call, ACTIVITIES, {
       Name,
-      StartTime: wireDate(span.start),
-      EndTime: wireDate(span.end),
+      ...times,
       ...(location !== undefined && { Location: location }),
       ...data,
     });
     return {
       ...created,
+      ...times,
       ...data,
       conflicts: mayView(call) ? (conflicts ?? []).slice(0, MOST_TOLD).map(shown) : (conflicts ?? []).length,
       ...(conflicts === null && { hidden: [ACTIVITIES] }),
@@ -59,8 +63,7 @@ export const scheduleActivity = defineTool({
 });
 
 /** `null` where the caller may not read activities, and so not know of conflicts. */
-async function conflictsOf(call: ToolCall, span: Span, ownerId: string): Promise<readonly Occupied[] | null> {
-  const zone = await timeZoneOf(call);
+async function conflictsOf(call: ToolCall, zone: string, span: Span, ownerId: string): Promise<readonly Occupied[] | null> {
   return unless(unseen, null, () => activitiesIn(call, zone, span, [ownerId]));
 }
 

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { date, type Json, pointer, unique } from '../../../support/records.ts';
-import { bytesOf, MOST_BYTES, onEachEngine } from '../records/world.ts';
-import { lookupId, permit, signedIn } from './people.ts';
+import { bytesOf, MOST_BYTES } from '../answers.ts';
+import { byUser } from '../callers.ts';
+import { onEachEngine } from '../engines.ts';
+import { lookupId, permit } from '../tables.ts';
 
 onEachEngine('import', (tools) => {
   const { use, refused, create, read, all, table, call } = tools;
@@ -245,17 +247,17 @@ onEachEngine('import', (tools) => {
   });
 
   test('a user imports what his role lets him, as himself', async () => {
-    const seller = await signedIn(tools, ['Sales']);
+    const seller = await byUser(tools, ['Sales']);
     const status = await lookupId(tools, 'TaskStatuses', {});
     const { Name } = await read('TaskStatuses', status);
     const rows = [{ Name: 'mine', StatusId: Name, OwnerId: 'Noa' }];
     const { results } = await seller.use('Import-Records', { table: 'Tasks', rows: [{ ...rows[0], OwnerId: seller.id }] });
     const made = await read('Tasks', results[0].success.objectId);
     assert.deepEqual([made.createdBy, made.StatusId], [pointer('_User', seller.id), pointer('TaskStatuses', status)]);
-    const reader = await signedIn(tools, ['ReadOnly']);
+    const reader = await byUser(tools, ['ReadOnly']);
     for (const dryRun of [true, false])
       await reader.refused('Import-Records', { table: 'Tasks', rows, dryRun }, 119, /action create on class Tasks/);
-    const creator = await signedIn(tools, ['Sales'], ['mcp:view', 'mcp:create']);
+    const creator = await byUser(tools, ['Sales'], ['mcp:view', 'mcp:create']);
     await creator.refused('Import-Records', { table: 'Tasks', rows }, 119, /Permission denied/);
     const clp = (await call('GET', '/platform/schemas/TaskStatuses')).body.classLevelPermissions;
     await permit(tools, 'TaskStatuses', { ...clp, find: {} });

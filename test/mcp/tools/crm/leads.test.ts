@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Json, pointer } from '../../../support/records.ts';
 import { signUp } from '../../../support/users.ts';
-import { bytesOf, MOST_BYTES, onEachEngine } from '../records/world.ts';
-import { lookupId, signedIn } from './people.ts';
+import { bytesOf, MOST_BYTES } from '../answers.ts';
+import { byUser } from '../callers.ts';
+import { onEachEngine } from '../engines.ts';
+import { lookupId } from '../tables.ts';
 
 const NO_ID = 'zzzzzzzzzz';
 
@@ -103,8 +105,8 @@ onEachEngine('leads', (tools) => {
   });
 
   test('a user writes as himself, and what his role lets him', async () => {
-    const seller = await signedIn(tools, ['Sales']);
-    const reader = await signedIn(tools, ['ReadOnly']);
+    const seller = await byUser(tools, ['Sales']);
+    const reader = await byUser(tools, ['ReadOnly']);
     const id = await create('Accounts', { Name: 'Lead' });
     await reader.refused('Convert-Lead', { objectId: id }, 119, /^Permission denied for action update on class Accounts/);
     await reader.refused('Add-Note', { table: 'Accounts', objectId: id, comment: 'x' }, 119, /create on class Notes/);
@@ -114,7 +116,7 @@ onEachEngine('leads', (tools) => {
     const note = await seller.use('Add-Note', { table: 'Accounts', objectId: id, comment: 'x' });
     assert.deepEqual((await read('Notes', note.objectId)).createdBy, pointer('_User', seller.id));
     assert.deepEqual((await read('Accounts', id)).updatedBy, pointer('_User', seller.id));
-    const viewer = await signedIn(tools, ['Sales'], ['mcp:view']);
+    const viewer = await byUser(tools, ['Sales'], ['mcp:view']);
     await viewer.refused('Add-Note', { table: 'Accounts', objectId: id, comment: 'x' }, 119, /create on class Notes/);
     await viewer.refused('Convert-Lead', { objectId: id }, 119, /update on class Accounts/);
     await viewer.refused('Assign-Owner', { table: 'Accounts', objectIds: [id], userId: viewer.id }, 119, /on class Accounts/);

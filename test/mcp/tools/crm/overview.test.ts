@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { date, type Json, pointer } from '../../../support/records.ts';
-import { bytesOf, MOST_BYTES, onEachEngine } from '../records/world.ts';
-import { lookupId, permit, signedIn } from './people.ts';
+import { bytesOf, MOST_BYTES } from '../answers.ts';
+import { byUser } from '../callers.ts';
+import { onEachEngine } from '../engines.ts';
+import { lookupId, permit } from '../tables.ts';
 
 onEachEngine('overview', (tools) => {
   const { use, refused, create, call } = tools;
@@ -67,7 +69,7 @@ onEachEngine('overview', (tools) => {
   });
 
   test('Get-Pipeline-Summary: by source and owner, and of one owner', async () => {
-    const user = await signedIn(tools, ['Sales']);
+    const user = await byUser(tools, ['Sales']);
     const [bySource] = (await use('Get-Pipeline-Summary', { groupBy: 'source', from: '2025-02-20', to: '2026-01-01' })).results;
     assert.deepEqual([bySource.objectId, bySource.total], [source, 7]);
     const sale = await create('Sales', { Name: 'mine', Total: 3, OwnerId: pointer('_User', user.id) });
@@ -79,7 +81,7 @@ onEachEngine('overview', (tools) => {
   test('Get-Pipeline-Summary: wrong arguments, and what is not to be seen', async () => {
     await refused('Get-Pipeline-Summary', { groupBy: 'week' }, 107, /must be one of status, owner, month, source/);
     await refused('Get-Pipeline-Summary', { from: 'yesterday' }, 107, /ISO 8601/);
-    const user = await signedIn(tools, ['Sales']);
+    const user = await byUser(tools, ['Sales']);
     const clp = (await call('GET', '/platform/schemas/SaleStatuses')).body.classLevelPermissions;
     await permit(tools, 'SaleStatuses', { ...clp, find: {} });
     const told = await user.use('Get-Pipeline-Summary');
@@ -149,7 +151,7 @@ onEachEngine('overview', (tools) => {
   });
 
   test('Get-Customer-Card: what the caller may not see is left out and told', async () => {
-    const user = await signedIn(tools, ['Service'], ['mcp:view']);
+    const user = await byUser(tools, ['Service'], ['mcp:view']);
     const clp = (await call('GET', '/platform/schemas/Emails')).body.classLevelPermissions;
     const sales = (await call('GET', '/platform/schemas/Sales')).body.classLevelPermissions;
     await permit(tools, 'Emails', { ...clp, find: {} });
@@ -158,7 +160,7 @@ onEachEngine('overview', (tools) => {
     assert.deepEqual([card.hidden, card.sales, card.missing], [['Sales', 'Emails'], undefined, undefined]);
     await permit(tools, 'Emails', clp);
     await permit(tools, 'Sales', sales);
-    const none = await signedIn(tools, []);
+    const none = await byUser(tools, []);
     await none.refused('Get-Customer-Card', { objectId: account }, 119, /^Permission denied for action get on class Accounts/);
     const secret = await create('Accounts', { Name: 'x', ACL: { '*': {} } });
     await user.refused('Get-Customer-Card', { objectId: secret }, 101, /^Object not found/);

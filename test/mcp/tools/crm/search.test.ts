@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Json, pointer, unique } from '../../../support/records.ts';
-import { onEachEngine } from '../records/world.ts';
-import { permit, signedIn } from './people.ts';
+import { byUser } from '../callers.ts';
+import { onEachEngine } from '../engines.ts';
+import { permit } from '../tables.ts';
 
 let last = 2_000_000;
 /** A mobile number that no other test uses, in digits. */
@@ -15,6 +16,9 @@ const forms: [string, (phone: string) => string][] = [
   ['+972 and hyphens', (phone) => `+972-${phone.slice(1, 3)}-${phone.slice(3)}`],
   ['hyphens', (phone) => `${phone.slice(0, 3)}-${phone.slice(3, 6)}-${phone.slice(6)}`],
   ['spaces', (phone) => `(${phone.slice(0, 3)}) ${phone.slice(3)}`],
+  ['00972', (phone) => `00972-${phone.slice(1)}`],
+  ['+972 and the 0', (phone) => `+972 (0)${phone.slice(1)}`],
+  ['without the 0', (phone) => phone.slice(1)],
 ];
 
 onEachEngine('search', (tools) => {
@@ -23,13 +27,42 @@ onEachEngine('search', (tools) => {
     (await use('Search-Records', { query, ...more })).results.map((row: Json) => row.objectId);
   const duplicates = async (args: object): Promise<Json[]> => (await use('Find-Duplicates', args)).results;
 
-  test('Search-Records: a phone in any form finds it in any form', async () => {
+  test('decisions "Agent tools": a phone in any form finds it in any form', async () => {
     for (const [, store] of forms) {
       const phone = newPhone();
       const account = await create('Accounts', { Name: 'a', PhoneNumber: store(phone) });
       const contact = await create('Contacts', { FirstName: 'b', Mobile: store(phone) });
-      for (const [form, ask] of forms) assert.deepEqual(await found(ask(phone)), [account, contact], form);
+      for (const [form, ask] of forms) {
+        assert.deepEqual((await found(ask(phone))).sort(), [account, contact].sort(), form);
+        for (const [table, id] of [
+          ['Accounts', account],
+          ['Contacts', contact],
+        ])
+          assert.deepEqual(
+            (await duplicates({ table, phone: ask(phone) })).map((row) => [row.objectId, row.matchedOn]),
+            [[id, ['phone']]],
+            `${table} ${form}`,
+          );
+      }
       assert.deepEqual(await found(`${phone.slice(0, -1)}x`), []);
+    }
+  });
+
+  test('a phone in a field of type Number is found by both', async () => {
+    const own = await table({ Name: 'String', PhoneNumber: 'Number' });
+    const phone = newPhone();
+    const ids = [
+      await create(own, { Name: 'a', PhoneNumber: Number(phone) }),
+      await create(own, { Name: 'b', PhoneNumber: Number(`972${phone.slice(1)}`) }),
+    ];
+    for (const [form, ask] of forms) {
+      assert.deepEqual((await found(ask(phone), { tables: [own] })).sort(), [...ids].sort(), form);
+      const rows = await duplicates({ table: own, phone: ask(phone) });
+      assert.deepEqual(
+        rows.map((row) => [row.objectId, row.matchedOn]),
+        ids.map((id) => [id, ['phone']]),
+        form,
+      );
     }
   });
 
@@ -53,7 +86,8 @@ onEachEngine('search', (tools) => {
     assert.equal(results[0].Name, name);
     assert.equal(results[0].matched.Name, name);
     assert.deepEqual(await found(`${name.slice(5).toUpperCase()}@example.COM`), [account]);
-    assert.deepEqual(await found(`#${number}`), [ticket]);
+    const invoice = await create('AccountingHeaders', { Number: number, CustomerName: 'y' });
+    assert.deepEqual((await found(`#${number}`)).sort(), [ticket, invoice].sort());
     assert.deepEqual(await found(sale), [sale]);
     assert.deepEqual(await found(name, { tables: ['Sales'] }), [sale]);
     const some = await use('Search-Records', { query: name, limit: 2 });
@@ -127,7 +161,7 @@ onEachEngine('search', (tools) => {
 
   test('a user finds what he may see: tables, records and fields', async () => {
     const phone = newPhone();
-    const user = await signedIn(tools, ['Sales'], ['mcp:view']);
+    const user = await byUser(tools, ['Sales'], ['mcp:view']);
     const open = await create('Accounts', { Name: 'open', PhoneNumber: phone });
     await create('Accounts', { Name: 'hidden', PhoneNumber: phone, ACL: { '*': {} } });
     assert.deepEqual(
@@ -148,7 +182,7 @@ onEachEngine('search', (tools) => {
     await user.refused('Find-Duplicates', { phone }, 119, /^Permission denied for action find on class Accounts/);
     await user.refused('Search-Records', { query: phone, tables: ['Accounts'] }, 119, /^Permission denied for action find/);
     await permit(tools, 'Accounts', schema);
-    const nobody = await signedIn(tools, ['Sales'], ['mcp:create']);
+    const nobody = await byUser(tools, ['Sales'], ['mcp:create']);
     await nobody.refused('Search-Records', { query: phone }, 119, /^Permission denied for action find on class Accounts/);
   });
 });

@@ -119,10 +119,10 @@ for (const engine of engines)
       ['a product that is not there', () => [{ productId: 'nobodynobo' }], /rows\[0\] names a product that does not exist/],
       ['no price', () => [row(), row(), { productId: product('Free') }], /rows\[2\] has no price/],
       ['neither product nor price', () => [{ description: 'x' }], /rows\[0\] has no productId/],
-      ['a negative quantity', () => [{ ...row(), quantity: -1 }], /rows\[0\]\.quantity/],
-      ['a discount over 100', () => [{ ...row(), discount: 101 }], /rows\[0\]\.discount/],
-      ['a price that is text', () => [{ ...row(), price: '5' }], /rows\[0\]\.price/],
-      ['an unknown key', () => [{ ...row(), qty: 1 }], /rows\[0\]: .*qty/],
+      ['a negative quantity', () => [{ ...row(), quantity: -1 }], /rows\[0\]\.quantity must be over 0 /],
+      ['a discount over 100', () => [{ ...row(), discount: 101 }], /rows\[0\]\.discount must be at most 100 /],
+      ['a price that is text', () => [{ ...row(), price: '5' }], /rows\[0\]\.price must be of type number /],
+      ['an unknown key', () => [{ ...row(), qty: 1 }], /rows\[0\] qty is unknown /],
       ['several currencies', () => [row(), { productId: product('Import') }], /several currencies/],
       ['no rows', () => [], /rows must not be empty/],
       ['too many rows', () => Array(201).fill(row()), /at most 200/],
@@ -139,10 +139,30 @@ for (const engine of engines)
       await refused('Create-Price-Quote', { accountId: 'nobodynobo', rows }, 107, /accountId: there is no such record/);
       await refused('Create-Price-Quote', { accountId: account, saleId: 'nobodynobo', rows }, 107, /saleId/);
       await refused('Create-Price-Quote', { accountId: other, saleId: sale, rows }, 107, /of another account/);
-      await refused('Create-Price-Quote', { accountId: account, templateId: 'nobodynobo', rows }, 107, /templateId/);
+      await refused(
+        'Create-Price-Quote',
+        { accountId: account, templateId: 'nobodynobo', rows },
+        107,
+        /templateId.*Next: Get-Data on DocumentTemplates\.$/,
+      );
       const template = await store.create('DocumentTemplates', { Name: 'T' });
       const made = await use('Create-Price-Quote', { accountId: account, templateId: template, rows });
       assert.deepEqual((await store.read('PriceQuotes', made.objectId)).TemplateId, pointer('DocumentTemplates', template));
+    });
+
+    test('what is sent is stored, or refused: rows without a product are their description', async () => {
+      const rows = [{ description: 'Delivery', price: 35 }];
+      const made = await use('Create-Price-Quote', { accountId: account, rows });
+      assert.equal(made.rows[0].description, 'Delivery');
+      assert.equal((await store.read('SaleRows', made.rows[0].objectId)).Description, 'Delivery');
+      const put = (fields: object) => store.call('PUT', '/platform/schemas/SaleRows', { body: { fields } });
+      assert.equal((await put({ Description: { __op: 'Delete' } })).status, 200);
+      const before = await counts();
+      const text = /description cannot be stored: SaleRows has no field Description.*Next: Add-Fields/;
+      await refused('Create-Price-Quote', { accountId: account, rows }, 107, text);
+      assert.deepEqual(await counts(), before);
+      await use('Create-Price-Quote', { accountId: account, rows: [row()] });
+      assert.equal((await put({ Description: { type: 'String' } })).status, 200);
     });
 
     test('users write by the permissions of the tables', async () => {

@@ -4,8 +4,7 @@ import { describe, test } from 'node:test';
 import { ask, deleteFile, fileObject, uploadFile } from '../../../support/files.ts';
 import { type Json, useStore } from '../../../support/records.ts';
 import { engines } from '../../../support/service.ts';
-import { byKey } from '../callers.ts';
-import { person } from '../people.ts';
+import { byKey, byUser } from '../callers.ts';
 
 /** The bytes of a picture begin with these. */
 const png = Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), Buffer.alloc(60_000, 1)]);
@@ -84,7 +83,7 @@ for (const engine of engines)
     });
 
     test('the right to the record and the field decides', async () => {
-      const { use, refused } = await person(store, ['Sales'], ['mcp:view']);
+      const { use, refused } = await byUser(store, ['Sales'], ['mcp:view']);
       const everybody = { requiresAuthentication: true };
       const own = await store.table({ P: 'PrivateFile', Hidden: 'PrivateFile' });
       const rules = { find: everybody, get: everybody, protectedFields: { '*': ['Hidden'] } };

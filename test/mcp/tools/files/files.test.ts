@@ -6,8 +6,7 @@ import { ask, deleteFile, publicUrl, uploadUrl } from '../../../support/files.ts
 import { date, type Json, useStore } from '../../../support/records.ts';
 import { engines } from '../../../support/service.ts';
 import { soon } from '../../../support/soon.ts';
-import { byKey } from '../callers.ts';
-import { person } from '../people.ts';
+import { byKey, byUser } from '../callers.ts';
 
 const base64 = (bytes: string | Uint8Array) => Buffer.from(bytes as string).toString('base64');
 const named = (bytes: string | Uint8Array, fileName = 'note.txt', contentType = 'text/plain') => ({
@@ -88,7 +87,7 @@ for (const engine of engines)
       assert.equal((await store.fields(await table())).New, undefined);
     });
 
-    test('what Attach-File refuses, and what it makes', async () => {
+    test('what Attach-File refuses: fields that are not there are not made, under a key neither', async () => {
       const { name, url } = await tools.use('Upload-Public-File', named('c'));
       const objectId = await store.create(await table(), { Name: 'c', Opened: date('2026-01-01T00:00:00.000Z'), Any: {} });
       const args = { table: await table(), objectId, field: 'F', name, url };
@@ -99,15 +98,22 @@ for (const engine of engines)
       await tools.refused('Attach-File', { ...args, field: '__proto__' }, 105);
       await tools.refused('Attach-File', { ...args, objectId: 'nobodynone' }, 101);
       await tools.refused('Attach-File', { ...args, url: undefined }, 107, /url is required/);
-      assert.deepEqual((await tools.use('Attach-File', { ...args, field: 'Made' })).added, [
-        `field Made (File) on ${await table()}`,
-      ]);
+      await tools.refused(
+        'Attach-File',
+        { ...args, field: 'Made' },
+        107,
+        /Made is no field.*File or PrivateFile: F, P\. Next: Get-Schema/,
+      );
+      assert.equal((await store.fields(await table())).Made, undefined);
+      const none = await store.table({ Name: 'String' });
+      const bare = { ...args, table: none, objectId: await store.create(none, {}) };
+      await tools.refused('Attach-File', bare, 107, /F is no field.*of which \S+ has none\. Next: Add-Fields/);
       await deleteFile(at(), name);
       await tools.refused('Attach-File', args, 1);
     });
 
     test('who signed in attaches where he may write', async () => {
-      const { use, refused, id } = await person(store, ['Sales']);
+      const { use, refused, id } = await byUser(store, ['Sales']);
       const { name, url } = await use('Upload-Public-File', named('d'));
       const everybody = { requiresAuthentication: true };
       const own = await store.table({ F: 'File', P: 'PrivateFile', Hidden: 'PrivateFile' });
@@ -117,7 +123,7 @@ for (const engine of engines)
       assert.equal((await use('Attach-File', { table: own, objectId, field: 'F', name, url })).F.public, true);
       assert.equal((await store.read(own, objectId)).updatedBy.objectId, id);
       assert.equal((await use('Upload-Private-File', { table: own, objectId, field: 'P', ...named('p') })).P.private, true);
-      await refused('Attach-File', { table: own, objectId, field: 'New', name, url }, 119);
+      await refused('Attach-File', { table: own, objectId, field: 'New', name, url }, 107, /File or PrivateFile: F, P\. /);
       await refused(
         'Upload-Private-File',
         { table: own, objectId, field: 'Hidden', ...named('p') },
@@ -131,7 +137,7 @@ for (const engine of engines)
         119,
         /^Permission denied for action update/,
       );
-      const reader = await person(store, ['Admin'], ['mcp:view', 'mcp:create']);
+      const reader = await byUser(store, ['Admin'], ['mcp:view', 'mcp:create']);
       await reader.refused('Upload-Private-File', { table: own, objectId, field: 'P', ...named('p') }, 119, /mcp:update/);
     });
 

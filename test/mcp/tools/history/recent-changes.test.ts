@@ -4,8 +4,7 @@ import { describe, test } from 'node:test';
 import { type Json, useStore } from '../../../support/records.ts';
 import { engines } from '../../../support/service.ts';
 import { soon } from '../../../support/soon.ts';
-import { byKey, openAdvanced } from '../callers.ts';
-import { person } from '../people.ts';
+import { byKey, byUser, openAdvanced } from '../callers.ts';
 
 for (const engine of engines)
   describe(`Get-Recent-Changes and Get-Request-Log on ${engine}`, () => {
@@ -49,6 +48,24 @@ for (const engine of engines)
       assert.deepEqual(all.results, results);
     });
 
+    test('decisions "Agent tools": tables whose timeline is off are told', async () => {
+      const [tracked, quiet] = [await watched(), await store.table({ Name: 'String' })];
+      await store.create(quiet, { Name: 'a' });
+      const ask = (tables?: string[]) => tools.use('Get-Recent-Changes', { since, tables, limit: 1 });
+      const told = await ask([quiet, tracked]);
+      assert.deepEqual([told.results, told.notTracked], [[], [quiet]]);
+      assert.match(told.hint, /timeline .* is off.*Set-Table-Timeline/);
+      const fine = await ask([tracked]);
+      assert.deepEqual([fine.notTracked, fine.hint, fine.since], [undefined, undefined, '2026-01-01T00:00:00.000Z']);
+      assert.deepEqual((await ask(['_Timeline'])).notTracked, ['_Timeline']);
+      const all = await ask();
+      assert.deepEqual([all.notTracked, all.hint], [undefined, 'Only tables whose timeline is on are covered.']);
+      // What a table that may not be read keeps is nobody's business.
+      const { use } = await byUser(store, ['Sales'], ['mcp:view']);
+      const asked = await use('Get-Recent-Changes', { since, tables: [quiet] });
+      assert.deepEqual([asked.hidden, asked.notTracked, asked.hint], [[quiet], undefined, undefined]);
+    });
+
     test('bad input', async () => {
       await tools.refused('Get-Recent-Changes', {}, 107, /since is required/);
       await tools.refused('Get-Recent-Changes', { since: 'yesterday' }, 107, /ISO 8601/);
@@ -60,7 +77,7 @@ for (const engine of engines)
     test('who signed in hears of what he may find', async () => {
       const open = await watched({ find: everybody, get: everybody, protectedFields: { '*': ['Secret'] } });
       const closed = await watched();
-      const { use, id } = await person(store, ['Sales'], ['mcp:view']);
+      const { use, id } = await byUser(store, ['Sales'], ['mcp:view']);
       const shown = await store.create(open, { Name: 'shown', Secret: 's' });
       const other = await store.create(open, { Name: 'other', ACL: { nobody: { read: true } } });
       await store.create(closed, { Name: 'closed' });
@@ -74,7 +91,7 @@ for (const engine of engines)
       assert.ok(results.some(({ objectId }: Json) => objectId === shown));
       assert.ok(!results.some((row: Json) => row.table === closed || row.objectId === other));
       assert.equal((await use('Get-Recent-Changes', { since, userId: id })).results.length, 0);
-      const nobody = await person(store, [], ['mcp:view']);
+      const nobody = await byUser(store, [], ['mcp:view']);
       await nobody.refused('Get-Recent-Changes', { since }, 119, /^Permission denied for action find on class _Timeline/);
     });
 
@@ -91,7 +108,7 @@ for (const engine of engines)
       for (const none of [{ method: 'PUT' }, { statusCode: 400 }, { to: since }, { path: 'classes.' }])
         assert.deepEqual(await log(none), [], JSON.stringify(none));
       await tools.refused('Get-Request-Log', { statusCode: '200' }, 107);
-      const { refused } = await person(store, ['Admin']);
+      const { refused } = await byUser(store, ['Admin']);
       await refused('Get-Request-Log', {}, 119, /McpAdvancedTools/);
       await openAdvanced(store);
       await refused('Get-Request-Log', {}, 119, /^Permission denied for action find on class _RequestLog/);

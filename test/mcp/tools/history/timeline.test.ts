@@ -5,8 +5,7 @@ import { creates } from '../../../automation/effects.ts';
 import { date, type Json, pointer, unique, useStore } from '../../../support/records.ts';
 import { engines } from '../../../support/service.ts';
 import { soon } from '../../../support/soon.ts';
-import { byKey } from '../callers.ts';
-import { type Person, person } from '../people.ts';
+import { byKey, byUser, type Person } from '../callers.ts';
 
 for (const engine of engines)
   describe(`Get-Timeline on ${engine}`, () => {
@@ -16,7 +15,7 @@ for (const engine of engines)
       tools.use('Get-Timeline', { table: 'Accounts', objectId, ...more });
     const key = { objectId: 'master' };
     let sales: Person | undefined;
-    const seller = async () => (sales ??= await person(store, ['Sales']));
+    const seller = async () => (sales ??= await byUser(store, ['Sales']));
 
     test('newest first: who, when, from and to; a form that sends all shows what it changed', async () => {
       const { results } = (await store.call('GET', '/platform/classes/LeadStatuses')).body;
@@ -57,6 +56,31 @@ for (const engine of engines)
         answer.results.map(({ at }: Json) => at),
         [0, 2, 3].map((at) => rows[at].createdAt),
       );
+    });
+
+    test('decisions "Agent tools": an operator is a change, not a value that the field had', async () => {
+      const label = await store.create('Accounts', { Name: 'Friend' });
+      const table = await store.table({ N: 'Number', List: 'Array', Of: { type: 'Relation', targetClass: 'Accounts' } });
+      const timeline = { displayFields: {}, index: {} };
+      assert.equal((await store.call('PUT', `/platform/schemas/${table}`, { body: { timeline } })).status, 200);
+      const id = await store.create(table, { N: 1, List: { __op: 'Add', objects: ['z'] } });
+      const friend = pointer('Accounts', label);
+      const writes = [
+        { N: { __op: 'Increment', amount: 2 } },
+        { N: 9, List: { __op: 'AddUnique', objects: ['a', friend] } },
+        { List: { __op: 'Remove', objects: ['a'] }, Of: { __op: 'AddRelation', objects: [friend] } },
+        { Of: { __op: 'Batch', ops: [{ __op: 'RemoveRelation', objects: [friend] }] }, N: { __op: 'Delete' } },
+      ];
+      for (const body of writes) await store.update(table, id, body);
+      const { results } = await tools.use('Get-Timeline', { table, objectId: id });
+      const [removed, unlisted, listed, added, made] = results.map(({ changes }: Json) => changes);
+      const named = { ...friend, Name: 'Friend' };
+      assert.deepEqual(removed, { Of: { change: { RemoveRelation: [named] } }, N: { from: 9, to: null } });
+      assert.deepEqual(unlisted, { List: { change: { Remove: ['a'] } }, Of: { change: { AddRelation: [named] } } });
+      // What came out of an operator is not told, so that it is not told what the next one changed from.
+      assert.deepEqual(listed, { N: { to: 9 }, List: { from: ['z'], change: { AddUnique: ['a', named] } } });
+      assert.deepEqual(added, { N: { from: 1, change: { Increment: 2 } } });
+      assert.deepEqual(made, { N: { to: 1 }, List: { to: ['z'] } });
     });
 
     test('pages and fields', async () => {

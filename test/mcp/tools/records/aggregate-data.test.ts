@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { date, type Json, pointer } from '../../../support/records.ts';
-import { onEachEngine } from './world.ts';
+import { bytesOf, MOST_BYTES } from '../answers.ts';
+import { onEachEngine } from '../engines.ts';
 
 onEachEngine('Aggregate-Data', ({ use, refused, table, create, call }) => {
   let name: string;
@@ -138,7 +139,7 @@ onEachEngine('Aggregate-Data', ({ use, refused, table, create, call }) => {
     assert.deepEqual(await use('Aggregate-Data', { table: name, groupBy: ['City'], limit: 0 }), { results: [] });
   });
 
-  test('2,000 groups at the most', async () => {
+  test('SPEC "Limits": all groups without a limit, as far as an answer holds; 2,000 at the most with one', async () => {
     const many = await table({ n: 'Number' });
     const data = Array.from({ length: 1_000 }, (_, n) => ({ n }));
     for (const from of [0, 1_000, 2_000])
@@ -147,7 +148,11 @@ onEachEngine('Aggregate-Data', ({ use, refused, table, create, call }) => {
         data: data.slice(0, from === 2_000 ? 1 : 1_000).map(({ n }) => ({ n: n + from })),
       });
     const answer = await use('Aggregate-Data', { table: many, groupBy: ['n'] });
-    assert.deepEqual([answer.results.length, answer.truncated], [2_000, true]);
+    assert.deepEqual([answer.results.length, answer.truncated], [2_001, undefined]);
+    const most = await use('Aggregate-Data', { table: many, groupBy: ['n'], limit: 2_000 });
+    assert.deepEqual([most.results.length, most.truncated], [2_000, true]);
+    const wide = await use('Aggregate-Data', { table: many, groupBy: ['n', 'objectId'] });
+    assert.ok(wide.truncated && wide.results.length > 500 && bytesOf(wide) <= MOST_BYTES);
     assert.deepEqual(
       await use('Aggregate-Data', { table: many, groupBy: ['n'], where: { n: { $lt: 2_000 } }, having: { count: 2 } }),
       { results: [] },

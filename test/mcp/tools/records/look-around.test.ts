@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { type Json, pointer, unique } from '../../../support/records.ts';
-import { bytesOf, MOST_BYTES, onEachEngine } from './world.ts';
+import { bytesOf, MOST_BYTES } from '../answers.ts';
+import { onEachEngine } from '../engines.ts';
 
 onEachEngine('looking around', ({ use, refused, table, create, call }) => {
   let account: string;

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { date, type Json, pointer, unique } from '../../../support/records.ts';
-import { bytesOf, MOST_BYTES, onEachEngine } from './world.ts';
+import { bytesOf, MOST_BYTES } from '../answers.ts';
+import { onEachEngine } from '../engines.ts';
 
 onEachEngine('reading records', ({ use, refused, table, create, call }) => {
   let name: string;
@@ -79,6 +80,19 @@ onEachEngine('reading records', ({ use, refused, table, create, call }) => {
     assert.deepEqual([answer.results.length, answer.truncated, answer.nextSkip], [2, true, 2]);
     const rest = await use('Get-Data', { table: long, limit: 4, skip: 2 });
     assert.deepEqual([rest.results.length, rest.truncated], [2, undefined]);
+  });
+
+  test('Get-Data: a record that is larger than an answer is passed over, and told', async () => {
+    const long = await table({ n: 'Number', text: 'String' });
+    for (const [n, size] of [1, 70_000, 1].entries()) await create(long, { n, text: 'x'.repeat(size) });
+    const page = (skip: number) => use('Get-Data', { table: long, order: 'n', limit: 3, skip });
+    const first = await page(0);
+    assert.deepEqual([first.results.length, first.truncated, first.nextSkip], [1, true, 1]);
+    const none = await page(first.nextSkip);
+    assert.deepEqual([none.results.length, none.truncated, none.nextSkip], [0, true, 2]);
+    assert.match(none.hint, /^The record \w{10} alone is larger than an answer: name the keys/);
+    const rest = await page(none.nextSkip);
+    assert.deepEqual([rest.results[0].n, rest.truncated, rest.nextSkip], [2, undefined, undefined]);
   });
 
   test('Count-Data', async () => {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Json, pointer, unique } from '../../../support/records.ts';
-import { bytesOf, MOST_BYTES, onEachEngine } from './world.ts';
+import { bytesOf, MOST_BYTES } from '../answers.ts';
+import { onEachEngine } from '../engines.ts';
 
 onEachEngine('Validate-Records', ({ use, refused, table, create, call, snapshot, all }) => {
   const check = (name: string, ...data: object[]) => use('Validate-Records', { table: name, data });
@@ -78,9 +79,34 @@ onEachEngine('Validate-Records', ({ use, refused, table, create, call, snapshot,
             ['members', 101],
           ],
         ],
-        [3, [['array_tags_Pointer_Tags', 101]]],
+        [3, [['array_tags_Pointer_Tags', 111]]],
       ],
     );
+  });
+
+  test('SPEC "Wire types": a multi-select field holds Pointers of the class that its name ends in', async () => {
+    const tag = await create('Tags', { Name: 'vip' });
+    const account = await create('Accounts', { Name: 'Dana' });
+    const field = 'array_tags_Pointer_Tags';
+    const before = await table({ [field]: 'Array' });
+    for (const name of [before, unique('New')]) {
+      const wrong = [[tag], [pointer('Accounts', account)], [{ objectId: tag }], [pointer('Tags', tag), 5]];
+      const { results } = await check(
+        name,
+        { [field]: [pointer('Tags', tag)] },
+        ...wrong.map((value) => ({ [field]: value })),
+        { [field]: { __op: 'AddUnique', objects: [tag] } },
+        { [field]: [] },
+      );
+      assert.deepEqual(
+        results.map((one: Json) => [one.index, told(one)]),
+        [1, 2, 3, 4, 5].map((index) => [index, [[field, 111]]]),
+        name,
+      );
+      assert.match(results[0].faults[0].error, /expected Pointer<Tags> but got String$/);
+      assert.match(results[1].faults[0].error, /expected Pointer<Tags> but got Pointer<Accounts>$/);
+      assert.equal(results[0].faults[0].next, 'Get-Lookup-Values');
+    }
   });
 
   test('fields that writing would add, with the ones that are perhaps meant', async () => {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { date, type Json, master, pointer, unique } from '../../../support/records.ts';
-import { bytesOf, MOST_BYTES, onEachEngine } from './world.ts';
+import { bytesOf, MOST_BYTES } from '../answers.ts';
+import { onEachEngine } from '../engines.ts';
 
 onEachEngine('writing records', ({ use, useAsMaster, refused, table, create, read, all, fields, call }) => {
   const timeline = async (id: string): Promise<Json[]> =>
@@ -120,6 +121,23 @@ onEachEngine('writing records', ({ use, useAsMaster, refused, table, create, rea
     assert.deepEqual(await rows(useAsMaster, {}, { dontUpdatePlatformTimeline: true }), [0, 0]);
     assert.deepEqual(await rows(useAsMaster, { skipTimeline: false }), [3, 1]);
     assert.equal((await fields('Accounts')).dontUpdatePlatformTimeline, undefined);
+  });
+
+  test('SPEC "Authentication" 5: flags that do not count are told', async () => {
+    const objectId = await create('Accounts', { Name: 'x' });
+    const calls: [string, object][] = [
+      ['Create-Record', { data: { Name: 'x' } }],
+      ['Create-Many', { data: [{ Name: 'x' }] }],
+      ['Update-Record', { objectId, data: { City: 'x' } }],
+      ['Update-Many', { updates: [{ objectId, data: { City: 'x' } }] }],
+    ];
+    for (const [name, args] of calls) {
+      const sent = { table: 'Accounts', ...args, skipTriggers: true, skipTimeline: true };
+      assert.deepEqual((await use(name, sent)).ignored, ['skipTriggers', 'skipTimeline'], name);
+      assert.deepEqual((await use(name, { ...sent, skipTriggers: false })).ignored, ['skipTimeline'], name);
+      assert.equal((await use(name, { table: 'Accounts', ...args })).ignored, undefined, name);
+      assert.equal((await useAsMaster(name, sent)).ignored, undefined, name);
+    }
   });
 
   test('skipTriggers', async () => {

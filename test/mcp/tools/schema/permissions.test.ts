@@ -68,6 +68,25 @@ for (const engine of engines)
       assert.deepEqual(warnings, [`Members of Admin lose find, update on ${table}`, `Nobody but keys may find on ${table}`]);
     });
 
+    test('permissions that have no effect are told (SPEC "Users and sessions", decisions "Permissions")', async () => {
+      const cases: [string, object, string[]][] = [
+        ['_RequestLog', { find: ['Admin'], delete: ['Admin'] }, ['permissions of find, delete have no effect']],
+        [
+          '_User',
+          { find: ['Admin'], update: ['Admin'], delete: ['Admin'] },
+          ['permissions of delete have no effect', 'permissions of update count for agents of administrators alone'],
+        ],
+        ['_Session', { get: ['Sales'] }, ['permissions of get have no effect']],
+        ['_syslogTriggers', { find: ['Admin'], delete: ['Admin'] }, ['permissions of delete have no effect']],
+        ['Accounts', { find: ['Admin'], delete: ['Admin'] }, []],
+      ];
+      for (const [className, permissions, told] of cases) {
+        const { warnings = [] } = await set(className, permissions, { dryRun: true });
+        assert.equal(warnings.length, told.length, `${className}: ${warnings}`);
+        for (const [at, text] of told.entries()) assert.ok(warnings[at].startsWith(`On ${className} the ${text}`), warnings[at]);
+      }
+    });
+
     test('what cannot be is refused and changes nothing', async () => {
       const table = await store.table({ Name: 'String' });
       await set(table, { find: ['Admin'] });

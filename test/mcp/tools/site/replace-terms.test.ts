@@ -34,8 +34,23 @@ for (const engine of engines)
 
     test('Hebrew words, terms that change places, and the longest first', async () => {
       const id = await site.page([{ _id: 'a', type: 't', text: 'עסקה ועסקה, עסקה חדשה; לקוח/עסקה' }]);
-      await replace(id, { עסקה: 'לקוח', לקוח: 'עסקה', 'עסקה חדשה': 'פרויקט' });
+      const { notReplaced } = await replace(id, { עסקה: 'לקוח', לקוח: 'עסקה', 'עסקה חדשה': 'פרויקט' });
+      assert.deepEqual(notReplaced.words, { ועסקה: 1 });
       assert.equal((await site.read('SitePages', id)).Components[0].text, 'לקוח ועסקה, פרויקט; עסקה/לקוח');
+    });
+
+    test('Hebrew words behind prefixes stay, and are told so that they can be sent', async () => {
+      const text = 'עסקה, לעסקה ובעסקה; שבעסקה, המכירה, לקוחעסקה, עסקהו, <b ועסקה="1">ועסקה</b>';
+      const id = await site.page([{ _id: 'a', type: 't', text, title: 'ועסקה חדשה' }], { Title: 'העסקה' });
+      const answer = await replace(id, { עסקה: 'הזמנה', sale: 'x' });
+      assert.deepEqual([answer.replaced, answer.places], [1, ['a.text (1)']]);
+      const { count, words, places, hint } = answer.notReplaced;
+      assert.deepEqual([count, words], [6, { ועסקה: 2, העסקה: 1, לעסקה: 1, ובעסקה: 1, שבעסקה: 1 }]);
+      assert.deepEqual(places, ['Title (1)', 'a.text (4)', 'a.title (1)']);
+      assert.match(hint, /terms of their own/);
+      const next = await replace(id, { עסקה: 'הזמנה', ועסקה: 'והזמנה', לעסקה: 'להזמנה' });
+      assert.deepEqual([next.replaced, next.notReplaced.words], [3, { העסקה: 1, ובעסקה: 1, שבעסקה: 1 }]);
+      assert.equal((await site.read('SitePages', id)).Components[0].title, 'והזמנה חדשה');
     });
 
     test('tags, templates, scripts and addresses inside a text stay', async () => {

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Json, unique, useStore } from '../../../support/records.ts';
 import { engines } from '../../../support/service.ts';
-import { byKey, openAdvanced } from '../callers.ts';
-import { person } from '../people.ts';
+import { byKey, byUser, openAdvanced } from '../callers.ts';
 
 for (const engine of engines)
   describe(`Get-System-Info, Get-Config-Flags, Set-Config-Flag on ${engine}`, () => {
@@ -28,7 +27,7 @@ for (const engine of engines)
       await tools.use('Set-Config-Flag', { name: 'allowAllFiles', value: { allowAllFiles: true } });
       const after = await tools.use('Get-System-Info');
       assert.deepEqual([after.timeZone, after.features.largeUploads], ['Asia/Jerusalem', true]);
-      const seller = await person(store, ['Sales'], ['mcp:view']);
+      const seller = await byUser(store, ['Sales'], ['mcp:view']);
       assert.ok((await seller.use('Get-System-Info')).classCount < results.length);
     });
 
@@ -93,9 +92,9 @@ for (const engine of engines)
     });
 
     test('who signed in', async () => {
-      const seller = await person(store, ['Sales']);
+      const seller = await byUser(store, ['Sales']);
       await seller.refused('Get-Config-Flags', {}, 119, /^Permission denied for action find on class Config .*role Admin/);
-      const admin = await person(store, ['Admin']);
+      const admin = await byUser(store, ['Admin']);
       await admin.refused('Set-Config-Flag', { name: 'McpAdvancedTools', value: { McpAdvancedTools: true } }, 119);
       await openAdvanced(store);
       const { objectId } = await admin.use('Set-Config-Flag', {

@@ -4,9 +4,8 @@ import { describe, test } from 'node:test';
 import { masterHeaders, rpc, useTool } from '../../../support/mcp.ts';
 import { type Json, pointer, useStore } from '../../../support/records.ts';
 import { engines } from '../../../support/service.ts';
-import { newRole, signUp } from '../../../support/users.ts';
-import { byKey, openAdvanced } from '../callers.ts';
-import { join, person } from '../people.ts';
+import { newRole, setRole, signUp } from '../../../support/users.ts';
+import { byKey, byUser, openAdvanced } from '../callers.ts';
 
 for (const engine of engines)
   describe(`Get-Roles, Set-User-Roles, Get-My-Access, Notify-User on ${engine}`, () => {
@@ -44,9 +43,9 @@ for (const engine of engines)
       assert.ok(sales.rights['find get create update delete'].includes('Accounts'));
       assert.ok(!Object.values(sales.rights).flat().includes('_StoredFile'));
       await tools.refused('Get-Roles', { role: 'Nobody' }, 107, /there is no role Nobody.*Sales/);
-      const nobody = await person(store, [], ['mcp:view']);
+      const nobody = await byUser(store, [], ['mcp:view']);
       await nobody.refused('Get-Roles', {}, 119, /^Permission denied for action find on class _Role/);
-      const seller = await person(store, ['Sales'], ['mcp:view']);
+      const seller = await byUser(store, ['Sales'], ['mcp:view']);
       const seen = (await seller.use('Get-Roles', { role: 'Admin' })).results[0];
       assert.ok(!Object.values(seen.rights).flat().includes('Config'), 'of tables that he may not know he hears nothing');
     });
@@ -64,6 +63,9 @@ for (const engine of engines)
       assert.deepEqual([same.added, same.removed], [[], []]);
       await tools.refused('Set-User-Roles', { userId: id, roles: ['Sales', 'Boss'] }, 107, /no role Boss.*Admin, Finance/);
       assert.deepEqual(await rolesOf(id), ['Finance', 'Service']);
+      const named = await set(['role:Service', 'Service', 'role:Finance']);
+      assert.deepEqual([named.roles, named.added], [['Service', 'Finance'], []], 'names as permissions write them');
+      await tools.refused('Set-User-Roles', { userId: id, roles: ['role:Boss'] }, 107, /no role Boss/);
       assert.deepEqual((await set([])).removed, ['Finance', 'Service']);
       assert.deepEqual(await rolesOf(id), []);
       await tools.refused('Set-User-Roles', { userId: 'nobodynone', roles: [] }, 101, /^Object not found/);
@@ -76,13 +78,20 @@ for (const engine of engines)
       const members = (await tools.use('Get-Roles', { role: 'Admin' })).results[0].members;
       for (const { objectId } of members)
         if (objectId !== first.objectId) await tools.use('Set-User-Roles', { userId: objectId, roles: [] });
-      await join(store, first.objectId, 'Admin');
+      await setRole(store, first.objectId, 'Admin');
       const off = await signUp(store, { active: false });
-      await join(store, off.id, 'Admin');
+      await setRole(store, off.id, 'Admin');
       await tools.refused('Set-User-Roles', { userId: first.objectId, roles: ['Sales'] }, 107, /last active member of Admin/);
       assert.deepEqual(await rolesOf(first.objectId), ['Admin']);
+      const blocked = { objectId: first.objectId, active: false };
+      await tools.refused('Create-or-Update-User', blocked, 107, /last active member of Admin.*Next: Get-Roles/);
+      assert.notEqual((await store.read('_User', first.objectId)).active, false);
+      await tools.use('Create-or-Update-User', { objectId: off.id, active: false });
+      await tools.use('Create-or-Update-User', { objectId: first.objectId, active: true, job: 'x' });
       const other = await signUp(store);
       await tools.use('Set-User-Roles', { userId: other.id, roles: ['Admin'] });
+      await tools.use('Create-or-Update-User', blocked);
+      await tools.use('Create-or-Update-User', { ...blocked, active: true });
       assert.deepEqual((await tools.use('Set-User-Roles', { userId: first.objectId, roles: [] })).removed, ['Admin']);
     });
 
@@ -94,7 +103,7 @@ for (const engine of engines)
       assert.deepEqual([key.system.appId, key.caller.kind, key.tools, key.refused], [service.appId, 'API key', all, undefined]);
       const master = await useTool(service, masterHeaders(service), 'Get-My-Access');
       assert.equal(master.caller.kind, 'master key');
-      const seller = await person(store, ['Sales'], ['mcp:view']);
+      const seller = await byUser(store, ['Sales'], ['mcp:view']);
       const { caller, roles, mcpPermissions, tools: usable, refused } = await seller.use('Get-My-Access');
       assert.deepEqual(
         [caller.objectId, caller.username, roles, mcpPermissions],
@@ -105,10 +114,10 @@ for (const engine of engines)
       const reasonFor = (tool: string) =>
         Object.entries(refused as Record<string, string[]>).find(([, names]) => names.includes(tool))?.[0];
       assert.match(reasonFor('Create-Record') ?? '', /mcp:create/);
-      const nobody = await person(store, [], ['mcp:view']);
+      const nobody = await byUser(store, [], ['mcp:view']);
       await tools.use('Set-User-MCP-Permissions', { userId: nobody.id, permissions: [] });
       assert.deepEqual((await nobody.use('Get-My-Access')).tools, ['Get-My-Access']);
-      const admin = await person(store, ['Admin']);
+      const admin = await byUser(store, ['Admin']);
       assert.ok(
         (await admin.use('Get-My-Access')).refused['needs the row McpAdvancedTools of Config'].includes('Set-User-Roles'),
       );
@@ -157,9 +166,9 @@ for (const engine of engines)
       ];
       for (const [args, code, text] of cases) await tools.refused('Notify-User', args, code, text);
       assert.equal((await all()).length, before);
-      const seller = await person(store, ['Sales']);
+      const seller = await byUser(store, ['Sales']);
       await seller.refused('Notify-User', one, 119, /^Permission denied for action create on class _Notification/);
-      const admin = await person(store, ['Admin'], ['mcp:view', 'mcp:create']);
+      const admin = await byUser(store, ['Admin'], ['mcp:view', 'mcp:create']);
       const [made] = (await admin.use('Notify-User', one)).results;
       assert.equal((await store.read('_Notification', made.objectId)).createdBy.objectId, admin.id);
       const closed = await store.create('Accounts', { ACL: { nobody: { read: true } } });

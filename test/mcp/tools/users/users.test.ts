@@ -5,9 +5,8 @@ import { bearerHeaders, callTool } from '../../../support/mcp.ts';
 import { signInFor } from '../../../support/oauth.ts';
 import { type Json, useStore } from '../../../support/records.ts';
 import { engines } from '../../../support/service.ts';
-import { isAlive, login, newName, otherPassword, password, signUp } from '../../../support/users.ts';
-import { byKey, openAdvanced } from '../callers.ts';
-import { join, person } from '../people.ts';
+import { isAlive, login, newName, otherPassword, password, setRole, signUp } from '../../../support/users.ts';
+import { byKey, byUser, openAdvanced } from '../callers.ts';
 
 for (const engine of engines)
   describe(`Create-or-Update-User, Get-all-Users, Set-User-MCP-Permissions on ${engine}`, () => {
@@ -82,8 +81,8 @@ for (const engine of engines)
         body: { username: newName(), password, active: false },
       }));
       const user = await signUp(store, { name: 'With roles' });
-      await join(store, user.id, 'Sales');
-      await join(store, user.id, 'Admin');
+      await setRole(store, user.id, 'Sales');
+      await setRole(store, user.id, 'Admin');
       const before = await tools.use('Get-all-Users');
       assert.equal(before.hint, undefined);
       const shown = before.results.find(({ objectId }: Json) => objectId === user.id);
@@ -108,7 +107,7 @@ for (const engine of engines)
 
     test('MCP permissions are replaced and count at the next call', async () => {
       const user = await signUp(store, { mcpPermissions: ['mcp:view'] });
-      await join(store, user.id, 'Sales');
+      await setRole(store, user.id, 'Sales');
       const { tokens } = await signInFor(store.service(), user);
       const ask = () => callTool(store.service(), bearerHeaders(tokens.access_token), 'Get-all-Users');
       assert.equal((await ask()).isError, false);
@@ -129,7 +128,7 @@ for (const engine of engines)
     });
 
     test('who signed in administers users once advanced tools are open, and nobody else', async () => {
-      const admin = await person(store, ['Admin']);
+      const admin = await byUser(store, ['Admin']);
       await admin.refused('Create-or-Update-User', { username: newName(), password }, 119, /McpAdvancedTools/);
       await openAdvanced(store);
       // Fields that come to be when they are first written do so for him too.
@@ -143,10 +142,10 @@ for (const engine of engines)
       assert.equal((await login(store, { username, password })).body.error, 'User is not active.');
       await admin.use('Set-User-MCP-Permissions', { userId: objectId, permissions: ['mcp:view'] });
       assert.equal((await read(objectId)).updatedBy.objectId, admin.id);
-      const seller = await person(store, ['Sales']);
+      const seller = await byUser(store, ['Sales']);
       await seller.refused('Create-or-Update-User', { objectId, active: true }, 119, /role Admin/);
       await seller.refused('Set-User-MCP-Permissions', { userId: seller.id, permissions: [] }, 119, /role Admin/);
-      const nobody = await person(store, []);
+      const nobody = await byUser(store, []);
       await nobody.refused('Get-all-Users', {}, 119, /^Permission denied for action find on class _User/);
       // CLP counts for administrators too.
       const { body } = await store.call('GET', '/platform/schemas/_User');

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { date, type Json, pointer } from '../../../support/records.ts';
 import { signUp } from '../../../support/users.ts';
-import { signedIn } from '../crm/people.ts';
-import { onEachEngine } from '../records/world.ts';
+import { byUser } from '../callers.ts';
+import { onEachEngine } from '../engines.ts';
 
 const NO_ID = 'zzzzzzzzzz';
 
@@ -97,7 +97,7 @@ onEachEngine('calendar', (tools) => {
     assert.equal((await all('Activities')).length, count);
   });
 
-  const week = { from: '2026-02-01', to: '2026-02-08' };
+  const week = { from: '2026-02-01T00:00:00Z', to: '2026-02-08T00:00:00Z' };
 
   test('Get-Calendar: the activities that touch a range, by their start', async () => {
     const [one, other] = [await owner(), await owner()];
@@ -164,26 +164,26 @@ onEachEngine('calendar', (tools) => {
 
   test('Get-Calendar: wrong arguments', async () => {
     await refused('Get-Calendar', { from: '2026-02-01' }, 107, /to is required/);
-    await refused('Get-Calendar', { from: '2026-02-01', to: '2026-02-01' }, 107, /to must be after from/);
+    await refused('Get-Calendar', { from: '2026-02-02', to: '2026-02-01' }, 107, /to must be after from/);
     await refused('Get-Calendar', { from: '2026-02-01', to: '2026-06-01' }, 107, /at most 92 days/);
     await refused('Get-Calendar', { ...week, freeSlots: true }, 107, /freeSlots takes ownerIds/);
     await refused('Get-Calendar', { ...week, freeSlots: true, ownerIds: [NO_ID] }, 107, /there is no such user/);
   });
 
   test('a user plans for himself, and is held to his role', async () => {
-    const user = await signedIn(tools, ['Sales']);
+    const user = await byUser(tools, ['Sales']);
     const times = { startTime: '2026-02-05T08:00:00Z', endTime: '2026-02-05T09:00:00Z' };
     const { objectId } = await user.use('Schedule-Activity', { name: 'mine', ...times });
     const stored = await read('Activities', objectId);
     assert.deepEqual([stored.OwnerId, stored.createdBy], [pointer('_User', user.id), pointer('_User', user.id)]);
     await user.refused('Schedule-Activity', { name: 'again', ...times }, 107, /busy/);
-    const [{ ownerId, free }] = (await user.use('Get-Calendar', { from: '2026-02-05', to: '2026-02-06', freeSlots: true }))
+    const [{ ownerId, free }] = (await user.use('Get-Calendar', { from: '2026-02-05', to: '2026-02-05', freeSlots: true }))
       .results;
     assert.deepEqual([ownerId, free.length], [user.id, 2]);
-    const creator = await signedIn(tools, ['Sales'], ['mcp:create']);
+    const creator = await byUser(tools, ['Sales'], ['mcp:create']);
     const { error } = await creator.refused('Schedule-Activity', { name: 'x', ...times, ownerId: user.id }, 107, /busy/);
     assert.ok(!error.includes('mine'), error);
-    const reader = await signedIn(tools, ['ReadOnly']);
+    const reader = await byUser(tools, ['ReadOnly']);
     await reader.refused(
       'Schedule-Activity',
       { name: 'x', ...times },
@@ -191,7 +191,7 @@ onEachEngine('calendar', (tools) => {
       /^Permission denied for action create on class Activities/,
     );
     assert.equal((await reader.use('Get-Calendar', { ...week, ownerIds: [user.id] })).results.length, 1);
-    const nobody = await signedIn(tools, []);
+    const nobody = await byUser(tools, []);
     await nobody.refused('Get-Calendar', week, 119, /^Permission denied for action find on class Activities/);
   });
 });

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { date, type Json, pointer } from '../../../support/records.ts';
 import { signUp } from '../../../support/users.ts';
-import { lookupId, permit, signedIn } from '../crm/people.ts';
-import { onEachEngine } from '../records/world.ts';
+import { byUser } from '../callers.ts';
+import { onEachEngine } from '../engines.ts';
+import { lookupId, permit } from '../tables.ts';
 
 const NO_ID = 'zzzzzzzzzz';
 const DAY = 86_400_000;
@@ -65,6 +66,11 @@ onEachEngine('tasks', (tools) => {
       107,
       /cannot be linked to Products/,
     );
+    for (const table of ['_User', 'TaskStatuses', 'TaskTypes', 'Tags']) {
+      const relatedTo = { table, objectId: 'x' };
+      const { expected } = await refused('Create-Task', { name: 'x', relatedTo }, 107, /cannot be linked to/);
+      assert.equal(expected, 'A record of Accounts, Contacts, Sales, Cases');
+    }
     await refused('Create-Task', { name: 'x', relatedTo: { table: 'Sales' } }, 107, /relatedTo must name a record/);
     assert.equal((await all('Tasks')).length, count);
   });
@@ -130,8 +136,28 @@ onEachEngine('tasks', (tools) => {
     await refused('Get-Tasks', { limit: 2_001 }, 107, /at most 2000/);
   });
 
+  test('decisions "Agent tools": Get-Tasks has those without a date last, page after page', async () => {
+    const owner = await signUp(tools);
+    const of = { OwnerId: pointer('_User', owner.id) };
+    const day = (n: number) => ({ Date: date(`2026-02-0${n}T00:00:00.000Z`) });
+    for (const [Name, more] of Object.entries({ u1: {}, d2: day(2), u2: { Date: null }, d1: day(1), d3: day(3), u3: {} }))
+      await create('Tasks', { ...of, Name, ...more });
+    const expected = ['d1', 'd2', 'd3', 'u1', 'u2', 'u3'];
+    for (const limit of [1, 2, 3, 4, 5, 6, 20]) {
+      const names: string[] = [];
+      for (let skip: number | undefined = 0; skip !== undefined; ) {
+        const page: Json = await use('Get-Tasks', { ownerId: owner.id, limit, skip });
+        names.push(...page.results.map(({ Name }: Json) => Name));
+        skip = page.nextSkip;
+      }
+      assert.deepEqual(names, expected, `${limit} a page`);
+    }
+    assert.deepEqual((await use('Get-Tasks', { ownerId: owner.id, skip: 100 })).results, []);
+    assert.deepEqual((await use('Get-Tasks', { ownerId: owner.id, limit: 0 })).results, []);
+  });
+
   test('a user has his own tasks, and is held to his role', async () => {
-    const user = await signedIn(tools, ['Service']);
+    const user = await byUser(tools, ['Service']);
     const { objectId } = await user.use('Create-Task', { name: 'mine' });
     const stored = await read('Tasks', objectId);
     assert.deepEqual([stored.OwnerId, stored.createdBy], [pointer('_User', user.id), pointer('_User', user.id)]);
@@ -139,10 +165,10 @@ onEachEngine('tasks', (tools) => {
       (await user.use('Get-Tasks', { ownerId: user.id })).results.map((row: Json) => row.objectId),
       [objectId],
     );
-    const reader = await signedIn(tools, ['ReadOnly']);
+    const reader = await byUser(tools, ['ReadOnly']);
     await reader.refused('Create-Task', { name: 'x' }, 119, /^Permission denied for action create on class Tasks/);
     await reader.refused('Complete-Task', { objectId }, 119, /^Permission denied for action update on class Tasks/);
-    const updater = await signedIn(tools, ['Service'], ['mcp:view', 'mcp:update']);
+    const updater = await byUser(tools, ['Service'], ['mcp:view', 'mcp:update']);
     await updater.refused(
       'Complete-Task',
       { objectId, comment: 'x' },
@@ -158,12 +184,29 @@ onEachEngine('tasks', (tools) => {
     await user.refused('Complete-Task', { objectId: other.objectId, comment: 'x' }, 119, /create on class Notes/);
     assert.equal((await read('Tasks', other.objectId)).CompletedAt, undefined);
     await permit(tools, 'Notes', notes);
-    const nobody = await signedIn(tools, []);
+    const nobody = await byUser(tools, []);
     await nobody.refused('Get-Tasks', {}, 119, /^Permission denied for action find on class Tasks/);
     const statuses = (await call('GET', '/platform/schemas/TaskStatuses')).body.classLevelPermissions;
     await permit(tools, 'TaskStatuses', { ...statuses, find: {} });
     assert.deepEqual((await user.use('Get-Tasks')).hidden, ['TaskStatuses']);
     await user.refused('Complete-Task', { objectId: other.objectId }, 119, /find on class TaskStatuses/);
     await permit(tools, 'TaskStatuses', statuses);
+  });
+
+  test('decisions "Agent tools": where the date of tasks is no Date, due is refused in words that say so', async () => {
+    const id = await create('Tasks', { Name: 'x' });
+    const change = async (field: object) => {
+      const body = { fields: { Date: field } };
+      assert.equal((await call('PUT', '/platform/schemas/Tasks', { body })).status, 200);
+    };
+    await change({ __op: 'Delete' });
+    await refused('Get-Tasks', { due: 'today' }, 107, /Tasks has no field Date of type Date in this system/);
+    const ids = async () => (await use('Get-Tasks', { limit: 1_000 })).results.map(({ objectId }: Json) => objectId);
+    assert.ok((await ids()).includes(id));
+    await change({ type: 'String' });
+    await update('Tasks', id, { Date: '2026-01-01' });
+    for (const due of ['overdue', 'today', 'week'])
+      await refused('Get-Tasks', { due }, 107, /Tasks has no field Date of type Date in this system/);
+    assert.equal((await ids())[0], id);
   });
 });

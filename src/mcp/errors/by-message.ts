@@ -1,0 +1,73 @@
+import type { ErrorKey } from '../../errors/catalogue.ts';
+import type { ServiceError } from '../../errors/fail.ts';
+import type { Advice } from './advice.ts';
+import { triggerAdvice } from './trigger-forms.ts';
+
+type Case = readonly [message: RegExp, advice: Advice];
+
+const list: Advice = { expected: 'A list of values, such as {"$in":["<value>","<value>"]}' };
+
+/** Errors of one key that tell of many things. The first message that fits counts. */
+const cases: Partial<Record<ErrorKey, readonly Case[]>> = {
+  badQuery: [
+    [
+      /^bad constraint:/,
+      {
+        expected:
+          'Operators of a field: $eq $ne $gt $gte $lt $lte $in $nin $exists $all $containedBy $regex (with $options) $not $inQuery $notInQuery $select $dontSelect $relativeTime; around fields: $and $or $nor $not $relatedTo $text',
+      },
+    ],
+    [
+      /^Invalid regular expression|^\$regex is longer|^Bad \$options/,
+      {
+        expected:
+          'A pattern such as {"$regex":"^Da","$options":"i"} (options i, m, s, x); signs of patterns that are meant as they are take \\ before them',
+        next: 'Search-Records',
+      },
+    ],
+    [/^\$options needs/, { expected: '{"$regex":"^Da","$options":"i"}' }],
+    [/^Bad \$not/, { expected: '{"<Field>":{"$not":{"$gt":5}}}, or {"$nor":[{…}]}' }],
+    [/^Bad \$(or|and|nor)/, { expected: 'A list of wheres, such as {"$or":[{"City":"Haifa"},{"City":"Eilat"}]}' }],
+    [/^Cannot query on ACL/, { expected: 'Leave ACL out of where: what you may not see is left out by itself' }],
+    [
+      /^improper usage of \$(select|dontSelect)/,
+      { expected: '{"$select":{"query":{"className":"<Table>","where":{…}},"key":"<Field>"}}', next: 'Get-Schema' },
+    ],
+    [
+      /^improper usage of \$relatedTo/,
+      { expected: '{"$relatedTo":{"object":<Pointer>,"key":"<Relation field>"}}', next: 'Get-Schema' },
+    ],
+    [/^improper usage of/, { expected: '{"$inQuery":{"className":"<Table>","where":{…}}}', next: 'Get-Schema' }],
+    [/nests|has more than|at most|too (large|long|many)/, { expected: 'Ask for less in one call' }],
+  ],
+  badConstraint: [
+    [/^bad \$(in|nin|all) |\$all values|^bad \$containedBy/, list],
+    [/^bad \$exists/, { expected: '{"$exists":true} or {"$exists":false}' }],
+    [/^bad \$regex/, { expected: '{"$regex":"<text>","$options":"i"}' }],
+    [/^bad \$not/, { expected: '{"$not":{"$gt":5}}' }],
+    [
+      /\$relativeTime/,
+      { expected: '{"$gte":{"$relativeTime":"3 days ago"}}, "in 2 weeks" or "now", on a Date with $lt $lte $gt $gte' },
+    ],
+    [/^bad \$text/, { expected: '{"$text":{"$search":{"$term":"<words>"}}}', next: 'Search-Records' }],
+  ],
+  permissionDenied: [
+    [
+      /action addField on class (?<className>\S+)$/,
+      { expected: 'A field that was sent is not in the schema of <className>, and you may not add it', next: 'Get-Schema' },
+    ],
+  ],
+};
+
+/** Advice that depends on the message; `undefined` where the key says all. */
+export function adviceByMessage({ key, message }: ServiceError): Advice | undefined {
+  if (key === 'invalidTrigger') return triggerAdvice(message);
+  for (const [pattern, advice] of cases[key] ?? []) {
+    const found = pattern.exec(message);
+    if (!found) continue;
+    const className = found.groups?.className;
+    if (className === undefined || advice.expected === undefined) return advice;
+    return { ...advice, expected: advice.expected.replace('<className>', () => className) };
+  }
+  return undefined;
+}

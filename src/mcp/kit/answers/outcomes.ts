@@ -1,0 +1,45 @@
+import { isJsonObject, type JsonObject } from '../../../kernel/json.ts';
+import { type Outcome, tally } from './items.ts';
+import { RESULT_BYTES } from './page.ts';
+
+/** So many errors keep their texts where not all can. */
+const FIRST_ERRORS = 100;
+const SHORT = 150;
+/** What is around the outcomes: how many there are, what was added. */
+const FRAME_BYTES = 2_000;
+
+/** The outcomes of items, as a tool answers them. */
+export function outcomesAnswer(outcomes: readonly Outcome[]): JsonObject {
+  return { ...tally(outcomes), results: fittingOutcomes(outcomes) };
+}
+
+/**
+ * The outcomes of items, as fully as an answer takes. What was written is told in any case: first errors lose their advice, then those
+ * beyond the first hundred their texts, then successes all but what was done and the id.
+ */
+export function fittingOutcomes(outcomes: readonly Outcome[], bytes = RESULT_BYTES - FRAME_BYTES): Outcome[] {
+  const forms: ((outcome: Outcome, nth: number) => Outcome)[] = [(outcome) => outcome, withoutAdvice, withoutText, idAlone];
+  let shown: Outcome[] = [];
+  for (const form of forms) {
+    let errors = 0;
+    shown = outcomes.map((outcome) => form(outcome, 'error' in outcome ? errors++ : 0));
+    if (Buffer.byteLength(JSON.stringify(shown)) <= bytes) break;
+  }
+  return shown;
+}
+
+function withoutAdvice(outcome: Outcome): Outcome {
+  if (!('error' in outcome)) return outcome;
+  const { code = null, error = null } = outcome.error;
+  return { error: { code, error: typeof error === 'string' ? error.slice(0, SHORT).toWellFormed() : error } };
+}
+
+function withoutText(outcome: Outcome, nth: number): Outcome {
+  return nth < FIRST_ERRORS || !('error' in outcome) ? withoutAdvice(outcome) : { error: { code: outcome.error.code ?? null } };
+}
+
+function idAlone(outcome: Outcome, nth: number): Outcome {
+  if ('error' in outcome) return withoutText(outcome, nth);
+  const { objectId = null, action } = isJsonObject(outcome.success) ? outcome.success : {};
+  return { success: { ...(action !== undefined && { action }), objectId } };
+}

@@ -1,0 +1,25 @@
+import { isJsonObject, type JsonValue } from '../../../kernel/json.ts';
+
+/** Characters of a text in a record that is one of many. */
+const MOST_CHARACTERS = 1_000;
+
+/** A text of so many characters at most, `…` where it was longer. */
+export function shortText(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
+}
+
+/** The same value, its texts cut. @param most characters of each */
+export function withShortTexts(value: JsonValue, most = MOST_CHARACTERS): JsonValue {
+  if (typeof value === 'string') return shortText(value, most);
+  if (Array.isArray(value)) return value.map((inner) => withShortTexts(inner, most));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withShortTexts(inner, most)]));
+}
+
+/** A value, or where it is long the beginning of its text and how long that is. */
+export function beginningOf(value: JsonValue): JsonValue {
+  const isText = typeof value === 'string';
+  if (!isText && (typeof value !== 'object' || value === null)) return value;
+  const text = isText ? value : JSON.stringify(value);
+  return text.length <= MOST_CHARACTERS ? value : `${shortText(text, MOST_CHARACTERS)} (${text.length} characters)`;
+}

@@ -1,0 +1,15 @@
+import type { JsonObject } from '../../../kernel/json.ts';
+
+/** REST answers these whatever `keys` says; each costs an agent more than a small row. */
+const always: readonly string[] = ['createdAt', 'updatedAt', 'ACL'];
+
+/**
+ * Rows of a read with `keys`, without the fields that come unasked. objectId stays.
+ * @param keys of the read; without any the rows stay as they are
+ */
+export function withoutUnasked<T extends JsonObject>(rows: T[], keys: readonly string[] | undefined): T[] {
+  const named = new Set((keys ?? []).flatMap((key) => key.split(',').map((name) => name.trim())));
+  if (named.size === 0) return rows;
+  const unasked = new Set(always.filter((name) => !named.has(name)));
+  return rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !unasked.has(name))) as T);
+}

@@ -1,0 +1,46 @@
+const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();
+
+/** Names that are longer are compared by their letters alone. */
+const LONGEST = 40;
+
+/**
+ * The name that is perhaps meant by one that there is not: it differs in case and underscores, or in a letter or two.
+ * @param known names that the caller may see
+ */
+export function similarTo(name: string, known: readonly string[]): string | undefined {
+  const sought = plain(name);
+  const same = known.find((one) => one !== name && plain(one) === sought);
+  if (same !== undefined || sought.length > LONGEST) return same;
+  const most = Math.min(2, Math.floor(sought.length / 3));
+  let nearest: string | undefined;
+  let least = most + 1;
+  for (const one of known) {
+    if (Math.abs(one.length - name.length) > least) continue;
+    const distance = distanceOf(sought, plain(one));
+    if (distance === 0 || distance >= least) continue;
+    nearest = one;
+    least = distance;
+  }
+  return nearest;
+}
+
+/** Letters to put in, take out, change, or swap with the next. */
+function distanceOf(a: string, b: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a[i - 1] === b[j - 1];
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const steps = [at(last, j) + 1, at(row, j - 1) + 1, at(last, j - 1) + (isSame ? 0 : 1)];
+      if (isSwapped) steps.push(at(before, j - 2) + 1);
+      row.push(Math.min(...steps));
+    }
+    before = last;
+    last = row;
+  }
+  return at(last, b.length);
+}
+
+const at = (row: readonly number[], index: number): number => row[index] ?? Number.POSITIVE_INFINITY;

@@ -1,0 +1,113 @@
+import type { JsonObject } from '../../../kernel/json.ts';
+import type { TableSchema } from '../../../schema/model.ts';
+import type { ToolCall } from '../../definition/tool.ts';
+import { ownerField, userPointer } from '../people/users.ts';
+import { briefly } from '../reading/brief.ts';
+import { findRows, type Row } from '../reading/records.ts';
+import { requireField, tableNamed } from '../reading/tables.ts';
+import { instantOf, pointedAt, wireDate } from '../values/wire.ts';
+import { addDays, dayIn, startOfDay } from './time-zone.ts';
+
+export const ACTIVITIES = 'Activities';
+
+/** A piece of time, in milliseconds since 1970; its end is not part of it. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** An activity, when it is, and whose. */
+export interface Occupied extends Span {
+  readonly ownerId: string | undefined;
+  readonly row: Row;
+}
+
+/** So many activities of a range are looked at. */
+export const MOST_ACTIVITIES = 2_000;
+const DAY = 86_400_000;
+/** A whole day of a zone begins or ends so long before or after that of UTC. */
+const AHEAD = 2 * DAY;
+
+/** What is shown of an activity. */
+export const activityFields = ['Name', 'StartTime', 'EndTime', 'AllDay', 'Location', 'OwnerId', 'AccountId', 'MeetingUrl'];
+
+/** The table of activities. @throws classMissing (103); invalidArguments (107) where this system's have not what a calendar needs */
+export function activitiesTable(call: ToolCall): TableSchema {
+  const table = tableNamed(call, ACTIVITIES);
+  requireField(table, 'StartTime', 'Date');
+  requireField(table, 'EndTime', 'Date');
+  return table;
+}
+
+/**
+ * The activities of a range that are not cancelled, by their start.
+ * @param owners whose; all where it is left out
+ * @param limit beyond `MOST_ACTIVITIES`, one more says that there are more
+ * @throws permissionDenied (119)
+ */
+export async function activitiesIn(call: ToolCall, zone: string, range: Span, owners?: readonly string[]): Promise<Occupied[]> {
+  const table = activitiesTable(call);
+  const owner = owners ? ownerField(call, table) : 'OwnerId';
+  const from = wireDate(range.start);
+  const wide = wireDate(range.start - AHEAD);
+  const where: JsonObject = {
+    ...(owners && { [owner]: { $in: owners.map(userPointer) } }),
+    StartTime: { $lt: wireDate(range.end) },
+    $or: [
+      { EndTime: { $gt: from } },
+      { EndTime: { $exists: false }, StartTime: { $gte: from } },
+      { StartTime: { $gte: from } },
+      ...(table.fields.get('AllDay')?.type === 'Boolean'
+        ? [
+            { AllDay: true, StartTime: { $gte: wide } },
+            { AllDay: true, EndTime: { $gt: wide } },
+          ]
+        : []),
+    ],
+    ...(table.fields.get('Cancelled')?.type === 'Boolean' && { Cancelled: { $ne: true } }),
+  };
+  const rows = await findRows(call, ACTIVITIES, {
+    ...briefly(call, table, activityFields),
+    where,
+    order: 'StartTime',
+    limit: MOST_ACTIVITIES + 1,
+  });
+  return rows
+    .map((row) => ({ ...spanOf(row, zone), ownerId: pointedAt(row[owner]), row }))
+    .filter((span) => overlaps(span, range));
+}
+
+/** One of the whole day takes the days that it touches, whatever its times. */
+function spanOf(row: Row, zone: string): Span {
+  const start = instantOf(row.StartTime) ?? 0;
+  const end = Math.max(instantOf(row.EndTime) ?? start, start);
+  if (row.AllDay !== true) return { start, end };
+  const last = dayIn(zone, end > start ? end - 1 : end);
+  return { start: startOfDay(zone, dayIn(zone, start)), end: startOfDay(zone, addDays(last, 1)) };
+}
+
+/** Whether a time that may be empty lies in a range. */
+export const overlaps = ({ start, end }: Span, range: Span): boolean =>
+  start < range.end && (end > range.start || (end === start && start >= range.start));
+
+/** What is left of times that are open when those that are taken are cut out. */
+export function freeIn(open: readonly Span[], taken: readonly Span[], least: number): Span[] {
+  const busy = [...taken].sort((a, b) => a.start - b.start);
+  const free: Span[] = [];
+  for (const { start, end } of open) {
+    let at = start;
+    for (const one of busy) {
+      if (one.end <= at || one.start >= end) continue;
+      if (one.start - at >= least) free.push({ start: at, end: one.start });
+      at = Math.max(at, one.end);
+    }
+    if (end - at >= least) free.push({ start: at, end });
+  }
+  return free;
+}
+
+/** The same as ISO 8601. */
+export const shownSpan = ({ start, end }: Span): JsonObject => ({
+  start: new Date(start).toISOString(),
+  end: new Date(end).toISOString(),
+});

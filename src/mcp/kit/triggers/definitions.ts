@@ -1,0 +1,13 @@
+import type { JsonObject } from '../../../kernel/json.ts';
+import type { Row } from '../reading/records.ts';
+
+/** The parts of a definition, as schema reads show them (SPEC "Schema record": triggers). */
+export const definitionKeys = [
+  ...['Name', 'table', 'events', 'criteria', 'changedFields', 'schedule', 'actions', 'Active', 'nextRun', 'lastRun'],
+] as const;
+
+/** A row of `_Trigger` as schema reads show it. */
+export function definitionOf(row: Row): JsonObject {
+  const parts = definitionKeys.filter((name) => Object.hasOwn(row, name)).map((name) => [name, row[name] ?? null] as const);
+  return { _id: row.objectId, ...Object.fromEntries(parts) };
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { after, before, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { LONG_BODY, readBody, SHORT_BODY } from './body.ts';
+import { failureOf } from './failure.ts';
+import { Places, type Sender } from './places.ts';
+
+let server: Server;
+let finish = () => {};
+before(async () => {
+  const places = new Places(100);
+  server = createServer(async (payload, response) => {
+    const [, system = '', caller = ''] = (payload.url ?? '').split('/');
+    const longSender = async (): Promise<Sender | null> => {
+      if (system === 'failing') throw new Error('no disk');
+      return system === '' ? null : { system, caller };
+    };
+    try {
+      const text = await readBody({ payload, response, places, longSender });
+      if (caller === 'thinks') await new Promise<void>((resolve) => (finish = resolve));
+      response.end(`${text.length} ${text.slice(-3)}`);
+    } catch (error) {
+      const { status, message, headers = {} } = failureOf(error);
+      response.writeHead(status, { ...headers, 'content-length': message.length }).end(message);
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+after(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** Sends a head and a part of a body, and gathers what is answered. */
+function begin(path: string, length: number, body: string) {
+  const { port } = server.address() as AddressInfo;
+  const socket: Socket = connect({ port, host: '127.0.0.1' });
+  const state = { socket, text: '', isEnded: false };
+  socket.on('data', (data) => {
+    state.text += data;
+  });
+  socket.on('end', () => {
+    state.isEnded = true;
+  });
+  socket.on('error', () => {});
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`);
+  return state;
+}
+async function answer(state: { readonly text: string }): Promise<string> {
+  for (let n = 0; n < 250 && !/\r\n\r\n./.test(state.text); n++) await wait(20);
+  return state.text.replace(/\r\n[\s\S]*\r\n/, ' ');
+}
+const whole = (path: string, size: number) => begin(path, size, 'x'.repeat(size));
+const LONG = SHORT_BODY + 1;
+
+test('a body comes whole, in whatever pieces and of whatever length', async () => {
+  const body = `\ufeff${'שלום\u{1F642}'.repeat(10)}end`;
+  const bytes = Buffer.from(body);
+  const client = begin('/', bytes.length, '');
+  for (const byte of bytes) {
+    client.socket.write(Buffer.from([byte]));
+    if (byte % 8 === 0) await wait(1);
+  }
+  assert.equal(await answer(client), `HTTP/1.1 200 OK ${body.length - 1} end`);
+  assert.equal(await answer(whole('/a/x', LONG_BODY)), `HTTP/1.1 200 OK ${LONG_BODY} xxx`);
+  assert.equal(await answer(whole('/', SHORT_BODY)), `HTTP/1.1 200 OK ${SHORT_BODY} xxx`);
+});
+
+test('a body that is too long is 413, read to its end', async () => {
+  for (const [path, size] of [
+    ['/', LONG],
+    ['/', 5 * SHORT_BODY],
+    ['/a/x', LONG_BODY + 1],
+  ] as const) {
+    const client = whole(path, size);
+    assert.equal(await answer(client), 'HTTP/1.1 413 Payload Too Large Request body is too large.');
+    client.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await wait(50);
+    assert.match(client.text, /HTTP\/1\.1 200 OK/);
+  }
+});
+
+test('a fault while a place is asked for is answered', async () => {
+  assert.equal(await answer(whole('/failing/x', LONG)), 'HTTP/1.1 500 Internal Server Error server error');
+});
+
+test('senders who stop do not keep others waiting: 408, and the connection is closed', async () => {
+  const stopped = ['/a/x', '/a/y', '/a/z', '/b/x'].map((path) => begin(path, LONG_BODY, 'x'.repeat(LONG)));
+  await wait(300);
+  assert.ok(
+    stopped.every(({ text }) => text === ''),
+    'nobody waits yet',
+  );
+  assert.equal(await answer(whole('/c/x', 3 * SHORT_BODY)), `HTTP/1.1 200 OK ${3 * SHORT_BODY} xxx`);
+  for (const client of stopped.slice(0, 1)) {
+    assert.equal(await answer(client), 'HTTP/1.1 408 Request Timeout The body came too slowly while others waited.');
+    assert.match(client.text, /connection: close/i);
+    await wait(20);
+    assert.equal(client.isEnded, true);
+  }
+  for (const { socket } of stopped) socket.destroy();
+});
+
+test('one caller leaves places to others, however long his calls take', async () => {
+  const thinking = [whole('/a/thinks', LONG), whole('/a/thinks', LONG), whole('/a/thinks', LONG)];
+  await wait(200);
+  assert.equal(await answer(whole('/a/x', LONG)), `HTTP/1.1 200 OK ${LONG} xxx`);
+  assert.equal(await answer(whole('/b/x', LONG)), `HTTP/1.1 200 OK ${LONG} xxx`);
+  assert.ok(thinking.every(({ text }) => text === ''));
+  // Who leaves gives his place to the one who waits.
+  thinking[0]?.socket.destroy();
+  await wait(100);
+  finish();
+  assert.equal(await answer(thinking[2] as { text: string }), `HTTP/1.1 200 OK ${LONG} xxx`);
+  thinking[1]?.socket.destroy();
+});

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import { type Place, Places } from './places.ts';
+
+let places: Places;
+beforeEach(() => {
+  mock.timers.enable({ apis: ['setInterval'] });
+  places = new Places(1_000);
+});
+afterEach(() => mock.timers.reset());
+
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+const ask = (system: string, caller: string) => places.ask({ system, caller });
+
+/** Notes what becomes of a place. */
+function watch(place: Place): { given: boolean; taken: unknown } {
+  const state = { given: false, taken: undefined as unknown };
+  place.given.then(() => {
+    state.given = true;
+  });
+  place.taken.catch((error: unknown) => {
+    state.taken = error;
+  });
+  return state;
+}
+async function given(...asked: readonly Place[]): Promise<boolean[]> {
+  const states = asked.map(watch);
+  await settled();
+  return states.map((state) => state.given);
+}
+
+test('of four places a caller has two at most, a system three', async () => {
+  const asked = [ask('a', 'x'), ask('a', 'x'), ask('a', 'x'), ask('a', 'y'), ask('a', 'z'), ask('b', 'x'), ask('c', 'x')];
+  assert.deepEqual(await given(...asked), [true, true, false, true, false, true, false]);
+});
+
+test('a place that is free goes to who has the fewest, then to who came first', async () => {
+  const held = [ask('a', 'x'), ask('a', 'x'), ask('b', 'x'), ask('b', 'y')] as const;
+  const waiting = [ask('a', 'x'), ask('b', 'y'), ask('b', 'z'), ask('c', 'x'), ask('d', 'x')] as const;
+  assert.deepEqual(await given(...waiting), [false, false, false, false, false]);
+  const order: number[] = [];
+  waiting.forEach(({ given }, at) => void given.then(() => order.push(at)));
+  for (const place of [...held, waiting[3], waiting[4]]) {
+    place.free();
+    await settled();
+  }
+  assert.deepEqual(order, [3, 0, 4, 1, 2]);
+});
+
+test('who leaves while he waits is passed over; a place that is freed twice counts once', async () => {
+  const held = [ask('a', 'x'), ask('b', 'x'), ask('c', 'x'), ask('d', 'x')];
+  const [gone, next, last] = [ask('e', 'x'), ask('f', 'x'), ask('g', 'x')] as const;
+  gone.free();
+  held[0]?.free();
+  held[0]?.free();
+  gone.free();
+  assert.deepEqual(await given(next, last), [true, false]);
+});
+
+test('a body that comes slowly loses its place where others wait: 408', async () => {
+  const held = [ask('a', 'x'), ask('b', 'x'), ask('c', 'x'), ask('d', 'x')] as const;
+  const [slow, fast, whole] = held;
+  const states = held.map(watch);
+  whole.ended();
+  mock.timers.tick(60_000);
+  await settled();
+  assert.ok(states.every(({ taken }) => taken === undefined));
+  const waiting = [ask('e', 'x'), ask('f', 'x'), ask('g', 'x')];
+  slow.came(64 * 1024 - 1);
+  for (const place of [fast, held[3]]) place.came(64 * 1024);
+  mock.timers.tick(1_000);
+  await settled();
+  assert.deepEqual(
+    states.map(({ taken }) => (taken as { status?: number } | undefined)?.status),
+    [408, undefined, undefined, undefined],
+  );
+  assert.deepEqual(await given(...waiting), [true, false, false]);
+  // Who has just come in has the whole time.
+  fast.came(64 * 1024);
+  mock.timers.tick(1_000);
+  assert.deepEqual(await given(...waiting), [true, true, false]);
+  assert.equal((states[3]?.taken as { key?: string } | undefined)?.key, 'bodyTooSlow');
+  mock.timers.tick(1_000);
+  assert.deepEqual(await given(...waiting), [true, true, true]);
+});

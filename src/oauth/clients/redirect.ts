@@ -1,0 +1,36 @@
+const loopbacks: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Schemes that no program of the user's registers for itself: a browser shows, runs, fetches or hands on what they say. */
+const taken: ReadonlySet<string> = new Set([
+  ...['javascript', 'data', 'vbscript', 'file', 'filesystem', 'blob', 'about', 'view-source', 'jar', 'intent', 'content'],
+  ...['ftp', 'ws', 'wss', 'mailto', 'tel', 'sms', 'chrome', 'chrome-extension', 'resource', 'moz-extension', 'edge', 'ms-appx'],
+]);
+
+/** What is told of an address that is refused. */
+export const REDIRECT_FORM =
+  "each must be https, http of localhost, 127.0.0.1 or [::1], or of a scheme of the program's own; without user, fragment and spaces";
+
+/**
+ * What kind of client a code may be sent to (RFC 8252 7; RFC 9700 4.1.1): `native` is a program on the user's own device, which the provider
+ * has to know.
+ * @returns `null` for an address that no code is sent to: anybody on the way could read it, or it would run in the browser
+ */
+export function kindOfRedirect(uri: string): 'web' | 'native' | null {
+  const url = URL.parse(uri);
+  // The parser passes over control characters, which would stand in the header.
+  if (
+    !url ||
+    !/^[\x21-\x7e]+$/.test(uri) ||
+    uri.includes('#') ||
+    uri.includes('\\') ||
+    url.username !== '' ||
+    url.password !== ''
+  )
+    return null;
+  const scheme = url.protocol.slice(0, -1);
+  if (scheme !== 'https' && scheme !== 'http') return taken.has(scheme) ? null : 'native';
+  // `https:host` is one to browsers alone.
+  if (!uri.slice(scheme.length).startsWith('://')) return null;
+  if (scheme === 'https') return 'web';
+  return loopbacks.has(url.hostname) ? 'native' : null;
+}
