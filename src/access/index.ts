@@ -11,5 +11,5 @@ export {
 export { actsAsMaster, authorize, grantFor, mayCreateTable, requireKey, visibilityOf } from './authorize.ts';
 export { bothOf, type Grant, type RowGuard } from './grant.ts';
 export { actorId, anonymous, holdsKey, invalid, master, type Principal } from './principal.ts';
-export { mayKnowTable, requireSchemaChange, requireSchemaRead, type SchemaView, schemaViewFor } from './schema-rights.ts';
+export { mayKnowTable, requireSchemaChange, requireSchemaRead, schemaViewFor } from './schema-rights.ts';
 export { permissionEffect, refuseOutright } from './system-tables.ts';

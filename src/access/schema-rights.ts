@@ -23,7 +23,7 @@ export function mayKnowTable(principal: Principal, table: TableSchema): boolean 
 }
 
 /** What of a table's schema a caller is not shown, whatever he may do with its records. */
-export interface SchemaView {
+interface SchemaView {
   readonly hiddenFields: ReadonlySet<string>;
   /** Whether he is told what is hidden from whom. */
   readonly tellsOfHiding: boolean;

@@ -95,7 +95,7 @@ export class AgentTools {
     try {
       const caller = await callerFor(system, credentialsOf(request.headers), bearer);
       if (caller.kind !== 'known' || !mayWrite(caller.principal)) return null;
-      return { system: system.appId, caller: nameOf(caller.principal) };
+      return { system: system.appId, caller: nameOf(system.appId, caller.principal) };
     } finally {
       system.release();
     }
@@ -116,9 +116,9 @@ function mayWrite(principal: Principal): boolean {
   return (['mcp:create', 'mcp:update'] as const).some((one) => !obstacleTo(principal, { needs: [one], isAdvanced: false }));
 }
 
-/** One text for each key and user of a system. */
-function nameOf(principal: Principal): string {
-  return principal.kind === 'apiKey' ? `key ${principal.name}` : `${principal.kind} ${actorId(principal)}`;
+/** One text for each key and user of each system. */
+function nameOf(appId: string, principal: Principal): string {
+  return JSON.stringify([appId, principal.kind, principal.kind === 'apiKey' ? principal.name : actorId(principal)]);
 }
 
 /** The catalogue's entry for an error of the framework; anything else as it is. */

@@ -12,7 +12,10 @@ import { shortForm } from './kit/answers/short-form.ts';
  * What a tool answers, as compact JSON. Lists keep within the bytes themselves; what is no list and too long is refused, unless the tool
  * has written: then it is cut to what names what was written.
  */
-export function resultOf(value: JsonValue, { hints, answerBytes = RESULT_BYTES }: Pick<Tool, 'hints' | 'answerBytes'>): CallToolResult {
+export function resultOf(
+  value: JsonValue,
+  { hints, answerBytes = RESULT_BYTES }: Pick<Tool, 'hints' | 'answerBytes'>,
+): CallToolResult {
   const most = answerBytes + FRAME_BYTES;
   const text = JSON.stringify(value);
   if (text.length <= most / 3 || Buffer.byteLength(text) <= most) return { content: [{ type: 'text', text }] };

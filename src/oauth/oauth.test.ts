@@ -122,6 +122,7 @@ test('a document that says nothing of secrets is of a client without one', async
 for (const [what, document, init] of [
   ['names another client', documentOf({ client_id: 'https://client.example.com/other.json' })],
   ['leads elsewhere', documentOf({ redirect_uris: ['https://other.example.com/back'] })],
+  ['has codes sent over http', documentOf({ redirect_uris: ['https://client.example.com/back', 'http://client.example.com/'] })],
   ['has a secret', documentOf({ client_secret: 'x' })],
   ['wants a secret', documentOf({ token_endpoint_auth_method: 'client_secret_basic' })],
   ['is no JSON', '<html>'],

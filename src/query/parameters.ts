@@ -1,19 +1,16 @@
 import type { Grant } from '../access/index.ts';
-import { fail, ServiceError } from '../errors/fail.ts';
+import { fail } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
-import { parseRequestJson } from '../values/index.ts';
 import { type Shape, selectionOf } from './include.ts';
 import { splitNames } from './list.ts';
 import { parseOrder } from './order.ts';
 import type { QueryParameters, QueryScope } from './scope.ts';
 import type { Query, Selection } from './selection.ts';
 import { findSearch } from './text.ts';
-import { refuseDepth } from './where/context.ts';
 import { always, guardedFilter, parseWhere } from './where/index.ts';
+import { whereValue } from './where-value.ts';
 
-/** Each level of a `where` takes up to two of JSON, and its values theirs: too deep a `where` should hear of it by its own error. */
-const WHERE_DEPTH = 2 * limits.whereDepth + limits.jsonDepth;
 const ofQueries: ReadonlySet<string> = new Set([
   'where',
   'limit',
@@ -60,27 +57,6 @@ export function parseSelection(parameters: QueryParameters, grant: Grant, scope:
 
 function checkNames(parameters: QueryParameters, known: ReadonlySet<string>): void {
   for (const name of parameters.keys()) if (!known.has(name)) fail('invalidParameter', name.slice(0, limits.nameLength));
-}
-
-function whereValue(value: JsonValue | undefined): JsonValue {
-  if (value === undefined) return {};
-  if (typeof value !== 'string') return value;
-  try {
-    return parseRequestJson(value, WHERE_DEPTH);
-  } catch (error) {
-    if (error instanceof ServiceError && error.key === 'nestedTooDeep') refuseDepth();
-    if (isJson(value)) throw error;
-    return fail('invalidWhere', 'is not valid JSON');
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function shapeOf(parameters: QueryParameters): Shape {

@@ -76,12 +76,14 @@ function suite(engine: EngineName): void {
     );
   });
 
-  test('Aggregate-Data answers all groups, and 2,000 at the most', async () => {
+  test('Aggregate-Data answers all groups, and with a limit 2,000 at the most', async () => {
     const groups = { table: many, groupBy: ['Number'], metrics: [{ op: 'count', as: 'n' }] };
     const { results, truncated } = await use('Aggregate-Data', { ...groups, where: { Number: { $lt: 700 } } });
     assert.deepEqual([results.length, truncated], [700, undefined]);
-    const cut = await use('Aggregate-Data', groups);
-    assert.ok(cut.truncated && cut.results.length <= 2_000 && cut.results.length > 700);
+    const all = await use('Aggregate-Data', groups);
+    assert.deepEqual([all.results.length, all.truncated], [2_005, undefined]);
+    const cut = await use('Aggregate-Data', { ...groups, limit: 2_000 });
+    assert.deepEqual([cut.results.length, cut.truncated], [2_000, true]);
     const total = await use('Aggregate-Data', { table: many, metrics: [{ op: 'count', as: 'n' }] });
     assert.equal(total.results[0].n, 2_005);
   });
@@ -133,11 +135,15 @@ function suite(engine: EngineName): void {
     assert.ok(!groups.isError && groups.json.truncated && Buffer.byteLength(groups.text) <= BUDGET);
   });
 
+  test('Get-Schema of all tables keeps within twice as much', async () => {
+    const { text, isError } = await call('Get-Schema', {});
+    assert.ok(!isError && Buffer.byteLength(text) <= 121_000);
+  });
+
   test('what tells of a whole system keeps within it too', async () => {
     const { results } = await use('Get-Schema', { tablesNameOnly: true });
     const tables = results.map((one: Json) => one.className ?? one).slice(0, 20);
     for (const [tool, args] of [
-      ['Get-Schema', {}],
       ['Get-Table-Stats', {}],
       ['Get-Roles', {}],
       ['Get-Terminology-Dictionary', { tables }],

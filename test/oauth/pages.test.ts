@@ -127,6 +127,22 @@ for (const engine of engines)
       assert.ok(isConsent(right));
     });
 
+    test('what no record can hold is told as a wrong password', async () => {
+      const browser = new Browser(service);
+      let page = await begin(browser);
+      for (const [name, secret] of [
+        ['a\0b', wrong],
+        ['\ud800', wrong],
+        [`${user.username}\0`, password],
+        [newName(), 'x\0y'],
+        [user.username, `${password}\0`],
+      ] as const) {
+        page = await browser.submit(page, credentials(name, secret));
+        assert.deepEqual([page.status, faultOf(page)], [400, 'The user name or the password is wrong.'], JSON.stringify(name));
+      }
+      assert.ok(isConsent(await browser.submit(page, credentials(user.username))));
+    });
+
     test('a name that nobody has is told as a wrong password', async () => {
       const browser = new Browser(service);
       const refused = await browser.submit(await begin(browser), credentials(newName(), wrong));

@@ -118,6 +118,8 @@ for (const engine of engines)
       ['no redirect', {}, 'invalid_redirect_uri'],
       ['a redirect with a fragment', { redirect_uris: ['https://a.test/#x'] }, 'invalid_redirect_uri'],
       ['a redirect that runs', { redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
+      ['a redirect over http to another machine', { redirect_uris: ['http://a.test/'] }, 'invalid_redirect_uri'],
+      ['a redirect with a user', { redirect_uris: ['https://user:word@a.test/'] }, 'invalid_redirect_uri'],
       ['a redirect that is no address', { redirect_uris: ['nothing'] }, 'invalid_redirect_uri'],
       ['too many redirects', { redirect_uris: Array(21).fill('https://a.test') }, 'invalid_redirect_uri'],
       [

@@ -108,6 +108,23 @@ for (const engine of engines)
       assertRefused(await get({ password }), { code: 200 });
     });
 
+    test('Login and session 3: a name or a password that no record can hold is a wrong one', async () => {
+      const get = (query: Record<string, unknown>) => store.call('GET', '/platform/login', { as: 'anonymous', query });
+      for (const name of ['a\0b', '\0', `${dana.username}\0`]) {
+        assertRefused(await get({ username: name, password }), badLogin);
+        assertRefused(await get({ email: name, password }), badLogin);
+      }
+      assertRefused(await get({ username: dana.username, password: `${password}\0` }), badLogin);
+      for (const half of ['"a\\u0000b"', '"\\ud800"']) {
+        const body = `{"username":${half},"password":${half}}`;
+        const { appId, url } = store.service();
+        const headers = { 'Content-Type': 'application/json', 'X-Platform-Application-Id': appId };
+        const answer = await fetch(`${url}/platform/login`, { method: 'POST', headers, body });
+        assert.equal(answer.status, 400);
+        assert.equal(((await answer.json()) as Json).code, 107);
+      }
+    });
+
     for (const method of [undefined, 'GET', 'POST'])
       test(`Requests: login as Parse clients send it, text/plain with _method ${method}`, async () => {
         const about = { _ApplicationId: store.service().appId, _ClientVersion: 'js1', _InstallationId: newName() };

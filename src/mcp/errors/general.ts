@@ -48,6 +48,7 @@ export const general: Partial<Record<ErrorKey, Advice>> = {
   placeMismatch: { next: 'Get-Schema' },
   invalidFieldType: { expected: `A type is one of ${types}` },
   notAType: { next: 'Get-Schema' },
+  tooManyValues: { expected: 'Send less in one call' },
   valueTooLarge: { expected: 'Shorter values, or fewer of them in one record; large texts belong into files' },
   resultTooLarge: { expected: 'Ask for less: fewer keys, a narrower where, a smaller limit' },
   permissionDenied: { next: 'Get-My-Access' },

@@ -16,7 +16,7 @@ before(async () => {
     const [, system = '', caller = ''] = (payload.url ?? '').split('/');
     const longSender = async (): Promise<Sender | null> => {
       if (system === 'failing') throw new Error('no disk');
-      return system === '' ? null : { system, caller };
+      return system === '' ? null : { system, caller: `${system} ${caller}` };
     };
     try {
       const text = await readBody({ payload, response, places, longSender });

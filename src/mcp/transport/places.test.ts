@@ -10,7 +10,7 @@ beforeEach(() => {
 afterEach(() => mock.timers.reset());
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
-const ask = (system: string, caller: string) => places.ask({ system, caller });
+const ask = (system: string, caller: string) => places.ask({ system, caller: `${system} ${caller}` });
 
 /** Notes what becomes of a place. */
 function watch(place: Place): { given: boolean; taken: unknown } {
@@ -34,7 +34,7 @@ test('of four places a caller has two at most, a system three', async () => {
   assert.deepEqual(await given(...asked), [true, true, false, true, false, true, false]);
 });
 
-test('a place that is free goes to who has the fewest, then to who came first', async () => {
+test('a place that is free goes to who has the fewest, then to who had none the longest', async () => {
   const held = [ask('a', 'x'), ask('a', 'x'), ask('b', 'x'), ask('b', 'y')] as const;
   const waiting = [ask('a', 'x'), ask('b', 'y'), ask('b', 'z'), ask('c', 'x'), ask('d', 'x')] as const;
   assert.deepEqual(await given(...waiting), [false, false, false, false, false]);
@@ -44,7 +44,18 @@ test('a place that is free goes to who has the fewest, then to who came first', 
     place.free();
     await settled();
   }
-  assert.deepEqual(order, [3, 0, 4, 1, 2]);
+  assert.deepEqual(order, [3, 4, 0, 2, 1]);
+});
+
+test('who had a place comes after who had none yet, however many he asks for', async () => {
+  const first = ['x', 'y', 'z'].map((caller) => ask('a', caller));
+  const more = ['x', 'y', 'z', 'x', 'y', 'z'].map((caller) => ask('a', caller));
+  const other = ask('a', 'other');
+  first[1]?.free();
+  assert.deepEqual(await given(...more, other), [false, false, false, false, false, false, true]);
+  first[0]?.free();
+  first[2]?.free();
+  assert.deepEqual(await given(...more, other), [true, true, false, false, false, false, true]);
 });
 
 test('who leaves while he waits is passed over; a place that is freed twice counts once', async () => {

@@ -3,7 +3,7 @@ import { serviceError } from '../../errors/fail.ts';
 /** Whose body it is: nobody is to keep all others waiting. */
 export interface Sender {
   readonly system: string;
-  /** A key or a user of that system. */
+  /** A key or a user; those of two systems never have the same text. */
   readonly caller: string;
 }
 
@@ -12,6 +12,8 @@ const AT_ONCE = 4;
 /** How many of these one system and one caller may have: others find a place however long theirs take. */
 const OF_SYSTEM = AT_ONCE - 1;
 const OF_CALLER = AT_ONCE - 2;
+/** More than ever are given: how many one has now counts before when he was given the last. */
+const TURNS = 2 ** 40;
 /** Bytes a second that a body comes with at least while others wait, and the milliseconds over which it is measured. */
 const LEAST_PACE = 64 * 1024;
 const INTERVAL = 5_000;
@@ -21,6 +23,9 @@ export class Places {
   readonly #interval: number;
   readonly #waiting = new Set<Place>();
   readonly #held = new Set<Place>();
+  /** Callers by when they were given a place last, as long as somebody waits or has one. */
+  readonly #served = new Map<string, number>();
+  #given = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(interval = INTERVAL) {
@@ -45,20 +50,24 @@ export class Places {
     for (let next = this.#next(); next; next = this.#next()) {
       this.#waiting.delete(next);
       this.#held.add(next);
+      this.#served.set(next.sender.caller, ++this.#given);
       next.give();
     }
-    if (this.#waiting.size === 0) this.#stopWatch();
-    else if (!this.#timer) this.#startWatch();
+    if (this.#waiting.size > 0) this.#startWatch();
+    else this.#stopWatch();
+    if (this.#held.size === 0) this.#served.clear();
   }
 
-  /** Who has the fewest places comes first, then who has waited longest. */
+  /** Who has the fewest places comes first, then who was given one the longest ago, then who has waited longest. */
   #next(): Place | undefined {
     if (this.#held.size >= AT_ONCE) return undefined;
     let first: Place | undefined;
     let least = Number.POSITIVE_INFINITY;
     for (const place of this.#waiting) {
-      const { ofSystem, ofCaller } = this.#heldBy(place.sender);
-      const rank = ofSystem * AT_ONCE + ofCaller;
+      const { system, caller } = place.sender;
+      const ofSystem = this.#count((sender) => sender.system === system);
+      const ofCaller = this.#count((sender) => sender.caller === caller);
+      const rank = (ofSystem * AT_ONCE + ofCaller) * TURNS + (this.#served.get(caller) ?? 0);
       if (ofSystem >= OF_SYSTEM || ofCaller >= OF_CALLER || rank >= least) continue;
       first = place;
       least = rank;
@@ -66,12 +75,14 @@ export class Places {
     return first;
   }
 
-  #heldBy({ system, caller }: Sender): { readonly ofSystem: number; readonly ofCaller: number } {
-    const ofSystem = [...this.#held].filter(({ sender }) => sender.system === system);
-    return { ofSystem: ofSystem.length, ofCaller: ofSystem.filter(({ sender }) => sender.caller === caller).length };
+  #count(isOne: (sender: Sender) => boolean): number {
+    let count = 0;
+    for (const { sender } of this.#held) if (isOne(sender)) count++;
+    return count;
   }
 
   #startWatch(): void {
+    if (this.#timer) return;
     for (const place of this.#held) place.measure();
     this.#timer = setInterval(() => this.#endSlow(), this.#interval);
     this.#timer.unref();

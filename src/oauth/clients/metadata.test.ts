@@ -12,17 +12,54 @@ const normalized = (given: Record<string, unknown>) => {
 
 for (const [uri, type] of [
   ['https://client.test/back', 'web'],
-  ['http://client.test/back', 'web'],
+  ['https://[2001:db8::1]:8443/back?x=%C3%A9', 'web'],
   ['http://localhost:1234/back', 'native'],
   ['http://127.0.0.1/back', 'native'],
   ['http://[::1]:80/back', 'native'],
   ['cursor://anysphere.cursor-retrieval/oauth', 'native'],
   ['com.example.app:/back', 'native'],
+  ['vscode://vscode.github-authentication/did-authenticate', 'native'],
+  ['com.example:javascript', 'native'],
 ] as const)
   test(`${uri} is of a ${type} client`, () => {
     assert.equal(normalized({ redirect_uris: [uri], application_type: 'web' }).application_type, type);
     assert.equal(normalized({ redirect_uris: ['https://client.test/', uri] }).application_type, type);
   });
+
+for (const uri of [
+  ...['http://client.test/back', 'http://0.0.0.0/back', 'http://localhost.client.test/back', 'http://10.0.0.1/back'],
+  ...['https://user@client.test/back', 'https://user:word@client.test/back', 'http://:x@127.0.0.1/', 'cursor://user@app/back'],
+  ...['https://client.test/back#here', 'https://client.test/back#', 'cursor://app/back#'],
+  ...[
+    'javascript:alert(1)',
+    'JavaScript:alert(1)',
+    'data:text/html,x',
+    'vbscript:x',
+    'file:///etc/passwd',
+    'blob:https://client.test/',
+  ],
+  ...[
+    'about:blank',
+    'view-source:https://client.test/',
+    'intent://x#Intent;end',
+    'intent:x',
+    'ftp://client.test/',
+    'mailto:a@b.test',
+  ],
+  ...['https:client.test', 'https:/client.test', 'https:\\\\client.test', 'client.test', '/back', '//client.test/back', ''],
+  ...[
+    'https://client.test/a b',
+    ' https://client.test/',
+    'https://client.test/\r\nX: y',
+    'https://client.test/\u00e9',
+    'java\tscript:x',
+  ],
+])
+  test(`no code is sent to ${JSON.stringify(uri)} (RFC 8252 7.3, 8.4; RFC 9700 4.1.1)`, () =>
+    assert.throws(
+      () => normalized({ redirect_uris: ['https://client.test/back', uri] }),
+      /^Error: redirect_uris: each must be https/,
+    ));
 
 test('what we do not offer is replaced by what we do', () => {
   const made = normalized({

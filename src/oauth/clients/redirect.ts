@@ -1,10 +1,13 @@
 const loopbacks: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Schemes that no program of the user's registers for itself: a browser shows, runs, fetches or hands on what they say. */
+/** Schemes that are no program's own: a browser runs, shows, fetches or hands on what they say. */
 const taken: ReadonlySet<string> = new Set([
-  ...['javascript', 'data', 'vbscript', 'file', 'filesystem', 'blob', 'about', 'view-source', 'jar', 'intent', 'content'],
-  ...['ftp', 'ws', 'wss', 'mailto', 'tel', 'sms', 'chrome', 'chrome-extension', 'resource', 'moz-extension', 'edge', 'ms-appx'],
+  ...['javascript', 'vbscript', 'data', 'blob', 'file', 'filesystem', 'about', 'view-source', 'chrome', 'intent'],
+  ...['ftp', 'ws', 'wss', 'mailto', 'tel', 'sms'],
 ]);
+
+/** What an address is written with (RFC 3986), but for a fragment. */
+const plain = /^[\w:/?[\]@!$&'()*+,;=.~%-]+$/;
 
 /** What is told of an address that is refused. */
 export const REDIRECT_FORM =
@@ -18,15 +21,7 @@ export const REDIRECT_FORM =
 export function kindOfRedirect(uri: string): 'web' | 'native' | null {
   const url = URL.parse(uri);
   // The parser passes over control characters, which would stand in the header.
-  if (
-    !url ||
-    !/^[\x21-\x7e]+$/.test(uri) ||
-    uri.includes('#') ||
-    uri.includes('\\') ||
-    url.username !== '' ||
-    url.password !== ''
-  )
-    return null;
+  if (!url || !plain.test(uri) || url.username !== '' || url.password !== '') return null;
   const scheme = url.protocol.slice(0, -1);
   if (scheme !== 'https' && scheme !== 'http') return taken.has(scheme) ? null : 'native';
   // `https:host` is one to browsers alone.

@@ -6,6 +6,7 @@ import { parseRequestJson } from '../../values/index.ts';
 import type { Filter } from '../filter.ts';
 import type { QueryParameters, QueryScope } from '../scope.ts';
 import { allOf, guardedFilter, parseWhere } from '../where/index.ts';
+import { whereValue } from '../where-value.ts';
 import type { Aggregation } from './model.ts';
 import { PipelineBuilder } from './pipeline.ts';
 import { parseStage } from './stages.ts';
@@ -42,15 +43,6 @@ export function checkAggregationParameters(parameters: QueryParameters): void {
   for (const name of parameters.keys())
     if (!known.has(name) || (parameters.has('pipeline') && name !== 'pipeline' && name !== 'where'))
       fail('invalidParameter', name.slice(0, limits.nameLength));
-}
-
-function whereValue(value: JsonValue): JsonValue {
-  if (typeof value !== 'string') return value;
-  try {
-    return JSON.parse(value) as JsonValue;
-  } catch {
-    return fail('invalidWhere', 'is not valid JSON');
-  }
 }
 
 function stagesOf(parameters: QueryParameters): (readonly [name: string, spec: JsonValue])[] {

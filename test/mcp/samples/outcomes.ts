@@ -59,7 +59,7 @@ export const rows: readonly Row[] = [
   ['Validate-Records', 'find Accounts', '++ +++ ++ +c p++ p', 'create Accounts'],
   ['Import-Records', 'update Contacts', '++ ++p +p cc ppp p', 'create Contacts'],
   ['Convert-Lead', 'update Accounts', '++ ++p +p cd ppp p', 'update Accounts', 'get Accounts'],
-  ['Assign-Owner', 'update Accounts', '++ ++p +p id ppp p', 'update Accounts', 'get _User'],
+  ['Assign-Owner', 'update Accounts', '++ ++p +p cc ppp p', 'update Accounts'],
   ['Get-Pipeline-Summary', 'find Sales', '++ +++ ++ +c p++ p', 'find Sales'],
   ['Add-Note', 'create Notes', '++ ++p +p cd pp+ p', 'create Notes', 'get Accounts'],
   ['Create-Task', 'create Tasks', '++ ++p +p cd pp+ p', 'create Tasks', 'get Accounts'],

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../kernel/json.ts';
 import { parseIsoDate } from '../../../values/index.ts';
-import { instantAt } from '../time/time-zone.ts';
+import { instantIn } from '../time/range.ts';
+import { instantAt, startOfDay } from '../time/time-zone.ts';
 import { wireDate } from '../values/wire.ts';
 import type { Converted } from './convert.ts';
 
@@ -23,19 +24,15 @@ export function dateFormOf(values: Iterable<JsonValue>): DateForm {
 const EXPECTED = 'a date: send YYYY-MM-DD, or DD/MM/YYYY';
 
 /**
- * A date of a flat row: ISO 8601, or DD/MM/YYYY. A day alone is its midnight in UTC, as everywhere; a time without a zone is of the
- * system's. Where day and month could be each other's and no date of the column tells, it is refused.
+ * A date of a flat row: ISO 8601, or DD/MM/YYYY. A day alone is its midnight, and a time without a zone that time, in the system's
+ * zone, as in arguments of tools. Where day and month could be each other's and no date of the column tells, it is refused.
  */
 export function readDate(value: JsonValue, { zone, dates }: { readonly zone: string; readonly dates: DateForm }): Converted {
   if (isJsonObject(value)) return isWireDate(value) ? { value } : wrongDate(value, EXPECTED);
   if (typeof value !== 'string') return wrongDate(value, EXPECTED);
   const text = value.trim();
   const iso = text.replace(/^(\d{4}-\d\d-\d\d) +(?=\d)/, '$1T');
-  const instant = parseIsoDate(iso);
-  if (instant !== null) {
-    const [, day, time] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d(?::\d\d)?)$/.exec(iso) ?? [];
-    return { value: wireDate(day !== undefined && time !== undefined ? instantAt(zone, day, time) : instant) };
-  }
+  if (parseIsoDate(iso) !== null) return { value: wireDate(instantIn(zone, iso)) };
   const [matched, first = '', , second = '', year = '', hour, minute, seconds = '00'] = withYear.exec(text) ?? [];
   if (matched === undefined) return wrongDate(value, EXPECTED);
   if (Number(second) > 12) return wrongDate(value, EXPECTED);
@@ -46,7 +43,7 @@ export function readDate(value: JsonValue, { zone, dates }: { readonly zone: str
     );
   const day = isoOr(year, second, first);
   if (parseIsoDate(day) === null) return wrongDate(value, EXPECTED);
-  if (hour === undefined || minute === undefined) return { value: wireDate(day) };
+  if (hour === undefined || minute === undefined) return { value: wireDate(startOfDay(zone, day)) };
   const time = `${hour.padStart(2, '0')}:${minute}:${seconds}`;
   return parseIsoDate(`${day}T${time}`) === null ? wrongDate(value, EXPECTED) : { value: wireDate(instantAt(zone, day, time)) };
 }

@@ -1,22 +1,70 @@
-import type { JsonObject } from '../../../kernel/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import type { ToolCall } from '../../definition/tool.ts';
 import { badArguments } from '../answers/refusals.ts';
-import { ADMIN, findMembers, findRoles } from './roles.ts';
+import { inTurn } from '../writing/turns.ts';
+import { ADMIN, findMembers, findRoles, type Role } from './roles.ts';
+
+/** A change of one record. */
+interface Change {
+  readonly table: string;
+  readonly objectId: string;
+  readonly data: JsonObject;
+}
+
+/** Does what may take administrators out. Such works of a process wait for each other, since each looks who would be left. */
+export const inAdminTurn = <T>(call: ToolCall, work: () => Promise<T>): Promise<T> => inTurn(call, `_Role ${ADMIN}`, work);
 
 /**
- * Before a user is taken out of `Admin`, or out of the system: without an active administrator nobody could give the role again, but with a key.
- * @throws invalidArguments (107) where he is the last active member; permissionDenied (119)
+ * Carries a change of a record out, unless nobody who may sign in would be left in `Admin`.
+ * @throws invalidArguments (107); permissionDenied (119) for who may not read roles and blocks a user
  */
-export async function requireAnotherAdmin(call: ToolCall, userId: string): Promise<void> {
-  const [admin] = await findRoles(call, { name: ADMIN });
+export function keepingAnAdmin<T>(call: ToolCall, { table, objectId, data }: Change, write: () => Promise<T>): Promise<T> {
+  const blocks = table === '_User' && own(data, 'active') === false;
+  const removed = table === '_Role' ? removedBy(own(data, 'users')) : [];
+  if (!blocks && removed.length === 0) return write();
+  return inAdminTurn(call, async () => {
+    if (blocks) await requireAnotherAdmin(call, [objectId]);
+    else if ((await adminRole(call))?.objectId === objectId) await requireAnotherAdmin(call, removed);
+    return write();
+  });
+}
+
+/**
+ * Before users are taken out of `Admin`, or out of the system: without an active administrator nobody could give the role again, but with a key.
+ * @param taken their ids; `all` members
+ * @throws invalidArguments (107) where no active member would be left; permissionDenied (119)
+ */
+export async function requireAnotherAdmin(call: ToolCall, taken: readonly string[] | 'all'): Promise<void> {
+  const admin = await adminRole(call);
   if (!admin) return;
-  const hasActive = async (objectId: JsonObject | string): Promise<boolean> => {
-    const where = { objectId, active: { $ne: false } };
-    return (await findMembers(call, admin, { where, keys: ['objectId'], limit: 1 })).length > 0;
-  };
-  if (!(await hasActive(userId)) || (await hasActive({ $ne: userId }))) return;
+  const hasActive = async (which: JsonObject): Promise<boolean> =>
+    (await findMembers(call, admin, { where: { ...which, active: { $ne: false } }, keys: ['objectId'], limit: 1 })).length > 0;
+  const isTaken = taken === 'all' ? {} : { objectId: { $in: [...taken] } };
+  if (!(await hasActive(isTaken))) return;
+  if (taken !== 'all' && (await hasActive({ objectId: { $nin: [...taken] } }))) return;
   badArguments(`the user is the last active member of ${ADMIN}`, {
     expected: `Give another user the role ${ADMIN} first`,
     next: 'Get-Roles',
   });
 }
+
+const adminRole = async (call: ToolCall): Promise<Role | undefined> => (await findRoles(call, { name: ADMIN }))[0];
+
+/** The users that a change of a role's members takes out of it; whatever has no such form, the write itself refuses. */
+function removedBy(users: JsonValue | undefined): readonly string[] | 'all' {
+  if (users === null) return 'all';
+  if (!isJsonObject(users ?? null)) return [];
+  const { __op: op, objects, ops } = users as JsonObject;
+  if (op === 'Delete') return 'all';
+  if (op === 'Batch' && Array.isArray(ops)) return ops.flatMap((one) => [...removedIn(one)]);
+  return op === 'RemoveRelation' && Array.isArray(objects) ? objects.flatMap(idIn) : [];
+}
+
+/** A step of a Batch, which holds no other Batch. */
+function removedIn(step: JsonValue): readonly string[] {
+  const removed = isJsonObject(step) && step.__op === 'RemoveRelation' ? removedBy(step) : [];
+  return removed === 'all' ? [] : removed;
+}
+
+const idIn = (member: JsonValue): string[] =>
+  isJsonObject(member) && typeof member.objectId === 'string' ? [member.objectId] : [];

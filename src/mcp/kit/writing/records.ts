@@ -2,6 +2,7 @@ import { maySilenceTools, mayView } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { type Created, createRecord, isSilencingFlag, type OnlyIf, updateRecord } from '../../../records/index.ts';
 import type { ToolCall } from '../../definition/tool.ts';
+import { keepingAnAdmin } from '../people/last-admin.ts';
 import type { Row } from '../reading/records.ts';
 
 /** What silences a write: arguments of tools, which count under the master key alone (SPEC "Authentication" rule 5). */
@@ -40,7 +41,7 @@ export function createRow(call: ToolCall, table: string, data: JsonObject, silen
 /**
  * Changes a record as the caller.
  * @returns `{updatedAt, objectId}`, and what operators made, which tells what was there, where he may view
- * @throws what `updateRecord` throws
+ * @throws what `updateRecord` and `keepingAnAdmin` throw
  */
 export async function updateRow(
   call: ToolCall,
@@ -49,6 +50,7 @@ export async function updateRow(
   data: JsonObject,
   { onlyIf, ...silence }: Silence & { readonly onlyIf?: OnlyIf | undefined } = {},
 ): Promise<Row> {
-  const row = JSON.parse(await updateRecord(call.context, table, objectId, bodyOf(call, data, silence), onlyIf)) as Row;
+  const write = () => updateRecord(call.context, table, objectId, bodyOf(call, data, silence), onlyIf);
+  const row = JSON.parse(await keepingAnAdmin(call, { table, objectId, data }, write)) as Row;
   return mayView(call.principal) ? row : { updatedAt: row.updatedAt ?? null, objectId: row.objectId };
 }

@@ -88,10 +88,10 @@ function dangling(
 
 /** A refusal to add a field is told with the field that is meant. */
 function suggesting(error: ServiceError, field: string | undefined, known: readonly string[]): ServiceError {
-  const meant = field !== undefined && error.key === 'permissionDenied' ? similarTo(field, known) : undefined;
-  return meant === undefined
-    ? error
-    : advise(error, { expected: `There is no field ${field}; is ${meant} meant?`, next: 'Get-Schema' });
+  if (field === undefined || error.key !== 'permissionDenied') return error;
+  const meant = similarTo(field, known);
+  const expected = `There is no field ${field}${meant === undefined ? '' : `; is ${meant} meant?`}`;
+  return advise(error, { expected, next: 'Get-Schema' });
 }
 
 function addsOf(before: TableSchema | undefined, after: TableSchema, known: readonly string[]): string[] {

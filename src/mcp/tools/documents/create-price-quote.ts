@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { checkTogether, createTogether } from '../../../records/index.ts';
 import { flag, objects, recordId, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { LIST_BYTES } from '../../kit/answers/page.ts';
 import { badArguments, unless } from '../../kit/answers/refusals.ts';
 import { shortText } from '../../kit/answers/short-text.ts';
 import { requireFields } from '../../kit/documents/quote-fields.ts';
@@ -68,6 +69,9 @@ async function checkLinks(call: ToolCall, { accountId, saleId, templateId }: Lin
   if (owner !== undefined && owner !== accountId) badArguments(`saleId: the sale is of another account, ${owner}`);
 }
 
+/** Of a text in a row. */
+const MOST_CHARACTERS = 200;
+
 function answerOf(
   [quote, ...lines]: readonly Create[],
   rows: readonly PricedRow[],
@@ -75,22 +79,28 @@ function answerOf(
   number: number | undefined,
   isDry: boolean,
 ): JsonObject {
-  return {
-    ...(isDry ? { dryRun: true } : { objectId: quote?.objectId ?? null }),
-    ...(number === undefined
-      ? { hint: `The quote is not numbered: ${QUOTES}.Number is no Number, or has no next one.` }
-      : { number }),
-    rows: rows.map((row, at) => ({
+  const shown = rows.map((row, at): JsonObject => {
+    const name = row.product?.Name;
+    return {
       ...(!isDry && { objectId: lines[at]?.objectId ?? null }),
       ...(row.productId !== undefined && { productId: row.productId }),
-      ...(row.product?.Name !== undefined && { product: row.product.Name }),
-      ...(row.description !== undefined && { description: shortText(row.description, 200) }),
+      ...(typeof name === 'string' && { product: shortText(name, MOST_CHARACTERS) }),
+      ...(row.description !== undefined && { description: shortText(row.description, MOST_CHARACTERS) }),
       quantity: row.quantity,
       price: row.price,
       ...(row.discount !== undefined && { discount: row.discount }),
       ...(each[at]?.vat !== undefined && { vat: each[at].vat }),
       total: each[at]?.total ?? 0,
-    })),
+    };
+  });
+  const isLong = Buffer.byteLength(JSON.stringify(shown)) > LIST_BYTES;
+  return {
+    ...(isDry ? { dryRun: true } : { objectId: quote?.objectId ?? null }),
+    ...(number === undefined
+      ? { hint: `The quote is not numbered: ${QUOTES}.Number is no Number, or has no next one.` }
+      : { number }),
+    rows: isLong ? shown.map(({ product: _name, description: _text, ...row }) => row) : shown,
+    ...(isLong && { truncated: true }),
     subTotal,
     ...(vat !== undefined && { vat }),
     total,

@@ -3,8 +3,8 @@ import { fieldOf } from '../../../schema/model.ts';
 import { parseIsoDate } from '../../../values/index.ts';
 import { flag, instant, object, objectId, table } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
-import { RESULT_BYTES } from '../../kit/answers/page.ts';
 import { withAdded } from '../../kit/writing/added.ts';
+import { changeAnswer } from '../../kit/writing/made.ts';
 import { ignoredFlags, updateRow } from '../../kit/writing/records.ts';
 
 /** SPEC "Records: Update", "Field operators on update"; `ifUpdatedAt`: only as long as nobody has written since. */
@@ -25,13 +25,10 @@ export const updateRecord = defineTool({
   run: (call, { table: className, objectId: id, data, ifUpdatedAt, ...silence }) => {
     const ignored = ignoredFlags(call, silence);
     const onlyIf = ifUpdatedAt === undefined ? undefined : unchangedSince(parseIsoDate(ifUpdatedAt));
-    return withAdded(call, className, async () => {
-      const { updatedAt = null, objectId: own, ...made } = await updateRow(call, className, id, data, { ...silence, onlyIf });
-      // What operators made of a long list may be more than an answer holds.
-      if (Buffer.byteLength(JSON.stringify(made)) > RESULT_BYTES / 2)
-        return { updatedAt, objectId: own, truncated: true, ...ignored };
-      return { updatedAt, objectId: own, ...made, ...ignored };
-    });
+    return withAdded(call, className, async () => ({
+      ...changeAnswer(await updateRow(call, className, id, data, { ...silence, onlyIf })),
+      ...ignored,
+    }));
   },
 });
 

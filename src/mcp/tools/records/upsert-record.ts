@@ -4,6 +4,7 @@ import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { badArguments } from '../../kit/answers/refusals.ts';
 import { findRows, requireFind } from '../../kit/reading/records.ts';
 import { withAdded } from '../../kit/writing/added.ts';
+import { changeAnswer } from '../../kit/writing/made.ts';
 import { matchOf } from '../../kit/writing/match.ts';
 import { createRow, updateRow } from '../../kit/writing/records.ts';
 import { inTurn } from '../../kit/writing/turns.ts';
@@ -42,5 +43,5 @@ async function upsert(call: ToolCall, className: string, where: JsonObject, data
   }
   const [found] = matching;
   if (!found) return { created: true, ...(await createRow(call, className, data)) };
-  return { created: false, ...(await updateRow(call, className, found.objectId, data)) };
+  return { created: false, ...changeAnswer(await updateRow(call, className, found.objectId, data)) };
 }

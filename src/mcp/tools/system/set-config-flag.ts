@@ -1,11 +1,18 @@
 import { fail } from '../../../errors/fail.ts';
-import { isJsonObject, type JsonObject } from '../../../kernel/json.ts';
+import { isJsonObject, type JsonObject, own } from '../../../kernel/json.ts';
 import { flag, object, text } from '../../definition/parameters.ts';
-import { defineTool } from '../../definition/tool.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { badArguments } from '../../kit/answers/refusals.ts';
-import { findRows } from '../../kit/reading/records.ts';
+import { beginningOf } from '../../kit/answers/short-text.ts';
+import { callerId } from '../../kit/people/users.ts';
+import { findRows, type Row } from '../../kit/reading/records.ts';
 import { faultOf } from '../../kit/system/known-flags.ts';
 import { createRow, updateRow } from '../../kit/writing/records.ts';
+import { inTurn } from '../../kit/writing/turns.ts';
+
+const CONFIG = 'Config';
+/** Rows of one name that are looked at. */
+const MOST_ROWS = 100;
 
 /** SPEC "`Config`". */
 export const setConfigFlag = defineTool({
@@ -17,25 +24,69 @@ export const setConfigFlag = defineTool({
   isAdvanced: true,
   effect: 'change',
   isIdempotent: true,
-  about: 'Config',
+  about: CONFIG,
   async run(call, { name, value, dryRun = false }) {
     check(name, value);
-    // The row that was created first counts.
-    const [row] = await findRows(call, 'Config', { where: { Name: name }, keys: ['Value'], limit: 1 });
-    const before = isJsonObject(row?.Value) ? row.Value : null;
-    const after = { ...before, ...value };
-    if (!Object.hasOwn(after, name))
-      badArguments(`value has no key ${name}`, {
-        expected: `{"${name}": …}: the flag's name repeats as a key`,
-        next: 'Get-Config-Flags',
-      });
-    const told = { name, before, value: after };
-    if (dryRun) return { dryRun: true, ...told };
-    if (!row) return { ...told, objectId: (await createRow(call, 'Config', { Name: name, Value: after })).objectId };
-    await updateRow(call, 'Config', row.objectId, before ? placesOf(value) : { Value: after });
-    return { ...told, objectId: row.objectId };
+    // Of two calls for a flag that is new the second finds the row that the first has made.
+    return inTurn(call, `Config ${name}`, () => setFlag(call, name, value, dryRun));
   },
 });
+
+async function setFlag(call: ToolCall, name: string, value: JsonObject, isDry: boolean): Promise<JsonObject> {
+  const [row] = await flagRows(call, name, 1);
+  const before = isJsonObject(row?.Value) ? row.Value : null;
+  const after = { ...before, ...value };
+  if (!Object.hasOwn(after, name))
+    badArguments(`value has no key ${name}`, {
+      expected: `{"${name}": …}: the flag's name repeats as a key`,
+      next: 'Get-Config-Flags',
+    });
+  const lockOut = callerId(call) !== undefined && own(value, name) === false ? lockOuts.get(name) : undefined;
+  const told = {
+    name,
+    before: before && shownValue(before),
+    value: shownValue(after),
+    ...(lockOut !== undefined && { warnings: [lockOut] }),
+  };
+  if (isDry) return { dryRun: true, ...told };
+  const written = row ?? (await createRow(call, CONFIG, { Name: name, Value: after }));
+  if (row) await updateRow(call, CONFIG, row.objectId, before ? placesOf(value) : { Value: after });
+  const rows = await flagRows(call, name);
+  const isSettled = rows.length < 2 || (row !== undefined && rows[0]?.objectId === row.objectId);
+  return { ...told, objectId: isSettled ? written.objectId : await settle(call, rows, written.objectId, value) };
+}
+
+/** The rows of a flag, in the order of creation: the first one counts. */
+const flagRows = (call: ToolCall, name: string, limit = MOST_ROWS): Promise<Row[]> =>
+  findRows(call, CONFIG, { where: { Name: name }, keys: ['Value'], limit });
+
+/**
+ * Another process has made a row of the flag at the same time: whoever sees both gives the one that counts what it lacks.
+ * @param written the row that was written to
+ * @returns the objectId of the row that counts
+ */
+async function settle(call: ToolCall, [first, ...others]: readonly Row[], written: string, value: JsonObject): Promise<string> {
+  if (!first) return written;
+  const held = isJsonObject(first.Value) ? first.Value : null;
+  const elsewhere = others.flatMap(({ Value }) => (isJsonObject(Value) ? Object.entries(Value) : []));
+  const missing = elsewhere.filter(([key]) => !held || !Object.hasOwn(held, key));
+  const added = { ...Object.fromEntries(missing), ...(first.objectId !== written && value) };
+  if (Object.keys(added).length > 0) await updateRow(call, CONFIG, first.objectId, held ? placesOf(added) : { Value: added });
+  return first.objectId;
+}
+
+/** What a user who signed in does to himself by setting a flag to false. */
+const lockOuts: ReadonlyMap<string, string> = new Map([
+  ['McpSignIn', 'Agents of users can call no tools any more, this connection neither: only a key opens it again'],
+  [
+    'McpAdvancedTools',
+    'Agents of users can call no advanced tools any more, this connection neither: only a key opens them again',
+  ],
+]);
+
+/** A value with the beginnings of what is long in it. */
+const shownValue = (value: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(value).map(([key, one]) => [key, beginningOf(one)]));
 
 /** @throws invalidArguments (107), invalidNestedKey (121) */
 function check(name: string, value: JsonObject): void {

@@ -4,7 +4,6 @@ import { flag, objectId, text } from '../../definition/parameters.ts';
 import { tell } from '../../definition/schema.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { badArguments } from '../../kit/answers/refusals.ts';
-import { requireAnotherAdmin } from '../../kit/people/last-admin.ts';
 import { getRow } from '../../kit/reading/records.ts';
 import { createRow, updateRow } from '../../kit/writing/records.ts';
 
@@ -51,7 +50,6 @@ async function change(call: ToolCall, id: string, fields: JsonObject): Promise<J
   const changed = Object.keys(fields);
   if (changed.length === 0) badArguments('nothing is to be changed', { expected: 'objectId and one field at least' });
   await getRow(call, '_User', id, { keys: ['objectId'] });
-  if (fields.active === false) await requireAnotherAdmin(call, id);
   const { updatedAt = null } = await updateRow(call, '_User', id, fields);
   return { objectId: id, updatedAt, changed };
 }

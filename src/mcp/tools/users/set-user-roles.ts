@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { type RecordWrite, writeTogether } from '../../../records/index.ts';
 import { names, objectId } from '../../definition/parameters.ts';
-import { defineTool } from '../../definition/tool.ts';
-import { requireAnotherAdmin } from '../../kit/people/last-admin.ts';
+import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { inAdminTurn, requireAnotherAdmin } from '../../kit/people/last-admin.ts';
 import { ADMIN, findRoles, type Role, rolesHolding, rolesNamed } from '../../kit/people/roles.ts';
 import { getRow } from '../../kit/reading/records.ts';
 import { pointer } from '../../kit/values/wire.ts';
@@ -22,18 +22,22 @@ export const setUserRoles = defineTool({
   async run(call, { userId, roles: wanted }) {
     await getRow(call, '_User', userId, { keys: ['objectId'] });
     const roles = rolesNamed(await findRoles(call), wanted);
-    const before = await rolesHolding(call, userId);
-    const added = without(roles, before);
-    const removed = without(before, roles);
-    if (removed.some(({ name }) => name === ADMIN)) await requireAnotherAdmin(call, userId);
-    const writes = [
-      ...added.map((role) => change(role, 'AddRelation', userId)),
-      ...removed.map((role) => change(role, 'RemoveRelation', userId)),
-    ];
-    if (writes.length > 0) await writeTogether(call.context, writes);
-    return { objectId: userId, roles: namesOf(roles), added: namesOf(added), removed: namesOf(removed) };
+    return inAdminTurn(call, () => replaceRoles(call, userId, roles));
   },
 });
+
+async function replaceRoles(call: ToolCall, userId: string, roles: readonly Role[]): Promise<JsonObject> {
+  const before = await rolesHolding(call, userId);
+  const added = without(roles, before);
+  const removed = without(before, roles);
+  if (removed.some(({ name }) => name === ADMIN)) await requireAnotherAdmin(call, [userId]);
+  const writes = [
+    ...added.map((role) => change(role, 'AddRelation', userId)),
+    ...removed.map((role) => change(role, 'RemoveRelation', userId)),
+  ];
+  if (writes.length > 0) await writeTogether(call.context, writes);
+  return { objectId: userId, roles: namesOf(roles), added: namesOf(added), removed: namesOf(removed) };
+}
 
 const namesOf = (roles: readonly Role[]): string[] => roles.map(({ name }) => name);
 

@@ -147,11 +147,13 @@ onEachEngine('import', (tools) => {
 
   for (const [field, storedAs, sentAs] of [
     ['PhoneNumber', '+972-50-765-', '050765'],
+    ['PhoneNumber', '0097250764', '050764'],
+    ['PhoneNumber', '50763', '+972-50-763-'],
     ['Email', 'Dana', 'dana'],
     ['Name', 'Dana ', 'Dana '],
   ] as const)
     for (const whose of ['Accounts', 'own'] as const)
-      test(`matchOn ${field} of ${whose}: skip, update, create`, async () => {
+      test(`matchOn ${field} ${storedAs} of ${whose}: skip, update, create`, async () => {
         const className = whose === 'own' ? target : 'Accounts';
         const digits = String(Math.floor(Math.random() * 9_000) + 1_000);
         const end = field === 'Email' ? `${digits}@mail.test` : digits;

@@ -45,6 +45,9 @@ for (const engine of engines)
         { name, value: { [name]: 1 }, objectId: first },
       ]);
       assert.match((await tools.use('Get-Config-Flags', { name: 'None' })).hint, /no flag None/);
+      await store.create('Config', { Name: name, Value: { old: true } });
+      const set = await tools.use('Set-Config-Flag', { name, value: { more: 3 } });
+      assert.deepEqual([set.objectId, (await rowsOf(name))[0].Value], [first, { [name]: 1, more: 3 }], 'old rows count no more');
     });
 
     test('a flag is set: keys that are not sent stay, a missing row is made', async () => {
@@ -71,6 +74,16 @@ for (const engine of engines)
       const { url, appId } = store.service();
       const form = { method: 'POST', body: JSON.stringify({ table, phone: '0501234567', table_Name: 'x' }) };
       assert.equal((await fetch(`${url}/functions/${appId}/web2table`, form)).status, 200, 'the flag counts at once');
+    });
+
+    test('keys that are set at the same time all stay, of a new flag too', async () => {
+      const name = unique('Race');
+      const set = (key: string) => tools.use('Set-Config-Flag', { name, value: { [name]: true, [key]: key } });
+      const keys = Array.from({ length: 8 }, (_, at) => `k${at}`);
+      const answers = await Promise.all(keys.map(set));
+      const rows = await rowsOf(name);
+      assert.deepEqual([new Set(answers.map(({ objectId }) => objectId)).size, rows.length], [1, 1]);
+      assert.deepEqual(rows[0].Value, { [name]: true, ...Object.fromEntries(keys.map((key) => [key, key])) });
     });
 
     test('values that a flag does not take', async () => {
@@ -103,12 +116,18 @@ for (const engine of engines)
       });
       assert.equal((await store.read('Config', objectId)).createdBy.objectId, admin.id);
       assert.equal((await admin.use('Get-System-Info')).features.advancedTools, true);
+      const before = (await store.call('GET', '/platform/schemas/Config')).body.classLevelPermissions;
       const rules = { find: { 'role:Admin': true }, get: { 'role:Admin': true } };
       await store.call('PUT', '/platform/schemas/Config', { body: { classLevelPermissions: rules } });
       assert.ok((await admin.use('Get-Config-Flags')).results.length > 2);
       const off = { name: 'AcceptWebToSaleLeads', value: { AcceptWebToSaleLeads: false } };
       await admin.refused('Set-Config-Flag', off, 119, /^Permission denied for action update on class Config/);
-      await tools.use('Set-Config-Flag', { name: 'McpSignIn', value: { McpSignIn: false } });
+      const closing = { name: 'McpSignIn', value: { McpSignIn: false } };
+      assert.equal((await tools.use('Set-Config-Flag', { ...closing, dryRun: true })).warnings, undefined);
+      await store.call('PUT', '/platform/schemas/Config', { body: { classLevelPermissions: before } });
+      const { warnings } = await admin.use('Set-Config-Flag', { ...closing, dryRun: true });
+      assert.match(warnings[0], /this connection/, 'he closes the door behind himself');
+      await admin.use('Set-Config-Flag', closing);
       await admin.refused('Get-System-Info', {}, 119, /McpSignIn/);
     });
   });

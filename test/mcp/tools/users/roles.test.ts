@@ -95,6 +95,41 @@ for (const engine of engines)
       assert.deepEqual((await tools.use('Set-User-Roles', { userId: first.objectId, roles: [] })).removed, ['Admin']);
     });
 
+    test('of administrators who are taken out at the same time one stays', async () => {
+      const admins = (await tools.use('Get-Roles', { role: 'Admin' })).results[0].members;
+      const [one, other] = [await signUp(store), await signUp(store)];
+      for (const { id } of [one, other]) await tools.use('Set-User-Roles', { userId: id, roles: ['Admin'] });
+      for (const { objectId } of admins) await tools.use('Set-User-Roles', { userId: objectId, roles: [] });
+      const takeOut = ({ id }: { id: string }) => tools.call('Set-User-Roles', { userId: id, roles: [] });
+      const block = ({ id }: { id: string }) => tools.call('Create-or-Update-User', { objectId: id, active: false });
+      const admin = (await tools.use('Get-Roles', { role: 'Admin' })).results[0].objectId;
+      const update = ({ id }: { id: string }) =>
+        tools.call('Update-Record', { table: '_User', objectId: id, data: { active: false } });
+      const unlink = ({ id }: { id: string }) => {
+        const users = { __op: 'RemoveRelation', objects: [pointer('_User', id)] };
+        return tools.call('Update-Record', { table: '_Role', objectId: admin, data: { users } });
+      };
+      const ways = [takeOut, block, update, unlink];
+      for (const [first, second] of ways.flatMap((way) => ways.map((another) => [way, another] as const))) {
+        for (const { id } of [one, other]) {
+          await tools.use('Create-or-Update-User', { objectId: id, active: true });
+          await tools.use('Set-User-Roles', { userId: id, roles: ['Admin'] });
+        }
+        const answers = await Promise.all([first(one), second(other)]);
+        const refused = answers.filter(({ isError }) => isError);
+        assert.equal(refused.length, 1, answers.map(({ text }) => text).join());
+        assert.match(refused[0]?.text ?? '', /last active member of Admin/);
+      }
+      const both = [one, other].map(({ id }) => pointer('_User', id));
+      const step = { __op: 'RemoveRelation', objects: both };
+      const forms = [null, { __op: 'Delete' }, step, { __op: 'Batch', ops: [step] }];
+      for (const users of forms)
+        await tools.refused('Update-Record', { table: '_Role', objectId: admin, data: { users } }, 107, /last active member/);
+      assert.ok((await tools.use('Get-Roles', { role: 'Admin' })).results[0].members.length > 0);
+      const { id } = await signUp(store);
+      await tools.use('Update-Record', { table: '_User', objectId: id, data: { active: false } });
+    });
+
     test('who the connection is, and what it may use', async () => {
       const service = store.service();
       const { body } = await rpc(service, {}, 'tools/list');

@@ -1,0 +1,66 @@
+/** Test-Trigger reads as its caller: criteria tell nothing of what he may not see (CONTRACT "Triggers"; decisions "Agent tools"). */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pointer } from '../../../support/records.ts';
+import { byUser, openAdvanced } from '../callers.ts';
+import { onEachEngine } from '../engines.ts';
+import { permit } from '../tables.ts';
+
+const admin = { 'role:Admin': true };
+const nobody = { nobody: { read: true } };
+
+onEachEngine('criteria in previews', (tools) => {
+  const { table, create, use } = tools;
+
+  test('sub-queries do not count records that the caller may not see', async () => {
+    const members = await table({ Name: 'String', Members: { type: 'Relation', targetClass: 'Accounts' } });
+    await permit(tools, members, { find: admin, get: admin });
+    const own = await table({ Name: 'String', AccountId: { type: 'Pointer', targetClass: 'Accounts' } });
+    await permit(tools, own, { find: admin, get: admin, update: admin });
+    const hidden = await create('Accounts', { Name: 'Zsecret', ACL: nobody });
+    const objectId = await create(own, { Name: 'Zsecret', AccountId: pointer('Accounts', hidden) });
+    await openAdvanced(tools);
+    const person = await byUser(tools, ['Admin']);
+    const meets = async (criteria: object, who: Pick<typeof tools, 'use'>) => {
+      const { triggerId } = await use('Set-Trigger', { className: own, event: 'update', active: false, actions: [], criteria });
+      const { meetsCriteria, error } = await who.use('Test-Trigger', { triggerId, objectId });
+      return { meetsCriteria, error };
+    };
+    const inAccounts = { where: { Name: { $regex: '^Z' } }, className: 'Accounts' };
+    const cases: [object, ofKey: boolean, ofUser: boolean][] = [
+      [{ AccountId: { $inQuery: inAccounts } }, true, false],
+      [{ AccountId: { $notInQuery: inAccounts } }, false, true],
+      [{ Name: { $select: { query: inAccounts, key: 'Name' } } }, true, false],
+      [{ Name: { $dontSelect: { query: inAccounts, key: 'Name' } } }, false, true],
+      [{ Name: 'Zsecret' }, true, true],
+      [{}, true, true],
+    ];
+    for (const [criteria, ofKey, ofUser] of cases) {
+      assert.deepEqual(await meets(criteria, tools), { meetsCriteria: ofKey, error: undefined }, JSON.stringify(criteria));
+      assert.deepEqual(await meets(criteria, person), { meetsCriteria: ofUser, error: undefined }, JSON.stringify(criteria));
+    }
+  });
+
+  test('criteria on what is hidden cannot be told: the field, or a table without permission', async () => {
+    const closed = await table({ Name: 'String' });
+    const secret = await create(closed, { Name: 'x' });
+    const own = await table({ Hid: 'Number', Of: { type: 'Pointer', targetClass: closed } });
+    await permit(tools, own, { find: admin, get: admin, protectedFields: { 'role:Admin': ['Hid'] } });
+    const objectId = await create(own, { Hid: 9, Of: pointer(closed, secret) });
+    const person = await byUser(tools, ['Admin']);
+    const cases: [object, RegExp][] = [
+      [{ Hid: { $gt: 3 } }, new RegExp(`not allowed to access Hid on class ${own}`)],
+      [
+        { Of: { $inQuery: { where: {}, className: closed } } },
+        new RegExp(`Permission denied for action find on class ${closed}`),
+      ],
+    ];
+    for (const [criteria, words] of cases) {
+      const { triggerId } = await use('Set-Trigger', { className: own, event: 'update', active: true, actions: [], criteria });
+      const seen = await person.use('Test-Trigger', { triggerId, objectId });
+      assert.deepEqual([seen.wouldFire, seen.meetsCriteria], [false, null]);
+      assert.match(seen.error, words);
+      assert.equal((await use('Test-Trigger', { triggerId, objectId })).wouldFire, true);
+    }
+  });
+});
