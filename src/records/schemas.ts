@@ -51,7 +51,8 @@ export async function getSchema(
   const labels = withDictionary ? await readLabels(store, className) : undefined;
   const described = describeFor(principal, table, labels?.get(className));
   const definitions = schema.tables.get('_Trigger');
-  const grant = definitions ? grantFor(principal, 'find', definitions) : null;
+  if (!definitions) return JSON.stringify({ ...described, triggers: [] });
+  const grant = grantFor(principal, 'find', definitions);
   return JSON.stringify(grant ? { ...described, triggers: await readDefinitions(store, className, grant) } : described);
 }
 

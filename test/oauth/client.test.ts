@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { UnauthorizedError } from '@modelcontextprotocol/client';
 import { agentUser, askEndpoint, everything, type Client as Registered, resourceOf } from '../support/oauth.ts';
 import { engines, type Service, startService } from '../support/service.ts';
-import { changeUser, clockAhead, denied, type User } from '../support/users.ts';
+import { changeUser, clockAhead, denied, jumpClock, type User } from '../support/users.ts';
 import { allow, ask, type Era, eras, type Program, program, signInAt } from './official-client.ts';
 
 /** More than the hour of an access token. */
@@ -68,7 +68,7 @@ for (const engine of engines)
       test('when the hour is over it fetches a new token by itself', async () => {
         const { kept, sent, client } = await signedIn(service, user, era);
         const first = kept.held?.access_token;
-        service.process.kill('SIGUSR2');
+        await jumpClock(service, JUMP);
         assert.deepEqual(await ask(client, ...reads), { results: [] });
         assert.deepEqual(withoutMetadata(sent()), [`POST ${mcp()} 401`, `POST ${oauth()}/token 200`, `POST ${mcp()} 200`]);
         assert.notEqual(kept.held?.access_token, first);

@@ -1,7 +1,8 @@
 /** Shared vocabulary of the suites about users: sign-up, login, roles, and the refusals of SPEC "Errors". */
 import assert from 'node:assert/strict';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Json, pointer, type Refusal, type Store, unique } from './records.ts';
-import type { Answer, CallOptions } from './service.ts';
+import type { Answer, CallOptions, Service } from './service.ts';
 
 /** Meets SPEC "Login and session" 4, and so does the other. */
 export const password = 'Right1Pass';
@@ -183,4 +184,12 @@ export function clockAhead(milliseconds: number, jump = 0): Record<string, strin
       static now() { return Real.now() + ahead; }
     };`;
   return { NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(script).toString('base64')}` };
+}
+
+/** Sends the clock of a service further, which was started with a jump, and waits until it has: by the time of what it makes. */
+export async function jumpClock({ call, process }: Pick<Service, 'call' | 'process'>, jump: number): Promise<void> {
+  const time = async () => Date.parse((await call('POST', '/platform/classes/ClockTicks', { body: {} })).body.createdAt);
+  const before = await time();
+  process.kill('SIGUSR2');
+  while ((await time()) < before + jump) await wait(20);
 }
