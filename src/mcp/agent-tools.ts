@@ -16,8 +16,8 @@ import { sendRpcError } from './transport/send.ts';
 /** Without sessions there is nothing to be streamed to a GET, and nothing for a DELETE to end. */
 const postOnly: RpcError = { status: 405, code: rpcCodes.refused, message: 'Method not allowed.', headers: { allow: 'POST' } };
 
-/** Milliseconds after the start, in which others are answered first: modules are loaded in steps that nothing interrupts. */
-const PAUSE = 200;
+/** Milliseconds after the start, in which others are answered first: modules are loaded in steps that nothing interrupts, and many a service is done sooner. */
+const PAUSE = 5_000;
 
 /** The agent-tool layer (SPEC "Agent-tool layer (MCP)"): tools over the Model Context Protocol, at `/mcp` and `/mcp/{app_id}`. */
 export class AgentTools {
