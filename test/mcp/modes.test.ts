@@ -6,11 +6,11 @@ import { rowOf, tracked } from '../audit/rows.ts';
 import { bearerHeaders, callTool, keyHeaders, masterHeaders, type ToolAnswer, useTool } from '../support/mcp.ts';
 import { type Permission, signInFor } from '../support/oauth.ts';
 import { type Json, master, pointer, storeOf, unique } from '../support/records.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { anyEngine, type Service, startService } from '../support/service.ts';
 import { soon } from '../support/soon.ts';
 import { changeUser, guardedTable, relate, signUp, type User } from '../support/users.ts';
 
-for (const engine of engines)
+for (const engine of anyEngine)
   describe(`modes (${engine})`, () => {
     let service: Service;
     /** Whose records every signed-in user may read and write. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { UnauthorizedError } from '@modelcontextprotocol/client';
 import { agentUser, askEndpoint, everything, type Client as Registered, resourceOf } from '../support/oauth.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { anyEngine, type Service, startService } from '../support/service.ts';
 import { changeUser, clockAhead, denied, jumpClock, type User } from '../support/users.ts';
 import { allow, ask, type Era, eras, type Program, program, signInAt } from './official-client.ts';
 
@@ -14,7 +14,7 @@ const all = 'mcp:view mcp:create mcp:update mcp:edit-page-and-schema';
 const reads = ['Get-Data', { table: 'Accounts', limit: 1 }] as const;
 const deniedText = new RegExp(`^${denied('find', 'Accounts').error}`);
 
-for (const engine of engines)
+for (const engine of anyEngine)
   for (const era of eras)
     describe(`${engine}, ${JSON.stringify(era)}`, () => {
       let service: Service;

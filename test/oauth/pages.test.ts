@@ -16,7 +16,7 @@ import {
   type Shown,
   ticks,
 } from '../support/oauth.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { anyEngine, type Service, startService } from '../support/service.ts';
 import {
   changeUser,
   failedLogins,
@@ -30,7 +30,7 @@ import {
   wrong,
 } from '../support/users.ts';
 
-for (const engine of engines)
+for (const engine of anyEngine)
   describe(engine, () => {
     let service: Service;
     let user: User;

@@ -14,9 +14,9 @@ import {
   resourceOf,
   tryRegister,
 } from '../support/oauth.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { anyEngine, type Service, startService } from '../support/service.ts';
 
-for (const engine of engines)
+for (const engine of anyEngine)
   describe(engine, () => {
     let service: Service;
     let client: Client;

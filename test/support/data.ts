@@ -9,6 +9,9 @@ import { type TestDatabase, testDatabase } from '../../src/storage/postgres/test
 export const engines = enginesOf(process.env.TEST_ENGINES ?? 'sqlite,postgres');
 export type EngineName = 'sqlite' | 'postgres';
 
+/** For what no engine has a say in: the first of them. */
+export const anyEngine: readonly EngineName[] = engines.slice(0, 1);
+
 function enginesOf(names: string): readonly EngineName[] {
   return (['sqlite', 'postgres'] as const).filter((engine) => names.split(',').includes(engine));
 }

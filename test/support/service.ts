@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type Data, type EngineName, makeDatabase, makeDirectory, removeDirectory, settingsOf } from './data.ts';
 
-export { type EngineName, engines } from './data.ts';
+export { anyEngine, type EngineName, engines } from './data.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
