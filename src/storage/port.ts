@@ -105,7 +105,14 @@ export type Mutation =
   /** Checks that nobody points at the record, then deletes it and its join rows. @throws objectNotFound, pointedAt */
   | { readonly kind: 'delete'; readonly table: TableSchema; readonly objectId: string; readonly guard: RowGuard | null }
   /** Lets the write go on where a record matches, looked at in the commit itself. @throws objectNotFound where none does */
-  | { readonly kind: 'require'; readonly table: TableSchema; readonly filter: Filter; readonly missing?: MissingError }
+  | {
+      readonly kind: 'require';
+      readonly table: TableSchema;
+      readonly filter: Filter;
+      readonly missing?: MissingError;
+      /** Whoever requires the same record is done before the next step, which sees what he wrote, or waits for the end of this write. */
+      readonly exclusive?: true;
+    }
   /**
    * Sets a mark, a Boolean that is true, to false in the last few created of the records that hold the values: among these it is, unless
    * many were written at once. It costs the same however many there are, where an index has the values and `createdAt`.

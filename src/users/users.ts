@@ -141,12 +141,15 @@ export class Users {
       days: this.#sessionDays,
     });
     const opening = { userId, actor: actorId(principal) ?? userId, at: Date.now() };
-    const allowed = (schema: Schema) => (asking ? requireSession(schema, asking.objectId) : requireUser(schema, userId));
+    const allowed = (schema: Schema) => [
+      requireUser(schema, userId),
+      ...(asking ? [requireSession(schema, asking.objectId)] : []),
+    ];
     const { fields: sent, flags } = takeFlags(body, actsAsMaster(principal));
     const event = { event: 'create', objectId: session.objectId, sent, principal, flags, referer: context.referer } as const;
     const write = transact(context, (schema) => ({
       changes: [],
-      mutations: [allowed(schema), ...openSession(schema, session, opening)],
+      mutations: [...allowed(schema), ...openSession(schema, session, opening)],
       events: [
         { ...event, table: tableOf(schema, '_Session'), assignments: new Map(), cause: context.cause ?? null, at: opening.at },
       ],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import type { JsonObject } from '../../kernel/json.ts';
 import * as records from '../../records/index.ts';
@@ -182,6 +183,42 @@ describe('PostgreSQL store', () => {
     assert.deepEqual(statuses(outcomes), ['ok', 101, 137, 101, 119, 101, 'ok', 'ok']);
     assert.deepEqual((outcomes[0] as PromiseFulfilledResult<unknown>).value, { returned: ',"n":2,"n":1' });
     assert.deepEqual((await a.find('Steps')).map(({ objectId }) => objectId).sort(), ['s3', 's9']);
+  });
+
+  test('an exclusive requirement waits for those who require the record, and sees what they wrote', async () => {
+    await a.create('Owner', { objectId: 'o1' });
+    await a.create('Owned', { objectId: 'first', owner: 'o1' });
+    const tableIn = (className: string) => tableOf(a.store.schema(), className);
+    const is = (className: string, name: string) =>
+      ({ kind: 'compare', field: fieldOf(tableIn(className), name), op: 'eq', value: 'o1' }) as const;
+    await sql.query('BEGIN');
+    await sql.query(`SELECT 1 FROM "${schemaName}"."t_Owner" FOR SHARE`);
+    let isDone = false;
+    const removed = a.store
+      .write({
+        plan: () => ({
+          changes: [],
+          mutations: [
+            { kind: 'require', table: tableIn('Owner'), filter: is('Owner', 'objectId'), exclusive: true },
+            { kind: 'deleteAll', table: tableIn('Owned'), filter: is('Owned', 'owner') },
+          ],
+        }),
+      })
+      .then(() => {
+        isDone = true;
+      });
+    for (let waiting = 0; waiting === 0 && !isDone; await pause(5)) {
+      const { rows } = await sql.query('SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted');
+      waiting = rows[0].n;
+    }
+    await sql.query(
+      `INSERT INTO "${schemaName}"."t_Owned" ("objectId", "createdAt", "updatedAt", owner)
+       SELECT 'second', "createdAt", "updatedAt", owner FROM "${schemaName}"."t_Owned"`,
+    );
+    assert.equal(isDone, false);
+    await sql.query('COMMIT');
+    await removed;
+    assert.deepEqual(await a.find('Owned'), []);
   });
 
   test('full text finds what is written in every way', async () => {

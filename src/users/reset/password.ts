@@ -41,7 +41,7 @@ export async function resetPassword(store: Store, token: string, password: strin
     store,
     user.objectId,
     (table) => ({ condition: hasLink(table, tokenHash, at), set }),
-    (schema) => [endSessionsOf(schema, user.objectId)],
+    (schema) => endSessionsOf(schema, user.objectId),
   );
   return isDone ? 'done' : 'badLink';
 }

@@ -35,11 +35,11 @@ export const userRules: TableRules = {
     // A link that was sent before is for who the user was then.
     if (endsSessions || Object.hasOwn(set, '_email_key')) Object.assign(set, withoutLink);
     const ruled = { fields: shown(fields), set };
-    return endsSessions ? { ...ruled, before: (schema) => [endSessionsOf(schema, objectId)] } : ruled;
+    return endsSessions ? { ...ruled, before: (schema) => endSessionsOf(schema, objectId) } : ruled;
   },
 
   remove({ objectId }: RuledWrite): RuledFields {
-    return { fields: {}, before: (schema) => [endSessionsOf(schema, objectId)] };
+    return { fields: {}, before: (schema) => endSessionsOf(schema, objectId) };
   },
 };
 

@@ -64,16 +64,20 @@ export function requireUser(schema: Schema, userId: string): Mutation {
   return { kind: 'require', table, filter: { kind: 'and', items: [holds(table, 'objectId', userId), notBlocked(table)] } };
 }
 
-/** Lets a session be opened by one that is still in force. */
+/** Lets a session be opened by one that is still in force. After `requireUser`: what ended the session is over by then. */
 export function requireSession(schema: Schema, objectId: string): Mutation {
   const table = tableOf(schema, '_Session');
   return { kind: 'require', table, filter: holds(table, 'objectId', objectId) };
 }
 
-/** The step that ends all sessions of a user. */
-export function endSessionsOf(schema: Schema, userId: string): Mutation {
+/** The steps that end all sessions of a user, those too that others open at the same moment: whoever opens one requires or writes the user. */
+export function endSessionsOf(schema: Schema, userId: string): Mutation[] {
+  const users = tableOf(schema, '_User');
   const table = tableOf(schema, '_Session');
-  return { kind: 'deleteAll', table, filter: holds(table, 'user', userId) };
+  return [
+    { kind: 'require', table: users, filter: holds(users, 'objectId', userId), exclusive: true },
+    { kind: 'deleteAll', table, filter: holds(table, 'user', userId) },
+  ];
 }
 
 /** The step that ends one session. */

@@ -65,7 +65,7 @@ export function compileStep(mutation: Mutation, schema: Schema, context: StepCon
       return remove(mutation, schema, dialect, [], strict);
     case 'require': {
       const { text, params } = compileRequire(mutation, dialect);
-      const statement = { text: `${text} FOR SHARE OF t`, params };
+      const statement = { text: `${text} FOR ${mutation.exclusive ? 'UPDATE' : 'SHARE'} OF t`, params };
       return { statements: [strict ? failing(statement) : statement], tail: null, outcome: unlessMissing(mutation.missing) };
     }
     case 'unmark':
