@@ -56,6 +56,37 @@ onEachEngine((get) => {
     assertError(await get().call('POST', '/platform/schemas', { body: {} }), 400, 135);
   });
 
+  test('Schemas PUT: a field that has gone comes back with another type, and is written and found as before', async () => {
+    const table = tableName('T');
+    await defineTable(get(), table, { n: 'Number' });
+    const samples: [type: string, value: unknown, wrong: unknown][] = [
+      ['String', 'x', true],
+      ['Number', 1.5, true],
+      ['Boolean', true, 'x'],
+      ['Date', { __type: 'Date', iso: '2026-01-31T09:00:00.000Z' }, 1.5],
+      ['Object', { a: 1 }, 'x'],
+      ['String', 'x', true],
+    ];
+    for (const [type, value, wrong] of samples) {
+      const added = await send('PUT', table, { fields: { f: { type } } });
+      assert.equal(added.status, 200, added.text);
+      // Often enough that each connection of a database has been told of the statements.
+      for (let time = 0; time < 6; time++) {
+        const id = await create(get(), table, { n: time, f: value });
+        const found = await find(get(), table, { where: { f: value, objectId: id } });
+        assert.deepEqual(
+          found.map(({ f }) => f),
+          [value],
+          `${type} ${time}`,
+        );
+        const put = await get().call('PUT', `/platform/classes/${table}/${id}`, { body: { f: value } });
+        assert.equal(put.status, 200, put.text);
+        assertError(await get().call('PUT', `/platform/classes/${table}/${id}`, { body: { f: wrong } }), 400, 111);
+      }
+      assert.equal((await send('PUT', table, { fields: { f: { __op: 'Delete' } } })).status, 200);
+    }
+  });
+
   for (const name of ['1abc', 'a-b', 'a b', 'a.b', 'שם', "x'y", 'x"y', '__proto__'])
     test(`Schemas POST: a table name that breaks the naming rule is 103: ${name}`, async () => {
       assertError(await send('POST', encodeURIComponent(name), {}), 400, 103);

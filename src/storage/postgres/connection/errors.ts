@@ -75,8 +75,35 @@ export function isTimeout(error: unknown): boolean {
   return codeOf(cause) === '57014' || (cause instanceof ServiceError && cause.key === 'timeout');
 }
 
-/** The prepared statement is not there (26000), or its result has other columns by now (0A000): it has to be prepared anew. */
+/**
+ * A prepared statement went well before and now its parameters have the wrong types: those that its columns had when it was prepared. A field
+ * has gone and come back with another type.
+ */
+export class OutdatedStatement extends Error {
+  readonly code: string | undefined;
+
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.name = 'OutdatedStatement';
+    this.code = codeOf(cause);
+  }
+}
+
+/**
+ * What such a statement fails with: a column takes no such expression (42804), has no such operator (42883) or cast (42846), or a value is none of
+ * the type that the column had (22P02).
+ */
+const RETYPED = new Set(['42804', '42883', '42846', '22P02']);
+
+/** Whether a statement may have failed because the columns that it was prepared for have other types now. */
+export function isRetyped(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== undefined && RETYPED.has(code);
+}
+
+/** The prepared statement is not there (26000), its result has other columns by now (0A000) or its parameters other types: prepare it anew. */
 export function isForgotten(error: unknown): boolean {
+  if (causeOf(error) instanceof OutdatedStatement) return true;
   const code = codeOf(error);
   return code === '26000' || (code === '0A000' && /cached plan/.test((causeOf(error) as Error).message));
 }

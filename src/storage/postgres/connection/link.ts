@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Statement } from '../../sql/writer.ts';
-import { isConnectionError, isForgotten } from './errors.ts';
-import { PreparedNames, type Texts } from './prepared.ts';
+import { isConnectionError, isForgotten, isRetyped, OutdatedStatement } from './errors.ts';
+import { type Prepared, PreparedStatements, type Texts } from './prepared.ts';
 import { type Answer, Deallocation, Request } from './request.ts';
 
 export type { Answer };
@@ -22,7 +22,7 @@ export interface LinkSettings {
 /** One connection. Statements are sent at once and answered in order; those of one turn go out together. */
 export class Link {
   readonly #client: pg.Client;
-  readonly #names: PreparedNames | null;
+  readonly #prepared: PreparedStatements | null;
   #patience: number;
   #underWay = 0;
   #lost: Error | undefined;
@@ -36,7 +36,7 @@ export class Link {
   constructor(client: pg.Client, { texts, patience }: LinkSettings) {
     this.#client = client;
     this.#patience = patience;
-    this.#names = texts && new PreparedNames(texts, (name) => this.#forget(name));
+    this.#prepared = texts && new PreparedStatements(texts, (name) => this.#forget(name));
     client.on('error', (error) => this.#lose(error));
     client.on('end', () => this.#lose(new Error('Connection terminated')));
   }
@@ -84,7 +84,7 @@ export class Link {
   query(statement: Statement, keep = true): Promise<Answer> {
     const { text, params } = statement;
     if (params.length > MOST_PARAMS) return Promise.reject(tooMany(params.length));
-    return this.#send(text, params, keep ? this.#names?.of(text) : undefined);
+    return this.#send(text, params, keep ? this.#prepared?.of(text) : undefined);
   }
 
   /** Sends SQL without values, several statements too; none of it is kept. */
@@ -92,18 +92,20 @@ export class Link {
     return this.#send(text, [], undefined);
   }
 
-  #send(text: string, params: Statement['params'], name: string | undefined): Promise<Answer> {
+  #send(text: string, params: Statement['params'], prepared: Prepared | undefined): Promise<Answer> {
     if (this.#lost) return Promise.reject(this.#lost);
     return new Promise((resolve, reject) => {
       this.#sent();
-      const request = new Request(text, params, name, {
+      const request = new Request(text, params, prepared?.name, {
         resolve: (answer) => {
           this.#answered();
+          if (prepared) prepared.isProven = true;
           resolve(answer);
         },
-        reject: (error) => {
+        reject: (reason) => {
           this.#answered();
-          if (name !== undefined && isForgotten(error)) this.#names?.drop(text, name);
+          const error = prepared?.isProven && isRetyped(reason) ? new OutdatedStatement(reason) : reason;
+          if (prepared && isForgotten(error)) this.#prepared?.drop(text, prepared);
           if (isConnectionError(error)) this.#lose(error);
           reject(error);
         },

@@ -23,30 +23,37 @@ export class Texts {
   }
 }
 
-/** The names of one connection's prepared statements. */
-export class PreparedNames {
-  readonly #names: LRUCache<string, string>;
+/** A statement that a connection has prepared, or is about to. */
+export interface Prepared {
+  readonly name: string;
+  /** Whether it has been carried out as it is prepared: with parameters of the types that its columns had. */
+  isProven: boolean;
+}
+
+/** One connection's prepared statements. */
+export class PreparedStatements {
+  readonly #kept: LRUCache<string, Prepared>;
   readonly #texts: Texts;
   #last = 0;
 
   /** @param forget called with the name of a statement that is no longer kept */
   constructor(texts: Texts, forget: (name: string) => void) {
     this.#texts = texts;
-    this.#names = new LRUCache({ ...bounds, dispose: (name: string) => forget(name) });
+    this.#kept = new LRUCache({ ...bounds, dispose: ({ name }: Prepared) => forget(name) });
   }
 
-  /** The name that a text is, or will be, prepared under; `undefined` where it is to be sent unnamed. No name is ever used for another text. */
-  of(text: string): string | undefined {
-    const known = this.#names.get(text);
+  /** The statement that a text is, or will be, prepared as; `undefined` where it is to be sent unnamed. No name is ever used for another text. */
+  of(text: string): Prepared | undefined {
+    const known = this.#kept.get(text);
     if (known !== undefined || !this.#texts.isRepeated(text)) return known;
     this.#last += 1;
-    const name = `s${this.#last}`;
-    this.#names.set(text, name);
-    return name;
+    const prepared = { name: `s${this.#last}`, isProven: false };
+    this.#kept.set(text, prepared);
+    return prepared;
   }
 
-  /** The next statement of this text is prepared anew, if that is still its name. */
-  drop(text: string, name: string): void {
-    if (this.#names.peek(text) === name) this.#names.delete(text);
+  /** The next statement of this text is prepared anew, if this is still the one. */
+  drop(text: string, prepared: Prepared): void {
+    if (this.#kept.peek(text) === prepared) this.#kept.delete(text);
   }
 }
