@@ -6,8 +6,8 @@ import { after, before, beforeEach, test } from 'node:test';
 import { newObjectId } from '../kernel/ids.ts';
 import { readRows } from '../records/index.ts';
 import { planTable } from '../schema/definition.ts';
-import { tableOf } from '../schema/model.ts';
-import { columnsOf } from '../storage/columns.ts';
+import { fieldOf, tableOf } from '../schema/model.ts';
+import { assignmentsOf, columnsOf } from '../storage/columns.ts';
 import type { Mutation } from '../storage/port.ts';
 import { rowContext } from '../storage/sql/testing/addresses.ts';
 import { ReaderPool } from '../storage/sqlite/reads/pool.ts';
@@ -84,6 +84,24 @@ test('0 days keep rows for ever; sessions that have expired go all the same', as
   await deleteOld(store, keeping({}), now, never);
   for (const className of ['_RequestLog', '_syslogTriggers', '_Timeline']) assert.deepEqual(await left(className), [0]);
   assert.deepEqual(await left('_Session'), [now + 1]);
+});
+
+test('a session that is used while those that have expired go stays', async () => {
+  await add('_Session', [now - 2, now - 1]);
+  const write = store.write.bind(store);
+  store.write = async (prepared) => {
+    await write({
+      plan(schema) {
+        const table = tableOf(schema, '_Session');
+        const filter = { kind: 'compare', field: fieldOf(table, 'createdAt'), op: 'eq', value: now - 1 } as const;
+        const assignments = assignmentsOf(table, { expiresAt: now + DAY });
+        return { changes: [], mutations: [{ kind: 'updateAll', table, filter, assignments }] };
+      },
+    });
+    return write(prepared);
+  };
+  await deleteOld(store, keeping({}), now, never);
+  assert.deepEqual(await left('_Session'), [now - 1]);
 });
 
 test('each log has its own days', async () => {

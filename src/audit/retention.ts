@@ -40,6 +40,8 @@ export async function deleteOld(store: Store, kept: KeptDays, now: number, isEno
 interface Found {
   readonly ids: readonly string[];
   readonly more: boolean;
+  /** What has to hold of them in the commit too, where it may change after the read; `null` where the table has not what it speaks of. */
+  readonly still?: (table: TableSchema) => Filter | null;
 }
 
 /** @param find is a read of its own, which leaves the event loop where it may be long; the deletion then goes by ids */
@@ -50,9 +52,9 @@ async function deleteInBatches(
   isEnough: () => boolean,
 ): Promise<void> {
   while (!isEnough()) {
-    const { ids, more } = await find();
-    if (ids.length > 0) await store.write({ plan: (schema) => planDeletion(schema, className, ids) });
-    if (!more) return;
+    const found = await find();
+    if (found.ids.length > 0) await store.write({ plan: (schema) => planDeletion(schema, className, found) });
+    if (!found.more) return;
     await wait(PAUSE);
   }
 }
@@ -74,24 +76,29 @@ async function oldest(store: Store, className: string, before: number): Promise<
 
 /** Sessions that ended before. */
 async function expired(store: Store, before: number): Promise<Found> {
+  const still = (table: TableSchema): Filter | null => {
+    const field = table.fields.get('expiresAt');
+    return field?.type === 'Date' ? { kind: 'compare', field, op: 'lt', value: before } : null;
+  };
   const rows = await readRows<{ objectId: string }>(store, {
     className: '_Session',
     fields: ['objectId'],
-    filter(table) {
-      const field = table.fields.get('expiresAt');
-      return field?.type === 'Date' ? { kind: 'compare', field, op: 'lt', value: before } : null;
-    },
+    filter: still,
     orderBy: 'expiresAt',
     limit: BATCH,
   });
-  return { ids: rows.map(({ objectId }) => objectId), more: rows.length === BATCH };
+  return { ids: rows.map(({ objectId }) => objectId), more: rows.length === BATCH, still };
 }
 
-function planDeletion(schema: Schema, className: string, ids: readonly string[]): WritePlan {
+function planDeletion(schema: Schema, className: string, { ids, still }: Found): WritePlan {
   const table = schema.tables.get(className);
-  return { changes: [], mutations: table ? [{ kind: 'deleteAll', table, filter: amongIds(table, ids) }] : [] };
+  const filter = table && deletable(table, ids, still);
+  return { changes: [], mutations: filter ? [{ kind: 'deleteAll', table, filter }] : [] };
 }
 
-function amongIds(table: TableSchema, values: readonly string[]): Filter {
-  return { kind: 'in', field: fieldOf(table, 'objectId'), values };
+function deletable(table: TableSchema, values: readonly string[], still: Found['still']): Filter | null {
+  const among: Filter = { kind: 'in', field: fieldOf(table, 'objectId'), values };
+  if (!still) return among;
+  const holds = still(table);
+  return holds && { kind: 'and', items: [among, holds] };
 }

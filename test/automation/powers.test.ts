@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { assertRefused, path, unique, useStore } from '../support/records.ts';
-import { engines } from '../support/service.ts';
+import { type Answer, engines } from '../support/service.ts';
 
 for (const engine of engines)
   describe(engine, () => {
@@ -62,6 +62,47 @@ for (const engine of engines)
         const id = (await define({ actions: [mails('')] }, { session })).body.objectId;
         assertRefused(await store.put('_Trigger', id, more, { session }), error);
       });
+
+    const inOneBatch = (id: string, bodies: readonly object[], as: object): Promise<Answer> => {
+      const requests = bodies.map((body) => ({ method: 'PUT', path: path('_Trigger', id), body }));
+      return store.call('POST', '/platform/batch', { ...as, body: { requests } });
+    };
+    const halves = [{ table: '_User' }, { actions: [updates({ password: 'Passw0rdOk' })] }];
+    const ways: [how: string, send: (id: string) => Promise<{ error?: object }[]>][] = [
+      ['in one batch', async (id) => (await inOneBatch(id, halves, { session })).body],
+      ['in one batch, the other way round', async (id) => (await inOneBatch(id, halves.toReversed(), { session })).body],
+      [
+        'at once',
+        async (id) => {
+          const answers = await Promise.all(halves.map((body) => store.put('_Trigger', id, body, { session })));
+          return answers.map(({ status, body }) => (status === 200 ? {} : { error: body }));
+        },
+      ],
+    ];
+    for (const [how, send] of ways)
+      test(`and not what he may not in two halves that he may: ${how}`, async () => {
+        const id = (await define({ actions: [mails('')] }, { session })).body.objectId;
+        const refusals = (await send(id)).map(({ error }) => error).filter((error) => error !== undefined);
+        assert.deepEqual(refusals, [denied('update', '_User')]);
+        const { table: stored, actions } = await store.read('_Trigger', id);
+        assert.ok(['_User e-mail', `${table} update-object`].includes(`${stored} ${actions[0].type}`));
+      });
+
+    test('changes of one batch all take effect, each judged with those before it', async () => {
+      const yearly = { cron: '30 9 1 1 *', timezone: 'UTC' };
+      const more = Array.from({ length: 10 }, (_, n) => ({ Name: `name ${n}` }));
+      for (const as of [{ session }, {}]) {
+        const definition = { events: ['schedule'], schedule: { cron: '0 0 1 7 *' }, actions: [mails('')] };
+        const id = (await define(definition, as)).body.objectId;
+        const answer = await inOneBatch(id, [{ schedule: yearly }, { Active: true }, ...more], as);
+        const times = answer.body.map((one: { success?: { updatedAt: string } }) => one.success?.updatedAt);
+        assert.equal(new Set(times).size, 12, answer.text);
+        const { Active, schedule, nextRun, updatedAt } = await store.read('_Trigger', id);
+        assert.deepEqual([Active, schedule], [true, yearly]);
+        assert.match(nextRun.iso, /-01-01T09:30:00/);
+        assert.equal(times.toSorted().at(-1), updatedAt);
+      }
+    });
 
     test('keys may everything', async () => {
       for (const as of ['master', 'apiKey'] as const) {

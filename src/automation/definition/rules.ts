@@ -41,7 +41,7 @@ export const triggerRules: TableRules = {
     const { store, principal } = context;
     const [row] = await readRows<JsonObject>(store, {
       className: '_Trigger',
-      fields: parts,
+      fields: [...parts, 'updatedAt'],
       // A row that the caller cannot write is none.
       filter: (table) =>
         guardedFilter(authorize(principal, 'update', table), {
@@ -53,22 +53,24 @@ export const triggerRules: TableRules = {
       limit: 1,
     });
     if (!row) return fail('objectNotFound');
+    // The parts that are sent are judged together with those that are there.
+    const version = Date.parse(row.updatedAt as string);
     const schema = store.schema();
     const fields = taken(sent, tableOf(schema, '_Trigger'), objectId);
     const before = parseTrigger({ ...row, objectId });
     const after = { ...definitionOf({ ...row, ...fields }), objectId };
     const written = Object.keys(fields).filter((name) => isPart.has(name));
-    if (written.length === 0) return { fields };
+    if (written.length === 0) return { fields, version };
     if (at(after, 'Active') === false && written.every((name) => harmless.has(name))) {
       readName(after);
-      return { fields, set: { nextRun: null } };
+      return { fields, set: { nextRun: null }, version };
     }
     const trigger = readDefinition(after);
     checkFit(trigger, schema);
     checkPowers(trigger, schema, context.principal);
     const set = { ...timingOf(before, trigger), ...(beginsAnew(row, after) ? { _cursor: null } : {}) };
-    if (!Object.hasOwn(fields, 'Active') || at(after, 'Active') !== null) return { fields, set };
-    return { fields: without(fields, 'Active'), set: { ...set, Active: true } };
+    if (!Object.hasOwn(fields, 'Active') || at(after, 'Active') !== null) return { fields, set, version };
+    return { fields: without(fields, 'Active'), set: { ...set, Active: true }, version };
   },
 };
 

@@ -19,7 +19,7 @@ export class ItemAdapter implements Adapter {
     this.#kind = kind;
   }
 
-  /** @throws InvalidGrant where the grant that it is made for was revoked meanwhile */
+  /** @throws InvalidGrant where the grant that it is made for was revoked meanwhile; unavailable */
   async upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<undefined> {
     const { jti: _id, exp, consumed: _consumed, ...rest } = payload as AdapterPayload & { readonly jti?: string };
     const isGrant = this.#kind === 'Grant';

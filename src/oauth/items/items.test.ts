@@ -3,7 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { errors } from 'oidc-provider';
+import pg from 'pg';
+import { serviceError } from '../../errors/fail.ts';
 import { readRows } from '../../records/index.ts';
 import type { Engine, Store } from '../../storage/port.ts';
 import { PostgresEngine } from '../../storage/postgres/index.ts';
@@ -19,13 +22,15 @@ import { sweepItems } from './sweep.ts';
 
 interface Place {
   readonly engine: Engine;
+  /** Of the database, where it has one. */
+  readonly url: string | null;
   close(): Promise<void>;
 }
 
 async function embedded(): Promise<Place> {
   const directory = mkdtempSync(join(tmpdir(), 'rds-items-'));
   const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
-  return placeOf(engine, () => rmSync(directory, { recursive: true }));
+  return placeOf(engine, null, () => rmSync(directory, { recursive: true }));
 }
 
 async function postgres(): Promise<Place> {
@@ -36,11 +41,12 @@ async function postgres(): Promise<Place> {
     report: assert.fail,
     addressesOf,
   });
-  return placeOf(engine, () => database.drop());
+  return placeOf(engine, database.url, () => database.drop());
 }
 
-const placeOf = (engine: Engine, remove: () => void | Promise<void>): Place => ({
+const placeOf = (engine: Engine, url: string | null, remove: () => void | Promise<void>): Place => ({
   engine,
+  url,
   async close() {
     await engine.close();
     await remove();
@@ -151,6 +157,59 @@ for (const [name, make] of [
       assert.equal(await adapter('Grant').find(grantId), undefined);
     });
 
+    it('that others keep again and again are waited for, and not told of as revoked', async (t) => {
+      let taken = 4;
+      const write = store.write.bind(store);
+      t.mock.method(store, 'write', async (prepared: Parameters<Store['write']>[0]) => {
+        if (taken-- > 0) throw serviceError('duplicateValue');
+        return write(prepared);
+      });
+      const keep = () => adapter('Session').upsert('crowded', { jti: 'crowded', uid: 'u', exp: now() + 100 }, 100);
+      await keep();
+      assert.ok(await adapter('Session').find('crowded'));
+      taken = 5;
+      await assert.rejects(keep(), { key: 'unavailable' });
+    });
+
+    // Else writes come one after the other.
+    if (name === 'PostgreSQL')
+      it('that are being kept as their grant goes fall with it', async () => {
+        assert.ok(place.url);
+        const grantId = await grantFor('going');
+        await tokenOf(grantId, 'going-1');
+        const sql = new pg.Client({ connectionString: place.url });
+        await sql.connect();
+        const found = await sql.query(
+          `SELECT format('%I.%I', schemaname, tablename) AS table FROM pg_tables WHERE tablename ~ '_OAuthItem$'`,
+        );
+        const { table } = found.rows[0];
+        await sql.query('BEGIN');
+        await sql.query(`SELECT 1 FROM ${table} WHERE "objectId" = $1 FOR SHARE`, [keyOf('Grant', grantId)]);
+        const gone = adapter('Grant').destroy(grantId);
+        const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+        while ((await sql.query(waiting)).rows.length === 0) await pause(5);
+        await sql.query(
+          `INSERT INTO ${table} ("objectId", "createdAt", "updatedAt", kind, family)
+         SELECT 'late', "createdAt", "updatedAt", kind, family FROM ${table} WHERE "objectId" = $1`,
+          [keyOf('RefreshToken', 'going-1')],
+        );
+        await sql.query('COMMIT');
+        await sql.end();
+        await gone;
+        assert.deepEqual(
+          (await rows()).filter(({ family }) => family === keyOf('Grant', grantId)),
+          [],
+        );
+      });
+
+    it('without a grant go with their family too', async () => {
+      const grantId = await grantFor('lonely');
+      await tokenOf(grantId, 'lonely-1');
+      await items.remove('Grant', grantId);
+      await adapter('Grant').destroy(grantId);
+      assert.equal(await adapter('RefreshToken').find('lonely-1'), undefined);
+    });
+
     it('fall with their grant, which may be moved on', async () => {
       const grantId = await grantFor('ends');
       await tokenOf(grantId, 'ends-1');
@@ -195,6 +254,24 @@ for (const [name, make] of [
       assert.equal((await rows()).length, before - 2);
       assert.deepEqual(await adapter('Client').find('client-used'), { client_id: 'client-used' });
       assert.equal(await adapter('Client').find('client-unused'), undefined);
+    });
+
+    it('that are moved on while they are swept stay', async (t) => {
+      const made = await Promise.all(['swept', 'moved'].map(grantFor));
+      for (const id of made) await items.extend('Grant', id, Date.now() - 1_000);
+      const write = store.write.bind(store);
+      const slow = t.mock.method(store, 'write', async (prepared: Parameters<Store['write']>[0]) => {
+        slow.mock.restore();
+        await items.extend('Grant', 'moved', Date.now() + 100_000);
+        return write(prepared);
+      });
+      await sweepItems(store, never);
+      const left = await Promise.all(made.map((id) => items.isThere('Grant', keyOf('Grant', id))));
+      assert.deepEqual(left, [false, true]);
+      assert.equal(
+        (await rows()).some(({ objectId }) => objectId === keyOf('Grant', 'swept')),
+        false,
+      );
     });
 
     it('keys are made once, and anew where they cannot be read', async () => {

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../errors/fail.ts';
+import { fail, ServiceError } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Filter } from '../../query/filter.ts';
 import { type OwnQuery, readRow, readRows } from '../../records/index.ts';
@@ -44,6 +44,8 @@ const rowFields = ['objectId', 'kind', 'payload', 'consumedAt', 'expiresAt'] as 
 const stateFields = ['objectId', 'kind', 'expiresAt'] as const;
 const familyFields = ['objectId', 'family'] as const;
 
+const PUT_ATTEMPTS = 5;
+
 /** The items of one system (docs/adr/0014-sign-in.md). An item that has expired is not there. */
 export class Items {
   readonly #store: Store;
@@ -76,7 +78,11 @@ export class Items {
     return row !== null && row.kind === kind && !isOver(row);
   }
 
-  /** Keeps an item in place of the one that is there. @returns whether it could: not where what it requires is gone */
+  /**
+   * Keeps an item in place of the one that is there.
+   * @returns whether it could: not where what it requires is gone
+   * @throws unavailable where others keep the same one at the same time, again and again
+   */
   async put(kind: string, id: string, item: NewItem): Promise<boolean> {
     const key = keyOf(kind, id);
     const write = () =>
@@ -85,9 +91,12 @@ export class Items {
         { kind: 'deleteAll', table, filter: is(table, 'objectId', key) },
         this.#insert(table, { kind, key, item, at }),
       ]);
-    // Two processes that put one item at a time may both find none.
-    const outcome = await write();
-    return (outcome === 'taken' ? await write() : outcome) === 'done';
+    // Processes that put one item at a time may all find none.
+    for (let attempt = 1; attempt <= PUT_ATTEMPTS; attempt++) {
+      const outcome = await write();
+      if (outcome !== 'taken') return outcome === 'done';
+    }
+    return fail('unavailable');
   }
 
   /** Keeps an item, unless there is one. @returns whether there was none */
@@ -127,7 +136,13 @@ export class Items {
 
   /** Removes a grant and all that falls with it. @param family its key */
   async removeFamily(family: string): Promise<void> {
-    await this.#write((table) => [{ kind: 'deleteAll', table, filter: is(table, 'family', family) }]);
+    const removal = (table: TableSchema) => ({ kind: 'deleteAll', table, filter: is(table, 'family', family) }) as const;
+    const outcome = await this.#write((table) => [
+      // Who keeps a token of the grant at this time is done before, and the token goes too.
+      { kind: 'require', table, filter: is(table, 'objectId', family), exclusive: true },
+      removal(table),
+    ]);
+    if (outcome === 'missing') await this.#write((table) => [removal(table)]);
   }
 
   /** The family of an item, opened or not; `null` where it is gone, or has none. */

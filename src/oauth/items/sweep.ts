@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { readRows } from '../../records/index.ts';
+import type { Filter } from '../../query/filter.ts';
+import { type OwnQuery, readRows } from '../../records/index.ts';
 import { fieldOf, type Schema } from '../../schema/model.ts';
 import type { Store, WritePlan } from '../../storage/port.ts';
 import { endedBefore, itemTable } from './items.ts';
@@ -14,17 +15,20 @@ const PAUSE = 50;
  */
 export async function sweepItems(store: Store, isEnough: () => boolean): Promise<void> {
   while (!isEnough()) {
-    const rows = await readRows<{ objectId: string }>(store, { ...endedBefore(Date.now()), limit: BATCH });
+    const ended = endedBefore(Date.now());
+    const rows = await readRows<{ objectId: string }>(store, { ...ended, limit: BATCH });
     const ids = rows.map(({ objectId }) => objectId);
-    if (ids.length > 0) await store.write({ plan: (schema) => planRemoval(schema, ids) });
+    if (ids.length > 0) await store.write({ plan: (schema) => planRemoval(schema, ids, ended.filter) });
     if (ids.length < BATCH) return;
     await wait(PAUSE);
   }
 }
 
-function planRemoval(schema: Schema, values: readonly string[]): WritePlan {
+/** @param isEnded looked at again in the commit: a client is kept once it has a grant, and the end of a grant is moved on */
+function planRemoval(schema: Schema, values: readonly string[], isEnded: OwnQuery['filter']): WritePlan {
   const table = schema.tables.get(itemTable);
-  if (!table) return { changes: [], mutations: [] };
-  const filter = { kind: 'in', field: fieldOf(table, 'objectId'), values } as const;
-  return { changes: [], mutations: [{ kind: 'deleteAll', table, filter }] };
+  const ended = table && isEnded(table);
+  if (!ended) return { changes: [], mutations: [] };
+  const items: Filter[] = [{ kind: 'in', field: fieldOf(table, 'objectId'), values }, ended];
+  return { changes: [], mutations: [{ kind: 'deleteAll', table, filter: { kind: 'and', items } }] };
 }

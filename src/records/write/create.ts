@@ -115,8 +115,8 @@ export function prepareCreate(context: RecordContext, record: NewRecord, at: num
 const knownFields = ({ fields }: TableSchema, sent: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(sent).filter(([name]) => fields.has(name)));
 
-/** SPEC "Records": under a key a caller may send its own objectId, of any length. */
-function chosenId(body: JsonObject, principal: Principal): string | undefined {
+/** SPEC "Records": under a key a caller may send its own objectId, of any length. @throws invalidObjectId (104) */
+export function chosenId(body: JsonObject, principal: Principal): string | undefined {
   if (!Object.hasOwn(body, 'objectId') || !actsAsMaster(principal)) return undefined;
   const { objectId } = body;
   return typeof objectId === 'string' && objectId !== '' ? objectId : fail('invalidObjectId');

@@ -6,6 +6,8 @@ import type { RecordPlan } from './transact.ts';
 export interface PreparedRecord extends FieldsWrite {
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** As of `RuledFields`. */
+  readonly version?: number;
   /** Pure. */
   plan(schema: Schema, settled: SettledFiles): RecordPlan;
 }

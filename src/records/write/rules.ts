@@ -1,9 +1,12 @@
 import { authorize } from '../../access/index.ts';
+import { fail, ServiceError } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { Turns } from '../../kernel/turns.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { OwnValues } from '../../storage/columns.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
+import type { PreparedRecord } from './prepared.ts';
 
 /** A write of one record, as its table's rules see it before it is planned. The caller's rights are looked at first where they can be. */
 export interface RuledWrite {
@@ -21,6 +24,11 @@ export interface RuledFields {
   readonly set?: OwnValues;
   /** Steps of the same commit, before the record's own. Pure. */
   readonly before?: (schema: Schema) => readonly Mutation[];
+  /**
+   * Of an update: `updatedAt` of the record that the rules have read and decided by, in milliseconds since 1970. Where it is another in the
+   * commit they are asked again (`carryOutRuled`). Each such update makes it later.
+   */
+  readonly version?: number;
 }
 
 /** What a system table asks of writes beyond its schema and permissions, whatever path they come by. */
@@ -43,3 +51,43 @@ export function underRules(className: string, action: keyof TableRules, write: R
   if (table) authorize(principal, rights[action], table);
   return rules?.[action]?.(write) ?? { fields: write.fields };
 }
+
+/** How often writes are prepared while others change what their rules read. */
+const ATTEMPTS = 5;
+
+/** The systems with writes that are prepared again. One at a time: else all but one would come too late each time. */
+const latecomers = new Turns();
+
+/**
+ * Prepares writes and carries them out; again from the beginning where a record was not as its rules had read it. The first time is at once
+ * where the rules are, so that writes keep the order in which they came.
+ * @param prepare asks the rules
+ * @throws unavailable where others are faster time and again; what `prepare` and `carryOut` throw
+ */
+export async function carryOutRuled<P extends readonly PreparedRecord[], T>(
+  { appId }: RecordContext,
+  prepare: () => P | Promise<P>,
+  carryOut: (prepared: P) => Promise<T>,
+): Promise<T> {
+  const asked = prepare();
+  let prepared = asked instanceof Promise ? await asked : asked;
+  const again = async (failure: unknown, attempt: number): Promise<T> => {
+    const before = prepared;
+    prepared = await prepare();
+    if (prepared.every(({ version }, at) => version === before[at]?.version)) throw failure;
+    try {
+      return await carryOut(prepared);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      return attempt < ATTEMPTS ? again(error, attempt + 1) : fail('unavailable');
+    }
+  };
+  try {
+    return await carryOut(prepared);
+  } catch (error) {
+    if (!isMissing(error) || prepared.every(({ version }) => version === undefined)) throw error;
+    return latecomers.take(appId, () => again(error, 2));
+  }
+}
+
+const isMissing = (error: unknown): boolean => error instanceof ServiceError && error.key === 'objectNotFound';

@@ -7,6 +7,7 @@ import { type Created, type NewRecord, prepareCreate } from './create.ts';
 import { type SettledFiles, transactWithFiles, unsettled } from './files.ts';
 import type { PreparedRecord } from './prepared.ts';
 import { prepareRemove } from './remove.ts';
+import { carryOutRuled } from './rules.ts';
 import type { RecordPlan } from './transact.ts';
 import { prepareUpdate, type RecordUpdate } from './update.ts';
 
@@ -19,7 +20,7 @@ export type RecordWrite =
 /** What came of one of them. */
 export interface Written {
   readonly objectId: string;
-  /** ISO 8601: of all of them, when the commit was made. */
+  /** ISO 8601: when the commit was made. */
   readonly at: string;
 }
 
@@ -49,9 +50,11 @@ export async function writeTogether(
   writes: readonly RecordWrite[],
   before: SchemaPlan = () => [],
 ): Promise<readonly Written[]> {
-  const prepared = await prepareAll(context, writes);
-  await transactWithFiles(context, prepared, (schema, settled) => planAll(prepared, schema, settled, before(schema)));
-  return prepared.map(({ objectId, at }) => ({ objectId, at: isoText(at) }));
+  const prepare = () => prepareAll(context, writes);
+  return carryOutRuled(context, prepare, async (prepared) => {
+    await transactWithFiles(context, prepared, (schema, settled) => planAll(prepared, schema, settled, before(schema)));
+    return prepared.map(({ objectId, at }) => ({ objectId, at: isoText(at) }));
+  });
 }
 
 /**

@@ -3,8 +3,9 @@ import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
 import type { Filter } from '../../query/filter.ts';
-import type { Schema, TableSchema } from '../../schema/model.ts';
+import { fieldOf, type TableSchema } from '../../schema/model.ts';
 import { assignmentsOf } from '../../storage/columns.ts';
+import type { Mutation } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
 import { getRecord } from '../read.ts';
 import { planFields } from './fields.ts';
@@ -13,7 +14,7 @@ import { takeFlags } from './flags.ts';
 import { GrowingTable } from './growth.ts';
 import { links } from './links.ts';
 import type { PreparedRecord } from './prepared.ts';
-import { type RuledFields, underRules } from './rules.ts';
+import { carryOutRuled, type RuledFields, underRules } from './rules.ts';
 
 /** What has to hold of a record for it to be changed, looked at in the commit itself. Pure. */
 export type OnlyIf = (table: TableSchema) => Filter;
@@ -32,14 +33,18 @@ export async function updateRecord(
   body: JsonObject,
   onlyIf?: OnlyIf,
 ): Promise<string> {
-  const at = Date.now();
-  const asked = prepareUpdate(context, { className, objectId, body, ...(onlyIf && { onlyIf }) }, at);
-  const update = asked instanceof Promise ? await asked : asked;
+  const update = { className, objectId, body, ...(onlyIf && { onlyIf }) };
+  const prepare = (): [PreparedRecord] | Promise<[PreparedRecord]> => {
+    const asked = prepareUpdate(context, update, Date.now());
+    return asked instanceof Promise ? asked.then((prepared) => [prepared]) : [asked];
+  };
+  const carryOut = async (prepared: [PreparedRecord]) => {
+    const [{ plan, at }] = prepared;
+    const { returned } = await transactWithFiles(context, prepared, (schema, [settled = unsettled]) => plan(schema, settled));
+    return `{"updatedAt":"${isoText(at)}","objectId":${JSON.stringify(objectId)}${returned}}`;
+  };
   try {
-    const plan = (schema: Schema, [settled = unsettled]: Parameters<Parameters<typeof transactWithFiles>[2]>[1]) =>
-      update.plan(schema, settled);
-    const { returned } = await transactWithFiles(context, [update], plan);
-    return `{"updatedAt":"${isoText(update.at)}","objectId":${JSON.stringify(objectId)}${returned}}`;
+    return await carryOutRuled(context, prepare, carryOut);
   } catch (error) {
     if (onlyIf && error instanceof ServiceError && error.key === 'objectNotFound') {
       // It throws the same where the record is not there for the caller.
@@ -63,62 +68,80 @@ export interface RecordUpdate {
 export function prepareUpdate(
   context: RecordContext,
   { className, objectId, body, onlyIf }: RecordUpdate,
-  at: number,
+  now: number,
 ): PreparedRecord | Promise<PreparedRecord> {
   const { principal } = context;
   refuseOutright(principal, 'update', className, objectId);
   const { fields, flags } = takeFlags(body, actsAsMaster(principal));
-  const prepare = ({ fields: sent, set = {}, before }: RuledFields): PreparedRecord => ({
-    className,
-    objectId,
-    fields: sent,
-    at,
-    plan(schema, settled) {
-      const table = schema.tables.get(className);
-      if (!table) return fail('objectNotFound');
-      const grant = authorize(principal, 'update', table);
-      const growing = new GrowingTable(schema, table, grant);
-      const planned = planFields(growing, sent, 'update', grant.hiddenFields);
-      const { relations, returning } = planned;
-      const assignments = [...planned.assignments.values()].filter(({ field }) => !settled.kept.has(field.name));
-      const ours = assignmentsOf(growing.table, { ...set, updatedAt: at, updatedBy: actorId(principal) });
-      const guard = growing.isGrown ? bothOf(grant.rows, grant.growthRows) : grant.rows;
-      // What operators made is read like anything else.
-      const reading = returning.length > 0 ? grantFor(principal, 'get', table) : null;
-      return {
-        changes: growing.changes,
-        mutations: [
-          ...(before?.(schema) ?? []),
-          {
-            kind: 'update',
-            table: growing.table,
-            objectId,
-            guard,
-            ...(onlyIf && { condition: onlyIf(growing.table) }),
-            assignments: [...assignments, ...ours],
-            returning: reading ? returning : [],
-            returningGuard: reading?.rows ?? null,
-          },
-          ...links(growing.table, relations, objectId),
-          ...attachments(context, schema, assignments, settled),
-        ],
-        events: [
-          {
-            event: 'update',
-            table: growing.table,
-            objectId,
-            sent,
-            assignments: planned.assignments,
-            principal,
-            flags,
-            referer: context.referer,
-            cause: context.cause ?? null,
-            at,
-          },
-        ],
-      };
-    },
-  });
+  const prepare = ({ fields: sent, set = {}, before, version }: RuledFields): PreparedRecord => {
+    // Later than what the rules have read, on the same millisecond and beside clocks of other processes too.
+    const at = version === undefined ? now : Math.max(now, version + 1);
+    return {
+      className,
+      objectId,
+      fields: sent,
+      at,
+      ...(version !== undefined && { version }),
+      plan(schema, settled) {
+        const table = schema.tables.get(className);
+        if (!table) return fail('objectNotFound');
+        const grant = authorize(principal, 'update', table);
+        const growing = new GrowingTable(schema, table, grant);
+        const planned = planFields(growing, sent, 'update', grant.hiddenFields);
+        const { relations, returning } = planned;
+        const assignments = [...planned.assignments.values()].filter(({ field }) => !settled.kept.has(field.name));
+        const ours = assignmentsOf(growing.table, { ...set, updatedAt: at, updatedBy: actorId(principal) });
+        const guard = growing.isGrown ? bothOf(grant.rows, grant.growthRows) : grant.rows;
+        // What operators made is read like anything else.
+        const reading = returning.length > 0 ? grantFor(principal, 'get', table) : null;
+        return {
+          changes: growing.changes,
+          mutations: [
+            ...(before?.(schema) ?? []),
+            {
+              kind: 'update',
+              table: growing.table,
+              objectId,
+              guard,
+              ...conditionOf(growing.table, onlyIf, version),
+              assignments: [...assignments, ...ours],
+              returning: reading ? returning : [],
+              returningGuard: reading?.rows ?? null,
+            },
+            ...links(growing.table, relations, objectId),
+            ...attachments(context, schema, assignments, settled),
+          ],
+          events: [
+            {
+              event: 'update',
+              table: growing.table,
+              objectId,
+              sent,
+              assignments: planned.assignments,
+              principal,
+              flags,
+              referer: context.referer,
+              cause: context.cause ?? null,
+              at,
+            },
+          ],
+        };
+      },
+    };
+  };
   const ruled = underRules(className, 'update', { context, objectId, fields });
   return ruled instanceof Promise ? ruled.then(prepare) : prepare(ruled);
+}
+
+/** What has to hold of the record in the commit: what the caller asks for, and that it is as the rules have read it. */
+function conditionOf(
+  table: TableSchema,
+  onlyIf: OnlyIf | undefined,
+  version: number | undefined,
+): Pick<Extract<Mutation, { kind: 'update' }>, 'condition'> {
+  const items: Filter[] = onlyIf ? [onlyIf(table)] : [];
+  if (version !== undefined) items.push({ kind: 'compare', field: fieldOf(table, 'updatedAt'), op: 'eq', value: version });
+  const [first, ...others] = items;
+  if (!first) return {};
+  return { condition: others.length > 0 ? { kind: 'and', items } : first };
 }

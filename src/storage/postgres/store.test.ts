@@ -5,11 +5,16 @@ import type pg from 'pg';
 import type { JsonObject } from '../../kernel/json.ts';
 import * as records from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
+import type { SchemaChange } from '../../schema/change.ts';
 import { fieldOf, tableOf } from '../../schema/model.ts';
 import type { Mutation } from '../port.ts';
+import { rowContext } from '../sql/testing/addresses.ts';
+import type { Statement } from '../sql/writer.ts';
+import { postgresDialect } from './sql/dialect.ts';
 import type { PostgresStore } from './store.ts';
 import type { TestDatabase } from './testing/server.ts';
 import { increment, pointer, StoreProcess, schemaName, statuses, twoProcesses } from './testing/store-process.ts';
+import { compileStep } from './writes/step.ts';
 
 type Process = StoreProcess<Awaited<ReturnType<typeof records.createRecord>>>;
 
@@ -219,6 +224,74 @@ describe('PostgreSQL store', () => {
     await sql.query('COMMIT');
     await removed;
     assert.deepEqual(await a.find('Owned'), []);
+  });
+
+  test('a delete that waits for who has its record sees what he wrote', async () => {
+    const to = pointer('Awaited', 'another');
+    await a.create('Awaiting', { objectId: 'source', to, links: { __op: 'AddRelation', objects: [to] } });
+    await a.create('Beside', { n: 1 });
+    const tableIn = (className: string) => tableOf(a.store.schema(), className);
+    const drop = (objectId: string): Mutation => ({ kind: 'delete', table: tableIn('Awaited'), objectId, guard: null });
+    const update: Mutation = {
+      kind: 'updateAll',
+      table: tableIn('Beside'),
+      filter: { kind: 'always' },
+      assignments: [{ kind: 'set', field: fieldOf(tableIn('Beside'), 'n'), value: 2 }],
+    };
+    const write = (mutations: Mutation[], changes: SchemaChange[] = []) =>
+      a.store.write({ plan: () => ({ changes, mutations }) });
+    const grow = { kind: 'addField', className: 'Beside', name: 'more', type: 'String' } as const;
+    const whenSomebodyWaits = async () => {
+      const asked = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      while ((await sql.query(asked)).rows.length === 0) await pause(5);
+    };
+    const ways = {
+      alone: () => a.remove('Awaited', 'alone'),
+      among: () => write([update, drop('among')]),
+      growing: () => write([drop('growing')], [grow]),
+    };
+    for (const [objectId, remove] of Object.entries(ways)) {
+      await a.create('Awaited', { objectId });
+      await sql.query('BEGIN');
+      await sql.query(`SELECT 1 FROM "${schemaName}"."t_Awaited" FOR UPDATE`);
+      const removed = Promise.allSettled([remove()]);
+      await whenSomebodyWaits();
+      await sql.query(
+        `INSERT INTO "${schemaName}"."t_Awaiting" ("objectId", "createdAt", "updatedAt", "to")
+         SELECT '${objectId}', "createdAt", "updatedAt", '${objectId}' FROM "${schemaName}"."t_Awaiting" WHERE "objectId" = 'source'`,
+      );
+      await sql.query('COMMIT');
+      assert.deepEqual(statuses(await removed), [119], objectId);
+    }
+    await a.remove('Awaiting', 'alone');
+    await sql.query('BEGIN');
+    await sql.query(`SELECT 1 FROM "${schemaName}"."t_Awaited" FOR UPDATE`);
+    const removed = a.remove('Awaited', 'alone');
+    await whenSomebodyWaits();
+    await sql.query(`INSERT INTO "${schemaName}"."j_Awaiting~links" (owner, member) VALUES ('source', 'alone')`);
+    await sql.query('COMMIT');
+    await removed;
+    const { rows } = await sql.query(`SELECT member FROM "${schemaName}"."j_Awaiting~links"`);
+    assert.deepEqual(rows, [{ member: 'another' }]);
+  });
+
+  test('a delete leaves a record that was changed between what it sees and its lock', async () => {
+    await a.create('Changing', { objectId: 'c1', n: 1 });
+    await a.create('Changing', { objectId: 'c2', to: pointer('Changing', 'another') });
+    const table = tableOf(a.store.schema(), 'Changing');
+    const context = { ...rowContext, dialect: postgresDialect(schemaName) };
+    const step = compileStep({ kind: 'delete', table, objectId: 'c1', guard: null }, a.store.schema(), context, false);
+    const [{ text, params }] = step.statements as [Statement];
+    const [first, ...others] = text.split(' AS t WHERE ');
+    const slow = `${first} AS t, (SELECT pg_sleep(0.5)) AS pause WHERE ${others.join(' AS t WHERE ')}`;
+    const removed = sql.query({ text: slow, values: [...params], rowMode: 'array' });
+    await pause(100);
+    await b.update('Changing', 'c1', { n: 2 });
+    const { rows } = await removed;
+    assert.deepEqual(rows, [[-1, '0']]);
+    assert.equal(step.isTooEarly?.([{ rows: [[-1, 0]], affected: 1 }]), true);
+    assert.equal((await a.get('Changing', 'c1')).n, 2);
+    await a.remove('Changing', 'c1');
   });
 
   test('full text finds what is written in every way', async () => {

@@ -90,7 +90,11 @@ test('statements go on after a column that they bind values to has come back wit
     const add = (value: string | number) => sql('INSERT INTO t (n, a) VALUES ($1, $2)', 1, value);
     const find = (value: string | number) => sql('SELECT a FROM t WHERE a = $1', value);
     const types = ['float8', 'text', 'boolean', 'text', 'float8', 'boolean'];
-    const values: Record<string, [value: string | number, shown: unknown]> = { text: ['x', 'x'], float8: [1.5, 1.5], boolean: ['true', 1] };
+    const values: Record<string, [value: string | number, shown: unknown]> = {
+      text: ['x', 'x'],
+      float8: [1.5, 1.5],
+      boolean: ['true', 1],
+    };
     const use = async (type: string) => {
       const [value, shown] = values[type] as [string | number, unknown];
       for (let time = 0; time < 3; time++) {

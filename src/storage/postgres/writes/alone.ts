@@ -3,7 +3,7 @@ import type { Mutation, WritePlan } from '../../port.ts';
 import type { Result, Session } from '../connection/database.ts';
 import { hasEdits, isEdited, settleEdits } from './edits.ts';
 import { refusalOf } from './failure.ts';
-import { compileStep, type StepContext } from './step.ts';
+import { compileLocks, compileStep, type StepContext } from './step.ts';
 
 /**
  * Carries out the steps of one write inside the caller's transaction, and tells the error of the step that fails.
@@ -28,11 +28,12 @@ export async function carryOutAlone(session: Session, plan: WritePlan, schema: S
 async function carryOut(session: Session, mutation: Mutation, schema: Schema, context: StepContext): Promise<string> {
   const settled = isEdited(mutation) ? await settleEdits(session, mutation, context.dialect, new Map()) : mutation;
   const { statements, outcome } = compileStep(settled, schema, context, false);
+  const locks = settled.kind === 'delete' ? [compileLocks(settled.table, [settled.objectId], context.dialect)] : [];
   let results: readonly Result[];
   try {
-    results = await Promise.all(statements.map((statement) => session.query(statement)));
+    results = await Promise.all([...locks, ...statements].map((statement) => session.query(statement)));
   } catch (error) {
     throw refusalOf(error, mutation);
   }
-  return outcome(results);
+  return outcome(results.slice(locks.length));
 }

@@ -5,12 +5,12 @@ import type { Statement } from '../../sql/writer.ts';
 import type { Result, Session } from '../connection/database.ts';
 import { StatementFailed } from '../connection/errors.ts';
 import { storeNotice } from '../notices.ts';
-import { arrayLiteral } from '../sql/arrays.ts';
 import type { CarrierContext } from './carrier.ts';
 import { schemaCheck, withCheck } from './check.ts';
 import { type EditedColumns, hasEdits, settlePlan } from './edits.ts';
 import { compileGroup, mayMove, pictureOf, tablesOf, type Unit, unitOf, watchedAmong } from './group.ts';
 import type { QueuedWrite } from './queue.ts';
+import { compileLocks } from './step.ts';
 
 /** Writes to be carried out in one transaction. */
 export interface Attempt extends CarrierContext {
@@ -44,10 +44,13 @@ export async function attemptGroup(attempt: Attempt): Promise<void> {
   const { group, transactions } = attempt;
   if (!group.some(({ plan }) => hasEdits(plan))) {
     const units = unitsOf(attempt, group);
-    const locks = units.length > 1 && !isOrdered(group) ? locksOf(attempt) : [];
     const { statements, isApart } = statementsOf(attempt, units);
-    const done = await located(group, units, locks.length, () => transactions.atomically([...locks, ...statements]));
-    const results = done.slice(locks.length);
+    const carryOut = async (locks: readonly Statement[]) => {
+      const done = await located(group, units, locks.length, () => transactions.atomically([...locks, ...statements]));
+      return done.slice(locks.length);
+    };
+    let results = await carryOut(units.length > 1 && !isOrdered(group) ? locksOf(attempt) : []);
+    if (units.length === 1 && units[0]?.isTooEarly?.(results)) results = await carryOut(locksOf(attempt));
     // A statement that returned no row has checked nothing, and done nothing.
     if (!isApart && results[0]?.rows.length === 0)
       await located(group, [], 0, () => transactions.atomically([schemaCheck(attempt.schemaName, attempt.changes)]));
@@ -111,12 +114,7 @@ function locksOf({ group, dialect }: Attempt): Statement[] {
       if (known) known.ids.add(objectId);
       else records.set(table.className, { table, ids: new Set([objectId]) });
     }
-  return [...records]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, { table, ids }]) => ({
-      text: `SELECT 1 FROM ${dialect.table(table.sqlName)} AS t WHERE "objectId" = ANY($1::text[]) ORDER BY "objectId" FOR UPDATE OF t`,
-      params: [arrayLiteral([...ids])],
-    }));
+  return [...records].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { table, ids }]) => compileLocks(table, [...ids], dialect));
 }
 
 function lockedBy(mutation: Mutation): { readonly table: TableSchema; readonly objectId: string } | null {

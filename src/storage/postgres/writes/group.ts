@@ -17,6 +17,8 @@ export interface Unit {
   readonly tail: string | null;
   /** What came of the n-th of its writes. @throws what rejects that write alone */
   outcome(results: readonly Result[], n: number): string;
+  /** As of a step. */
+  isTooEarly?(results: readonly Result[]): boolean;
 }
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;

@@ -1,5 +1,5 @@
 import { fail } from '../../../errors/fail.ts';
-import type { Schema } from '../../../schema/model.ts';
+import type { Schema, TableSchema } from '../../../schema/model.ts';
 import type { MissingError, Mutation } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import { writeGuard } from '../../sql/guard.ts';
@@ -19,6 +19,7 @@ import {
 import { type RowContext, returnedMembers } from '../../sql/shape.ts';
 import { SqlWriter, type Statement } from '../../sql/writer.ts';
 import type { Result } from '../connection/database.ts';
+import { arrayLiteral } from '../sql/arrays.ts';
 import { type Along, goAlong, takenBy, writeAlong } from './along.ts';
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
@@ -35,6 +36,8 @@ export interface Step {
   readonly tail: string | null;
   /** Members of a JSON object, each after a comma. @throws objectNotFound or the step's own error instead, pointedAt */
   outcome(results: readonly Result[]): string;
+  /** Whether it has done nothing since somebody has its record, or had it until just now: it is to be carried out again, after `compileLocks`. */
+  isTooEarly?(results: readonly Result[]): boolean;
 }
 
 const nothing = () => '';
@@ -134,9 +137,13 @@ function withAlong(mutation: Of<'update'>, along: readonly Along[], dialect: Dia
   return out.add(` SELECT ${own} FROM u`).statement();
 }
 
+/** In place of a Pointer's number: the record is not as it was when the statement began. */
+const CHANGED = -1;
+
 /**
  * SPEC "Errors" 119: a record that others point at, from system tables too, stays. One statement: the record is locked, each Pointer column
- * that may point at it is asked by its index until one does, then it and its join rows go.
+ * that may point at it is asked by its index until one does, then it and its join rows go. All of it sees what was there when it began: who
+ * had the record then, or changed it since, may have written more. It does not wait for him, and leaves the record.
  */
 function remove(
   { table, objectId, guard }: Of<'delete'>,
@@ -147,22 +154,26 @@ function remove(
 ): Step {
   const references = schema.referencesTo.get(table.className) ?? [];
   const pointers = references.filter(({ field }) => field.type === 'Pointer');
-  const out = new SqlWriter(dialect);
-  const id = `${out.parameter(objectId)}::text`;
-  out.add('WITH found AS MATERIALIZED (SELECT t."objectId" FROM ').table(table.sqlName).add(` AS t WHERE t."objectId" = ${id}`);
-  if (guard) writeGuard(out.add(' AND '), guard, table, 't');
-  out.add(' FOR UPDATE OF t), pointing AS MATERIALIZED (SELECT CASE');
-  pointers.forEach((pointer, at) => {
-    writePointing(out.add(' WHEN EXISTS ('), pointer, table.className, () => out.add(id));
-    out.add(`) THEN ${at}`);
-  });
-  if (pointers.length === 0) out.add(' WHEN false THEN 0');
-  out.add(' END AS at FROM found), gone AS (DELETE FROM ').table(table.sqlName);
-  out.add(' WHERE "objectId" = (SELECT f."objectId" FROM found AS f, pointing AS p WHERE p.at IS NULL) RETURNING "objectId")');
   const joins: (readonly [string, string])[] = [
     ...[...table.fields.values()].filter(({ type }) => type === 'Relation').map(({ column }) => [column, 'owner'] as const),
     ...references.filter(({ field }) => field.type === 'Relation').map(({ field }) => [field.column, 'member'] as const),
   ];
+  const looksAround = pointers.length + joins.length > 0;
+  const out = new SqlWriter(dialect);
+  const id = `${out.parameter(objectId)}::text`;
+  out.add('WITH found AS MATERIALIZED (SELECT t."objectId", t.ctid AS place FROM ').table(table.sqlName);
+  out.add(` AS t WHERE t."objectId" = ${id}`);
+  if (guard) writeGuard(out.add(' AND '), guard, table, 't');
+  out.add(` FOR UPDATE OF t${looksAround ? ' SKIP LOCKED' : ''}), pointing AS MATERIALIZED (SELECT CASE`);
+  if (looksAround)
+    out.add(' WHEN place <> (SELECT s.ctid FROM ').table(table.sqlName).add(` AS s WHERE s."objectId" = ${id}) THEN ${CHANGED}`);
+  pointers.forEach((pointer, at) => {
+    writePointing(out.add(' WHEN EXISTS ('), pointer, table.className, () => out.add(id));
+    out.add(`) THEN ${at}`);
+  });
+  if (!looksAround) out.add(' WHEN false THEN 0');
+  out.add(' END AS at FROM found), gone AS (DELETE FROM ').table(table.sqlName);
+  out.add(' WHERE "objectId" = (SELECT f."objectId" FROM found AS f, pointing AS p WHERE p.at IS NULL) RETURNING "objectId")');
   joins.forEach(([join, side], at) => {
     out.add(`, j${at} AS (DELETE FROM `).table(join).add(` WHERE ${side} = ${id} AND EXISTS (SELECT 1 FROM gone))`);
   });
@@ -178,7 +189,17 @@ function remove(
       if (pointer) return fail('pointedAt', objectId, pointer.table.className, pointer.field.name);
       return count === 0 ? fail('objectNotFound') : '';
     },
+    isTooEarly([deleted]) {
+      const [at, count] = deleted?.rows[0] ?? [];
+      return looksAround && count === 0 && (at === null || at === CHANGED);
+    },
   };
+}
+
+/** Locks records of a table in the order of their ids, until the transaction's end. */
+export function compileLocks({ sqlName }: TableSchema, ids: readonly string[], dialect: Dialect): Statement {
+  const text = `SELECT 1 FROM ${dialect.table(sqlName)} AS t WHERE "objectId" = ANY($1::text[]) ORDER BY "objectId" FOR UPDATE OF t`;
+  return { text, params: [arrayLiteral(ids)] };
 }
 
 /** The columns of a record that an update edits, the record locked until the transaction's end; no row where the update finds none. */
