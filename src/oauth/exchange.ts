@@ -1,13 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { System, Systems } from '../systems/index.ts';
 
-/** Holds the system that a path names for the time of some work. @returns what the work returns; `undefined` where there is no such system */
+/**
+ * Holds a system for the time of some work.
+ * @param appId as a path names it; `undefined` where it names none
+ * @returns what the work returns; `undefined` where there is no such system
+ */
 export async function withSystem<T>(
   systems: Systems,
-  request: FastifyRequest,
-  work: (system: System) => Promise<T>,
+  appId: string | undefined,
+  work: (system: System) => T | Promise<T>,
 ): Promise<T | undefined> {
-  const system = await systems.acquire((request.params as { readonly appId: string }).appId);
+  const system = appId === undefined ? undefined : await systems.acquire(appId);
   if (!system) return undefined;
   try {
     return await work(system);

@@ -4,8 +4,9 @@ import { type AgentPermission, isAgentPermission } from '../access/index.ts';
 import { ServiceError } from '../errors/fail.ts';
 import { readRow } from '../records/index.ts';
 import type { System } from '../systems/index.ts';
-import { agentFor, type Users } from '../users/index.ts';
+import { agentFor, authenticate } from '../users/index.ts';
 import type { IssuerAddresses } from './addresses.ts';
+import { isDocumentAddress } from './clients/metadata.ts';
 import { queryValue } from './exchange.ts';
 import type { Asking } from './pages/client.ts';
 import { consentPage } from './pages/consent.ts';
@@ -32,7 +33,6 @@ export interface Visit {
   readonly system: System;
   readonly addresses: IssuerAddresses;
   readonly provider: Provider;
-  readonly users: Users;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /** Counts an attempt to sign in. @throws TooManyRequests (155) */
@@ -68,8 +68,7 @@ export async function takeInteraction(visit: Visit): Promise<Outcome> {
   }
   if (SIGN_IN.has(interaction.prompt.name)) return signIn(visit, interaction, known, form);
   if (decision === 'switch') {
-    await forgetUser(visit, interaction);
-    return goOn(visit, { lang: known.language }, false);
+    return signInAnew(visit, interaction, known);
   }
   return consent(visit, interaction, known, form);
 }
@@ -92,7 +91,7 @@ async function found({ provider, request, reply }: Visit): Promise<Known & { rea
     locales: params.ui_locales,
     acceptLanguage: request.headers['accept-language'],
   });
-  const publishedAt = clientId.startsWith('https://') ? clientId : undefined;
+  const publishedAt = isDocumentAddress(clientId) ? clientId : undefined;
   return { interaction, language, asking: { name: client.clientName, redirectUri: String(params.redirect_uri), publishedAt } };
 }
 
@@ -125,11 +124,11 @@ const faults: ReadonlyMap<string, readonly [SignInFault, status: number]> = new 
 ]);
 
 async function signIn(visit: Visit, interaction: Interaction, known: Known, form: URLSearchParams): Promise<Outcome> {
-  const { users, system, countAttempt } = visit;
+  const { system, countAttempt } = visit;
   const username = form.get('username') ?? '';
   try {
     countAttempt();
-    const { userId, mark } = await users.authenticate(system.store, { username, password: form.get('password') });
+    const { userId, mark } = await authenticate(system.store, { username, password: form.get('password') });
     if (interaction.session && interaction.session.accountId !== userId) await forgetUser(visit, interaction);
     const login = { accountId: userId, acr: mark, amr: ['pwd'] };
     return await goOn(visit, { login, select_account: {}, lang: known.language }, false);
@@ -145,15 +144,15 @@ async function signIn(visit: Visit, interaction: Interaction, known: Known, form
   }
 }
 
-/** What the user may give of what is asked for; `null` where he is no longer who signed in. */
-async function availableTo(
-  { system }: Visit,
-  { params, session }: Interaction,
-): Promise<{
+/** What a user is asked for, and what of it he may give. */
+interface Available {
   readonly userId: string;
   readonly asked: ReadonlySet<AgentPermission>;
   readonly available: ReadonlySet<AgentPermission>;
-} | null> {
+}
+
+/** What the user may give of what is asked for; `null` where he is no longer who signed in. */
+async function availableTo({ system }: Visit, { params, session }: Interaction): Promise<Available | null> {
   const asked = new Set(String(params.scope).split(' ').filter(isAgentPermission));
   const userId = session?.accountId;
   const caller = userId === undefined ? null : await agentFor(system.store, userId, asked);
@@ -162,15 +161,19 @@ async function availableTo(
 
 const nameFields = ['name', 'username'] as const;
 
-async function consentOrSignIn(visit: Visit, interaction: Interaction, known: Known, isEmpty = false): Promise<Outcome> {
-  const { system } = visit;
+async function consentOrSignIn(visit: Visit, interaction: Interaction, known: Known): Promise<Outcome> {
   const given = await availableTo(visit, interaction);
-  if (!given) {
-    await forgetUser(visit, interaction);
-    return goOn(visit, { lang: known.language }, false);
-  }
+  return given ? showConsent(visit, known, given, false) : signInAnew(visit, interaction, known);
+}
+
+async function signInAnew(visit: Visit, interaction: Interaction, { language }: Known): Promise<Outcome> {
+  await forgetUser(visit, interaction);
+  return goOn(visit, { lang: language }, false);
+}
+
+/** @param isEmpty whether he allowed it and ticked nothing */
+async function showConsent({ system }: Visit, { asking, language }: Known, given: Available, isEmpty: boolean): Promise<Outcome> {
   const row = await readRow<{ name?: string; username?: string }>(system.store, '_User', nameFields, given.userId);
-  const { asking, language } = known;
   const user = row?.username ?? row?.name ?? '';
   const html = consentPage({ language, system: system.name, asking, user, ...given, isEmpty });
   return { status: isEmpty ? 400 : 200, html, redirectUri: asking.redirectUri };
@@ -179,9 +182,10 @@ async function consentOrSignIn(visit: Visit, interaction: Interaction, known: Kn
 async function consent(visit: Visit, interaction: Interaction, known: Known, form: URLSearchParams): Promise<Outcome> {
   const { provider, addresses } = visit;
   const given = await availableTo(visit, interaction);
+  if (!given) return signInAnew(visit, interaction, known);
   const ticked = form.getAll('permission').filter(isAgentPermission);
-  const granted = ticked.filter((permission) => given?.available.has(permission));
-  if (!given || granted.length === 0) return consentOrSignIn(visit, interaction, known, true);
+  const granted = ticked.filter((permission) => given.available.has(permission));
+  if (granted.length === 0) return showConsent(visit, known, given, true);
   const grant = new provider.Grant({ accountId: given.userId, clientId: String(interaction.params.client_id) });
   grant.addResourceScope(addresses.resource, [...new Set(granted)].join(' '));
   return goOn(visit, { consent: { grantId: await grant.save() }, lang: known.language }, true);
@@ -197,6 +201,7 @@ async function forgetUser({ provider, request, reply }: Visit, interaction: Inte
     delete session.accountId;
     delete session.authorizations;
     delete session.acr;
+    delete session.loginTs;
     await session.persist();
   }
   delete interaction.session;

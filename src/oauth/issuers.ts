@@ -1,5 +1,6 @@
 import type Provider from 'oidc-provider';
 import type { System } from '../systems/index.ts';
+import { markOf } from '../users/index.ts';
 import { addressesOf, type IssuerAddresses } from './addresses.ts';
 import type { Fetch } from './clients/guarded-fetch.ts';
 import { Items } from './items/items.ts';
@@ -28,7 +29,6 @@ export interface IssuerParts {
   /** The service's address as clients see it, without a slash at its end. */
   readonly baseUrl: () => string;
   readonly secret: string;
-  readonly markOf: (system: System, userId: string) => Promise<string | null>;
   readonly fetch: Fetch;
   readonly mayFetch: ProviderParts['mayFetch'];
   readonly report: (error: unknown) => void;
@@ -48,27 +48,34 @@ export class Issuers {
     const base = this.#parts.baseUrl();
     const known = this.#made.get(system);
     if (known?.base === base) return known.issuer;
-    const issuer = this.#make(system, base);
-    this.#made.set(system, { base, issuer });
+    const made = { base, issuer: this.#make(system, base) };
+    this.#made.set(system, made);
     // The next one tries again.
-    issuer.catch(() => this.#made.delete(system));
-    return issuer;
+    made.issuer.catch(() => {
+      if (this.#made.get(system) === made) this.#made.delete(system);
+    });
+    return made.issuer;
   }
 
   async #make(system: System, base: string): Promise<Issuer> {
-    const { secret, markOf, ...shared } = this.#parts;
+    const { secret, ...shared } = this.#parts;
     const addresses = addressesOf(base, system.appId);
     const items = new Items(system.store, new Sealer(secret, system.appId));
     const keys = await openKeys(items);
     const tokens = new TokenReader(keys, addresses);
+    const parts = { ...shared, addresses, items, keys, tokens, markOf: (userId: string) => markOf(system.store, userId) };
     let served: Promise<Served> | undefined;
+    const serve = () =>
+      serveWith(parts).catch((error: unknown) => {
+        served = undefined;
+        throw error;
+      });
     return {
       addresses,
       items,
       tokens,
       // Loaded where it is used: most processes serve systems that nobody signs in to.
-      serve: () =>
-        (served ??= serveWith({ ...shared, addresses, items, keys, tokens, markOf: (userId) => markOf(system, userId) })),
+      serve: () => (served ??= serve()),
     };
   }
 }

@@ -4,6 +4,7 @@ import { renderError } from '../errors/render.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { System, Systems } from '../systems/index.ts';
 import { addressesOf, type IssuerAddresses, mountOf } from './addresses.ts';
+import { withSystem } from './exchange.ts';
 import { openidMetadata, resourceMetadata, serverMetadata } from './metadata.ts';
 
 interface MetadataParts {
@@ -50,18 +51,8 @@ async function answer(
   appId: string | undefined,
   describe: Describe,
 ): Promise<void> {
-  const system = appId === undefined ? undefined : await systems.acquire(appId);
-  if (!system) {
-    reply
-      .code(404)
-      .type(jsonType)
-      .send(renderError(serviceError('notFound')).json);
-    return;
-  }
-  try {
-    const document = describe(addressesOf(baseUrl(), system.appId), system);
-    reply.type(jsonType).header('cache-control', 'public, max-age=300').send(JSON.stringify(document));
-  } finally {
-    system.release();
-  }
+  const document = await withSystem(systems, appId, (system) => describe(addressesOf(baseUrl(), system.appId), system));
+  reply.type(jsonType);
+  if (document) reply.header('cache-control', 'public, max-age=300').send(JSON.stringify(document));
+  else reply.code(404).send(renderError(serviceError('notFound')).json);
 }

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, before, beforeEach, mock, test } from 'node:test';
 import { type FastifyInstance, fastify } from 'fastify';
+import { serviceError } from '../errors/fail.ts';
 import { createLog } from '../observe/index.ts';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/engine.ts';
 import { openStore, System, type Systems } from '../systems/index.ts';
 import { Registration } from '../systems/system.ts';
-import { Users } from '../users/index.ts';
 import type { Fetch } from './clients/guarded-fetch.ts';
-import { OAuth } from './oauth.ts';
+import { type AddressCounter, OAuth } from './oauth.ts';
 
 const base = 'http://service.test';
 const directory = mkdtempSync(join(tmpdir(), 'rds-oauth-'));
@@ -25,6 +25,8 @@ let fetched: string[];
 let system: System;
 let oauth: OAuth;
 
+const entry = { id: '1', appId: 'app', name: 'The <System>', createdAt: 0, masterKeyHash: '' };
+
 const fetchDocument: Fetch = async (address) => {
   fetched.push(address);
   const document = documents.get(address);
@@ -35,14 +37,25 @@ const fetchDocument: Fetch = async (address) => {
 before(async () => {
   engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
   store = await openStore(engine, 'app');
-  const entry = { id: '1', appId: 'app', name: 'The <System>', createdAt: 0, masterKeyHash: '' };
-  system = new System(new Registration(entry, [], 'salt'), store);
 });
 beforeEach(async () => {
   documents = new Map();
   fetched = [];
   await server?.close();
-  server = fastify({
+  // The issuers of a system are remembered by the object.
+  system = new System(new Registration(entry, [], 'salt'), store);
+  server = await serve();
+});
+after(async () => {
+  await server.close();
+  await store.close();
+  await engine.close();
+  rmSync(directory, { recursive: true });
+});
+
+/** A process that serves the system. */
+async function serve(limitOf: (most: number) => AddressCounter | null = () => null): Promise<FastifyInstance> {
+  const server = fastify({
     routerOptions: { querystringParser: (text) => new Map(new URLSearchParams(text)) as unknown as Record<string, unknown> },
   });
   server.removeAllContentTypeParsers();
@@ -54,24 +67,16 @@ beforeEach(async () => {
   };
   oauth = new OAuth({
     systems: { acquire } as unknown as Systems,
-    users: new Users(1),
     log: createLog('silent'),
     baseUrl: () => base,
     secret: 'secret',
     rateLimits: { login: 0 },
-    limitOf: () => null,
+    limitOf,
     fetch: fetchDocument,
   });
-  // The issuers of a system are remembered by the object.
-  system = new System(system.registration, store);
   await oauth.register(server);
-});
-after(async () => {
-  await server.close();
-  await store.close();
-  await engine.close();
-  rmSync(directory, { recursive: true });
-});
+  return server;
+}
 
 const published = 'https://client.example.com/agent.json';
 const documentOf = (more: object = {}) => ({
@@ -80,9 +85,9 @@ const documentOf = (more: object = {}) => ({
   redirect_uris: ['https://client.example.com/back'],
   ...more,
 });
-const publish = (document: unknown, init?: ResponseInit) => {
+const publish = (document: unknown, init?: ResponseInit, at = published) => {
   const text = typeof document === 'string' ? document : JSON.stringify(document);
-  documents.set(published, () => new Response(text, { headers: { 'content-type': 'application/json' }, ...init }));
+  documents.set(at, () => new Response(text, { headers: { 'content-type': 'application/json' }, ...init }));
 };
 const begin = async (clientId = published, redirect = 'https://client.example.com/back') => {
   const query = new URLSearchParams({
@@ -90,6 +95,12 @@ const begin = async (clientId = published, redirect = 'https://client.example.co
     ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
   });
   return server.inject({ url: `/oauth/app/authorize?${query}`, headers: { accept: 'text/html' } });
+};
+
+/** The page that a browser is sent to. */
+const show = ({ headers }: Awaited<ReturnType<typeof begin>>, at = server) => {
+  const cookie = [headers['set-cookie'] ?? []].flat().map((line) => line.split(';')[0]);
+  return at.inject({ url: String(headers.location).slice(base.length), headers: { cookie: cookie.join('; ') } });
 };
 
 test('a client may be the address of its own document, and is named by it', async () => {
@@ -103,9 +114,7 @@ test('a client may be the address of its own document, and is named by it', asyn
   );
   const answer = await begin();
   assert.equal(answer.statusCode, 303, answer.body);
-  const page = String(answer.headers.location);
-  const cookie = [answer.headers['set-cookie'] ?? []].flat().map((line) => line.split(';')[0]);
-  const shown = await server.inject({ url: page.slice(base.length), headers: { cookie: cookie.join('; ') } });
+  const shown = await show(answer);
   assert.equal(shown.statusCode, 200, shown.body);
   for (const text of [/Published agent/, /published at <bdi dir="ltr"><strong>client\.example\.com</, /The &lt;System&gt;/])
     assert.match(shown.body, text);
@@ -116,6 +125,45 @@ test('a client may be the address of its own document, and is named by it', asyn
 
 test('a document that says nothing of secrets is of a client without one', async () => {
   publish(documentOf());
+  assert.equal((await begin()).statusCode, 303);
+});
+
+test('an address is one however its scheme is written', async () => {
+  const loud = published.replace('https', 'HTTPS');
+  publish(documentOf({ client_id: loud }), {}, loud);
+  const answer = await begin(loud);
+  assert.equal(answer.statusCode, 303, answer.body);
+  assert.match((await show(answer)).body, /published at <bdi dir="ltr"><strong>client\.example\.com</);
+});
+
+test('a document that is read again for a page is counted too', async () => {
+  publish(documentOf());
+  const answer = await begin();
+  const counted: string[] = [];
+  const count = (address: string) => {
+    counted.push(address);
+    throw Object.assign(serviceError('tooManyRequests'), { retryAfter: 7 });
+  };
+  // Another process has not read it yet.
+  const other = await serve(() => ({ count }));
+  const { statusCode, headers, body } = await show(answer, other);
+  assert.deepEqual([statusCode, headers['retry-after'], counted], [429, '7', ['127.0.0.1']]);
+  assert.match(body, /Too many requests/);
+  assert.deepEqual(fetched, [published]);
+  assert.equal((await show(answer)).statusCode, 200, 'what is known needs no reading');
+  await other.close();
+});
+
+test('a provider that could not be made is made by the next request', async () => {
+  publish(documentOf());
+  // The module itself is loaded by now, which would fail for good.
+  await import('./provider.ts');
+  const broken = mock.method(Object, 'defineProperties', () => {
+    throw new Error('not now');
+  });
+  const first = await begin();
+  broken.mock.restore();
+  assert.equal(first.statusCode, 500);
   assert.equal((await begin()).statusCode, 303);
 });
 

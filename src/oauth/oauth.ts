@@ -1,11 +1,11 @@
-import type { IncomingMessage } from 'node:http';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentPermission } from '../access/index.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
 import { renderError } from '../errors/render.ts';
 import type { Logger } from '../observe/index.ts';
 import type { System, Systems } from '../systems/index.ts';
-import type { Users } from '../users/index.ts';
+import { markOf } from '../users/index.ts';
 import { endpoints, mountOf } from './addresses.ts';
 import { type Fetch, guardedFetch, mayBeFetched } from './clients/guarded-fetch.ts';
 import { handOver, queryValue, withSystem } from './exchange.ts';
@@ -40,7 +40,6 @@ export interface AddressCounter {
 /** What the authorization servers of all systems are made of. */
 export interface OAuthParts {
   readonly systems: Systems;
-  readonly users: Users;
   readonly log: Logger;
   /** The service's address as clients see it, without a slash at its end. */
   readonly baseUrl: () => string;
@@ -73,18 +72,16 @@ export class OAuth {
   readonly #registrations: AddressCounter | null;
   readonly #authorizations: AddressCounter | null;
   readonly #fetches: AddressCounter | null;
-  /** Of requests that providers answer: as the server tells them, behind proxies too. */
-  readonly #addresses = new WeakMap<IncomingMessage, string>();
+  readonly #visitors = new AsyncLocalStorage<Visitor>();
 
   constructor(parts: OAuthParts) {
-    const { baseUrl, secret, users, log, limitOf, rateLimits, fetch = guardedFetch } = parts;
+    const { baseUrl, secret, log, limitOf, rateLimits, fetch = guardedFetch } = parts;
     this.#parts = parts;
     this.#issuers = new Issuers({
       baseUrl,
       secret,
       fetch,
-      mayFetch: (address, request) => mayBeFetched(address) && this.#countFetch(request),
-      markOf: (system, userId) => users.markOf(system.store, userId),
+      mayFetch: (address) => mayBeFetched(address) && this.#countFetch(),
       report: (error) => log.error({ err: error }, 'a sign-in for an agent failed'),
     });
     this.#attempts = limitOf(rateLimits.login);
@@ -99,8 +96,11 @@ export class OAuth {
     const said = await tokens.read(token);
     if (!said) return { kind: 'unknown' };
     const { isOver, userId, scopes, clientId, grant } = said;
-    if (isOver || !(await items.isThere('Grant', grant))) return { kind: 'ended' };
-    return { kind: 'valid', userId, scopes, clientId };
+    if (isOver) return { kind: 'ended' };
+    const [isInForce, mark] = await Promise.all([items.isThere('Grant', grant), markOf(system.store, userId)]);
+    // For good, as sessions do: who is unblocked later signs in anew.
+    if (isInForce && mark === null) await items.removeFamily(grant);
+    return isInForce && mark !== null ? { kind: 'valid', userId, scopes, clientId } : { kind: 'ended' };
   }
 
   /** Adds the addresses of CONTRACT "Addresses" to a server. */
@@ -113,10 +113,15 @@ export class OAuth {
       // The provider reads bodies itself.
       scope.removeAllContentTypeParsers();
       scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-      const provided = (method: 'GET' | 'POST', path: string, limit: AddressCounter | null = null) =>
-        scope.route({ method, url: mountOf(':appId') + path, handler: (request, reply) => this.#provide(request, reply, limit) });
+      const provided = (method: 'GET' | 'POST', endpoint: string, limit: AddressCounter | null = null, below = '') =>
+        scope.route({
+          method,
+          url: mountOf(':appId') + endpoint + below,
+          handler: (request, reply) => this.#provide(request, reply, { endpoint, limit }),
+        });
       provided('GET', endpoints.authorization, this.#authorizations);
-      provided('GET', `${endpoints.authorization}/:uid`);
+      // Ids alone: with an empty one the provider would take it for the endpoint itself.
+      provided('GET', endpoints.authorization, null, '/:uid(^[\\w-]+$)');
       provided('GET', endpoints.jwks);
       provided('POST', endpoints.token);
       provided('POST', endpoints.registration, this.#registrations);
@@ -124,29 +129,31 @@ export class OAuth {
     });
   }
 
-  /** Documents that were read a while ago are read again while a user is at a page: nobody sends that request. */
-  #countFetch(request: IncomingMessage | undefined): boolean {
-    if (!request) return true;
+  /** Documents are read when a client comes, and again while a user is at a page, where they were read a while ago. */
+  #countFetch(): boolean {
+    const visitor = this.#visitors.getStore();
     try {
-      this.#fetches?.count(this.#addresses.get(request) ?? '');
+      this.#fetches?.count(visitor?.address ?? '');
       return true;
-    } catch {
+    } catch (error) {
+      if (visitor) visitor.refusal = error;
       return false;
     }
   }
 
   /** Hands a request over to the provider of its system. */
-  async #provide(request: FastifyRequest, reply: FastifyReply, limit: AddressCounter | null): Promise<void> {
-    const isPage = request.url.startsWith(`${mountOf((request.params as { appId: string }).appId)}${endpoints.authorization}`);
+  async #provide(request: FastifyRequest, reply: FastifyReply, { endpoint, limit }: Provided): Promise<void> {
+    const isPage = endpoint === endpoints.authorization;
+    const { appId, uid } = request.params as { readonly appId: string; readonly uid?: string };
     try {
       limit?.count(request.ip);
-      const isKnown = await withSystem(this.#parts.systems, request, async (system) => {
+      const isKnown = await withSystem(this.#parts.systems, appId, async (system) => {
         const { handle } = await (await this.#issuers.of(system)).serve();
         handOver(reply);
         const { raw, ip } = request;
-        this.#addresses.set(raw, ip);
-        raw.url = (raw.url ?? '').replace(mount, '');
-        await handle(raw, reply.raw);
+        // Of the route, not of the path that was sent: the provider reads paths in a way of its own.
+        raw.url = (uid === undefined ? endpoint : `${endpoint}/${uid}`) + queryOf(raw.url ?? '');
+        await this.#visitors.run({ address: ip }, () => handle(raw, reply.raw));
         return true;
       });
       if (!isKnown) this.#refuse(request, reply, serviceError('notFound'), isPage);
@@ -157,13 +164,15 @@ export class OAuth {
   }
 
   async #page(request: FastifyRequest, reply: FastifyReply, take: (visit: Visit) => Promise<Outcome>): Promise<void> {
-    const { systems, users } = this.#parts;
+    const { appId } = request.params as { readonly appId: string };
     const countAttempt = () => this.#attempts?.count(request.ip);
+    const visitor: Visitor = { address: request.ip };
     try {
-      const outcome = await withSystem(systems, request, async (system) => {
+      const outcome = await withSystem(this.#parts.systems, appId, async (system) => {
         const issuer = await this.#issuers.of(system);
         const { provider } = await issuer.serve();
-        return take({ system, addresses: issuer.addresses, provider, users, request, reply, countAttempt });
+        const visit = { system, addresses: issuer.addresses, provider, request, reply, countAttempt };
+        return this.#visitors.run(visitor, () => take(visit));
       });
       if (!outcome) this.#refuse(request, reply, serviceError('notFound'), true);
       else if ('goTo' in outcome) reply.code(303).headers({ location: outcome.goTo, 'cache-control': 'no-store' }).send('');
@@ -176,7 +185,7 @@ export class OAuth {
           .send(html);
       }
     } catch (error) {
-      this.#refuse(request, reply, error, true);
+      this.#refuse(request, reply, visitor.refusal ?? error, true);
     }
   }
 
@@ -201,8 +210,26 @@ export class OAuth {
 
 /** A name and a password of the longest kind, every character of them percent-encoded. */
 const FORM_BYTES = 32 * 1024;
-/** What the provider does not know of a path. */
-const mount = /^\/oauth\/[^/?#]+/;
+
+/** Whose request it is that something is done for. */
+interface Visitor {
+  /** As the server tells it, behind proxies too. */
+  readonly address: string;
+  /** Why a document was not read for him: he has had too many read. */
+  refusal?: unknown;
+}
+
+/** An endpoint that the provider answers. */
+interface Provided {
+  readonly endpoint: string;
+  readonly limit: AddressCounter | null;
+}
+
+/** The query of an address, with its `?`. */
+function queryOf(url: string): string {
+  const start = url.indexOf('?');
+  return start < 0 ? '' : url.slice(start);
+}
 
 /** What an error is to who is at a page. */
 function endOf(error: unknown): { readonly status: number; readonly why: DeadEnd } {

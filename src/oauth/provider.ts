@@ -1,5 +1,4 @@
 import type { EventEmitter } from 'node:events';
-import type { IncomingMessage } from 'node:http';
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
 import { agentPermissions } from '../access/index.ts';
 import { endpoints, type IssuerAddresses } from './addresses.ts';
@@ -24,11 +23,13 @@ const lifetimes = {
   accessToken: HOUR,
   code: 60,
   interaction: HOUR,
-  /** Of a browser that has signed in. */
+  /** Of a browser, from the password on. */
   session: 12 * HOUR,
   /** Of a refresh token that is not used; each use makes another one. */
   refreshToken: 30 * DAY,
 } as const;
+
+const now = (): number => Math.floor(Date.now() / 1_000);
 
 /** Bytes of a client's metadata document. */
 const DOCUMENT_BYTES = 16 * 1024;
@@ -42,8 +43,8 @@ export interface ProviderParts {
   /** The mark that a user would sign in with now; `null` where he cannot. */
   readonly markOf: (userId: string) => Promise<string | null>;
   readonly fetch: Fetch;
-  /** Whether the address of a client's metadata document may be fetched for a request. */
-  readonly mayFetch: (address: string, request: IncomingMessage | undefined) => boolean;
+  /** Whether the address of a client's metadata document may be fetched. */
+  readonly mayFetch: (address: string) => boolean;
   /** Hears of faults of ours. */
   readonly report: (error: unknown) => void;
 }
@@ -123,7 +124,7 @@ function configurationOf({ addresses, items, keys, markOf, fetch, mayFetch }: Pr
       clientIdMetadataDocument: {
         enabled: true,
         ack: 'draft-02',
-        allowFetch: (context: { readonly req: IncomingMessage } | undefined, id) => mayFetch(id, context?.req),
+        allowFetch: (_context, id) => mayFetch(id),
         cacheDuration: { min: 5 * 60, max: DAY },
       },
       devInteractions: { enabled: false },
@@ -153,9 +154,13 @@ function configurationOf({ addresses, items, keys, markOf, fetch, mayFetch }: Pr
     fetchResponseBodyLimits: { 'client_id metadata document': DOCUMENT_BYTES },
     async findAccount(_context, userId, source) {
       const mark = await markOf(userId);
+      const account = { accountId: userId, claims: () => ({ sub: userId }) };
+      if (source === undefined) return mark === null ? undefined : account;
+      const { acr, grantId } = source as { readonly acr?: string; readonly grantId?: string };
+      // For good, as sessions do: who is unblocked later signs in anew.
+      if (mark === null && grantId !== undefined) await items.removeFamily(keyOf('Grant', grantId));
       // A code and a refresh token are good for as long as the password that they were got with (CONTRACT "Records": password change).
-      if (mark === null || (source !== undefined && (source as { acr?: string }).acr !== mark)) return undefined;
-      return { accountId: userId, claims: () => ({ sub: userId }) };
+      return mark !== null && acr === mark ? account : undefined;
     },
     interactions: {
       policy: interactionPrompts(markOf),
@@ -187,7 +192,7 @@ function configurationOf({ addresses, items, keys, markOf, fetch, mayFetch }: Pr
       if (Grant?.jti !== undefined) await items.extend('Grant', Grant.jti, Date.now() + lifetimes.refreshToken * 1_000);
       return true;
     },
-    routes: { ...endpoints, end_session: '/unused' },
+    routes: endpoints,
     ttl: {
       AccessToken: lifetimes.accessToken,
       AuthorizationCode: lifetimes.code,
@@ -195,7 +200,8 @@ function configurationOf({ addresses, items, keys, markOf, fetch, mayFetch }: Pr
       IdToken: lifetimes.accessToken,
       Interaction: lifetimes.interaction,
       RefreshToken: lifetimes.refreshToken,
-      Session: lifetimes.session,
+      // The provider asks for it at each visit: the twelve hours are those of the password.
+      Session: (_context, { loginTs: from = now() }) => Math.max(1, from + lifetimes.session - now()),
     },
   };
 }

@@ -3,10 +3,7 @@ import { agentPermissions, isAgentPermission } from '../access/index.ts';
 type Parameters = Record<string, string | string[] | undefined>;
 
 /** Parameters of OpenID Connect, which this is not: a server passes over what it does not know (RFC 6749, 3.1). */
-const foreign: readonly string[] = [
-  ...['acr_values', 'claims', 'claims_locales', 'display', 'id_token_hint', 'max_age', 'nonce'],
-  ...['dpop_jkt', 'authorization_details'],
-];
+const foreign: readonly string[] = [...['acr_values', 'claims_locales', 'display', 'id_token_hint', 'max_age', 'nonce']];
 
 /**
  * The parameters of an authorization request as the provider is to see them. Who asks for none of our permissions asks for all: many

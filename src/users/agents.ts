@@ -1,8 +1,9 @@
+import { LRUCache } from 'lru-cache';
 import { type AgentPermission, isAgentPermission, type Principal } from '../access/index.ts';
 import { type JsonObject, type JsonValue, own } from '../kernel/json.ts';
 import { configFlag, readRow } from '../records/index.ts';
 import type { Store } from '../storage/port.ts';
-import { rolesOf } from './roles.ts';
+import { rolesOf, sameRoles } from './roles.ts';
 
 /** A user who signed in for an agent. */
 export type AgentPrincipal = Extract<Principal, { kind: 'user' }>;
@@ -24,7 +25,7 @@ interface Known {
   readonly callers: Map<string, AgentPrincipal>;
 }
 
-const knownOf = new WeakMap<Store, Map<string, Known>>();
+const knownOf = new WeakMap<Store, LRUCache<string, Known>>();
 
 /** What a user may do through agents (SPEC "Authentication: Agent-tool layer" 1); `null` where he is gone or not active. */
 export async function agentPermissionsOf(store: Store, userId: string): Promise<ReadonlySet<AgentPermission> | null> {
@@ -72,16 +73,14 @@ export async function agentSwitches(store: Store): Promise<AgentSwitches> {
 const flagOf = (value: JsonObject | null, name: string): JsonValue | undefined => (value ? own(value, name) : undefined);
 
 async function knownUser(store: Store, userId: string): Promise<Known> {
-  const ofStore = knownOf.get(store) ?? new Map<string, Known>();
+  const ofStore = knownOf.get(store) ?? new LRUCache<string, Known>({ max: REMEMBERED });
   knownOf.set(store, ofStore);
   // Before reading: a write meanwhile is then seen at the next call.
   const rolesAt = store.tableVersion('_Role');
   const before = ofStore.get(userId);
   if (before?.rolesAt === rolesAt) return before;
   const roles = await rolesOf(store, userId);
-  const isSame = before !== undefined && before.roles.join('\n') === roles.join('\n');
-  const known: Known = isSame ? { ...before, rolesAt } : { rolesAt, roles, callers: new Map() };
-  if (ofStore.size >= REMEMBERED) ofStore.clear();
+  const known: Known = before && sameRoles(before.roles, roles) ? { ...before, rolesAt } : { rolesAt, roles, callers: new Map() };
   ofStore.set(userId, known);
   return known;
 }

@@ -68,7 +68,7 @@ export async function logIn(store: Store, attempt: LoginAttempt): Promise<Logged
 /**
  * Finds out whether somebody is who he says (SPEC "Login and session"; "States and transitions"). The commit that counts an attempt
  * decides whether it counts at all: of many at once, those after the eighth wrong one find the user locked, the right one too. Names that
- * nobody has take as long as wrong passwords.
+ * nobody has take as long as wrong passwords. The sign-in page of agents asks no more (docs/adr/0014-sign-in.md).
  * @throws usernameMissing (200), passwordMissing (201), badLogin, accountLocked, userInactive (101)
  */
 export async function authenticate(store: Store, attempt: SignInAttempt, alongside: Alongside = () => []): Promise<SignedIn> {

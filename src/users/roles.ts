@@ -27,6 +27,9 @@ export async function rolesOf(store: Store, userId: string): Promise<string[]> {
   return [...new Set(found.values().filter((name) => name !== undefined))].sort();
 }
 
+/** Whether two lists of `rolesOf` are the same. */
+export const sameRoles = (a: readonly string[], b: readonly string[]): boolean => a.join('\n') === b.join('\n');
+
 /** So many are read at once on the event loop; who has more waits for a thread. */
 const USUALLY_AT_MOST = 100;
 

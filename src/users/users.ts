@@ -16,7 +16,7 @@ import type { Store } from '../storage/port.ts';
 import type { Credentials, System } from '../systems/index.ts';
 import { typeOfValue } from '../values/infer.ts';
 import { pointerOf } from '../values/pointer.ts';
-import { authenticate, logIn, markOf, type SignedIn, type SignInAttempt } from './login.ts';
+import { logIn } from './login.ts';
 import { roleRules } from './rules/role.ts';
 import { sessionRules } from './rules/session.ts';
 import { startsBlocked, userRules } from './rules/user.ts';
@@ -85,20 +85,6 @@ export class Users {
     const attempt = { username, email, password, installationId, sessionDays: this.#sessionDays };
     const { userId, token } = await logIn(context.store, attempt);
     return unlessMissing(withToken(context, userId, token), 'badLogin');
-  }
-
-  /**
-   * Finds out whether somebody is who he says, by the rules of the login and without a session: the sign-in page of agents
-   * (docs/adr/0014-sign-in.md).
-   * @throws what `logIn` throws
-   */
-  async authenticate(store: Store, attempt: SignInAttempt): Promise<SignedIn> {
-    return authenticate(store, attempt);
-  }
-
-  /** The mark that a user would sign in with now; `null` where he is gone or blocked. */
-  async markOf(store: Store, userId: string): Promise<string | null> {
-    return markOf(store, userId);
   }
 
   /**

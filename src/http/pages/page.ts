@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import { escapeHtml } from '../../kernel/html.ts';
+import { headersOfPage } from '../../kernel/page-headers.ts';
 
 const style = [
   'body{margin:0;background:#f4f5f7;color:#1b1f24;font:17px/1.5 system-ui,sans-serif}',
@@ -21,23 +21,8 @@ const style = [
   ':focus-visible{outline:3px solid #f2a900;outline-offset:2px}',
 ].join('');
 
-/**
- * Headers of every page: it runs no script, loads nothing, sends its form to us alone, stands in no frame, and leaves neither its address
- * nor itself behind.
- */
-export const pageHeaders: Readonly<Record<string, string>> = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': [
-    "default-src 'none'",
-    `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-  ].join('; '),
-  'referrer-policy': 'no-referrer',
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
-};
+/** Headers of every page; it sends its form to us alone. */
+export const pageHeaders = headersOfPage(style);
 
 /** A text in both languages of the pages. */
 export interface Bilingual {

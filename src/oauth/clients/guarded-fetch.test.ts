@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Resolver } from 'node:dns/promises';
 import { test } from 'node:test';
 import { guardedFetch, isPublic, mayBeFetched } from './guarded-fetch.ts';
 
@@ -48,3 +49,14 @@ test('a name that leads to this host is not connected to', async () => {
   await assert.rejects(guardedFetch('https://a.localhost/x'));
   await assert.rejects(guardedFetch('https://127.0.0.1:9/x'), /not of the public internet/);
 });
+
+for (const [what, ipv4, ipv6] of [
+  ['inside', ['10.0.0.1'], []],
+  ['inside by IPv6', ['93.184.216.34'], ['fd00::1']],
+  ['nowhere', [], []],
+] as const)
+  test(`a name that name servers lead ${what} is not connected to`, async (context) => {
+    context.mock.method(Resolver.prototype, 'resolve4', async () => ipv4);
+    context.mock.method(Resolver.prototype, 'resolve6', async () => ipv6);
+    await assert.rejects(guardedFetch('https://client.example.com/x'), /does not lead to the public internet/);
+  });

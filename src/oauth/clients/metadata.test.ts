@@ -20,6 +20,8 @@ for (const [uri, type] of [
   ['com.example.app:/back', 'native'],
   ['vscode://vscode.github-authentication/did-authenticate', 'native'],
   ['com.example:javascript', 'native'],
+  ['msauth.com.example.app://auth', 'native'],
+  ['research://back', 'native'],
 ] as const)
   test(`${uri} is of a ${type} client`, () => {
     assert.equal(normalized({ redirect_uris: [uri], application_type: 'web' }).application_type, type);
@@ -46,6 +48,11 @@ for (const uri of [
     'ftp://client.test/',
     'mailto:a@b.test',
   ],
+  ...['ms-msdt:/x', 'MS-MSDT:/x', 'search-ms:query=x', 'search:x', 'shell:startup', 'ms-settings:', 'chrome-extension://x/y'],
+  ...['moz-extension://x/y', 'safari-web-extension://x/y', 'resource://x', 'res://x', 'jar:https://client.test/x!/y', 'mk:@x'],
+  ...['mhtml:https://client.test/', 'smb://client.test/x', 'nfs://client.test/', 'ssh://client.test', 'telnet://client.test'],
+  ...['ldap://client.test', 'ldaps://client.test', 'rdp://client.test', 'vnc://client.test', 'callto:x', 'market://x'],
+  ...['itms-services://?action=x', 'android-app://x/https/y'],
   ...['https:client.test', 'https:/client.test', 'https:\\\\client.test', 'client.test', '/back', '//client.test/back', ''],
   ...[
     'https://client.test/a b',
@@ -67,9 +74,12 @@ test('what we do not offer is replaced by what we do', () => {
     response_types: ['token'],
     response_modes: ['form_post'],
     id_token_signed_response_alg: 'HS256',
+    subject_type: 'pairwise',
   });
   assert.deepEqual(made.grant_types, ['authorization_code', 'refresh_token']);
-  assert.deepEqual([made.response_types, made.response_modes, made.id_token_signed_response_alg], [['code'], undefined, 'ES256']);
+  // The provider's own values stand in for these.
+  for (const name of ['response_types', 'response_modes', 'id_token_signed_response_alg', 'subject_type'])
+    assert.equal(name in made, false, name);
 });
 
 test('what would be fetched or acted on is left out', () => {
@@ -96,6 +106,7 @@ for (const [what, given] of [
   ['an empty list', { redirect_uris: [] }],
   ['too many', { redirect_uris: Array(21).fill('https://a.test') }],
   ['one too long', { redirect_uris: [`https://a.test/${'x'.repeat(2_000)}`] }],
+  ['too much together', { redirect_uris: Array(5).fill(`https://a.test/${'x'.repeat(1_600)}`) }],
   ['one that is no text', { redirect_uris: [5] }],
 ] as const)
   test(`refused: ${what}`, () =>

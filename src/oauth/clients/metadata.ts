@@ -3,6 +3,7 @@ import { kindOfRedirect, REDIRECT_FORM } from './redirect.ts';
 /** Bounds of what a client says of itself. */
 const MOST_REDIRECTS = 20;
 const REDIRECT_LENGTH = 2_000;
+const ALL_REDIRECTS_LENGTH = 8_000;
 const NAME_LENGTH = 200;
 const TEXT_LENGTH = 1_000;
 
@@ -11,6 +12,8 @@ const texts = ['client_uri', 'logo_uri', 'policy_uri', 'tos_uri', 'software_id',
 const leftOut = [
   ...['jwks', 'jwks_uri', 'sector_identifier_uri', 'initiate_login_uri', 'contacts', 'scope'],
   ...['default_acr_values', 'default_max_age', 'require_auth_time', 'response_modes'],
+  // Of these the provider's own values stand.
+  ...['response_types', 'subject_type', 'id_token_signed_response_alg'],
 ] as const;
 
 /**
@@ -22,7 +25,9 @@ const leftOut = [
 export function normalizeClient(metadata: Record<string, unknown>, refuse: (reason: string) => never): void {
   const { redirect_uris: uris } = metadata;
   if (!areRedirects(uris))
-    refuse(`redirect_uris must be 1 to ${MOST_REDIRECTS} strings of ${REDIRECT_LENGTH} characters at most`);
+    refuse(
+      `redirect_uris must be 1 to ${MOST_REDIRECTS} strings of ${REDIRECT_LENGTH} characters at most, ${ALL_REDIRECTS_LENGTH} together`,
+    );
   const kinds = uris.map((uri) => kindOfRedirect(uri) ?? refuse(`redirect_uris: ${REDIRECT_FORM}`));
   const { client_name: name } = metadata;
   if (typeof name === 'string') metadata.client_name = shown(name, NAME_LENGTH);
@@ -33,21 +38,21 @@ export function normalizeClient(metadata: Record<string, unknown>, refuse: (reas
   }
   for (const key of leftOut) delete metadata[key];
   // A document at a public address may not speak of a secret, so that this is what it means where it says nothing.
-  if (isAddress(metadata.client_id) && metadata.token_endpoint_auth_method === 'client_secret_basic')
+  if (isDocumentAddress(metadata.client_id) && metadata.token_endpoint_auth_method === 'client_secret_basic')
     metadata.token_endpoint_auth_method = 'none';
   metadata.application_type = kinds.includes('native') ? 'native' : 'web';
   metadata.grant_types = ['authorization_code', 'refresh_token'];
-  metadata.response_types = ['code'];
-  metadata.require_auth_time = false;
-  metadata.subject_type = 'public';
-  metadata.id_token_signed_response_alg = 'ES256';
 }
 
-const isAddress = (id: unknown): boolean => typeof id === 'string' && id.startsWith('https://');
+/** Whether a client's id is the address of a document about it, as the provider sees it. */
+export const isDocumentAddress = (id: unknown): boolean => typeof id === 'string' && /^https:\/\//i.test(id);
 
 function areRedirects(value: unknown): value is string[] {
   if (!Array.isArray(value) || value.length === 0 || value.length > MOST_REDIRECTS) return false;
-  return value.every((uri) => typeof uri === 'string' && uri.length <= REDIRECT_LENGTH);
+  return (
+    value.every((uri) => typeof uri === 'string' && uri.length <= REDIRECT_LENGTH) &&
+    value.join('').length <= ALL_REDIRECTS_LENGTH
+  );
 }
 
 /** A name as it is shown: no invisible characters, nothing that turns the text around, one line. */

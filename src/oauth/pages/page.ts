@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import { escapeHtml } from '../../kernel/html.ts';
+import { headersOfPage } from '../../kernel/page-headers.ts';
 import { directionOf, type Language } from './language.ts';
 
 const style = [
@@ -35,29 +35,11 @@ const style = [
   ':focus-visible{outline:3px solid var(--ring);outline-offset:2px}',
 ].join('');
 
-const styleHash = `'sha256-${hash('sha256', style, 'base64')}'`;
-
-/**
- * Headers of every page: it runs no script, loads nothing, stands in no frame, and leaves neither its address nor itself behind.
- * @param formsTo where else than to us its forms lead, by way of redirects: sources of a Content-Security-Policy
- */
-export function pageHeaders(formsTo: readonly string[] = []): Readonly<Record<string, string>> {
-  return {
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': [
-      "default-src 'none'",
-      `style-src ${styleHash}`,
-      `form-action ${["'self'", ...formsTo].join(' ')}`,
-      "frame-ancestors 'none'",
-      "base-uri 'none'",
-    ].join('; '),
-    'x-frame-options': 'DENY',
-    'referrer-policy': 'no-referrer',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    vary: 'Accept-Language',
-  };
-}
+/** Headers of every page. @param formsTo as `headersOfPage` takes it */
+export const pageHeaders = (formsTo: readonly string[] = []): Readonly<Record<string, string>> => ({
+  ...headersOfPage(style, formsTo),
+  vary: 'Accept-Language',
+});
 
 /**
  * The sources that let a form's redirects through to a client. Browsers hold the whole chain to `form-action`, and a client may go on from

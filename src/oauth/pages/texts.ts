@@ -5,7 +5,7 @@ import type { Language } from './language.ts';
 type Sentence = (name: string) => string;
 
 /** What can go wrong on the sign-in page. */
-export type SignInFault = 'badLogin' | 'accountLocked' | 'userInactive' | 'missing' | 'tooMany' | 'fault';
+export type SignInFault = 'badLogin' | 'accountLocked' | 'userInactive' | 'missing' | 'tooMany';
 
 /** Why there is no page to go on with. */
 export type DeadEnd = 'gone' | 'unknown' | 'badRequest' | 'tooMany' | 'fault';
@@ -60,7 +60,6 @@ const en: Texts = {
     userInactive: () => 'This user is not active. Ask your administrator.',
     missing: () => 'Fill in both the user name and the password.',
     tooMany: () => 'Too many attempts from your network. Wait a minute and try again.',
-    fault: () => 'Something went wrong. Try again in a moment.',
   },
   client: {
     unnamed: 'A program without a name',
@@ -121,7 +120,6 @@ const he: Texts = {
     userInactive: () => 'המשתמש אינו פעיל. כדאי לפנות למנהל המערכת.',
     missing: () => 'יש למלא גם את שם המשתמש וגם את הסיסמה.',
     tooMany: () => 'יותר מדי ניסיונות מהרשת שלך. אפשר לנסות שוב בעוד דקה.',
-    fault: () => 'משהו השתבש. אפשר לנסות שוב בעוד רגע.',
   },
   client: {
     unnamed: 'תוכנה ללא שם',

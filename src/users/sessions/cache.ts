@@ -4,7 +4,7 @@ import { fail } from '../../errors/fail.ts';
 import { readRows } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
 import { holds } from '../filters.ts';
-import { rolesOf } from '../roles.ts';
+import { rolesOf, sameRoles } from '../roles.ts';
 import { hashToken } from '../token-hash.ts';
 import { isToken } from './token.ts';
 
@@ -82,7 +82,7 @@ export class SessionCache {
     const userId = row.user.objectId;
     const roles = await rolesOf(this.#store, userId);
     // The same object for the same rights: the authoriser remembers what it decided for it.
-    const same = before?.principal.userId === userId && before.principal.roles.join('\n') === roles.join('\n');
+    const same = before?.principal.userId === userId && sameRoles(before.principal.roles, roles);
     const principal = same ? before.principal : ({ kind: 'user', userId, roles } as const);
     const session = { objectId: row.objectId, principal, expiresAt };
     this.#remembered.set(key, { session, sessionsAt, rolesAt });
