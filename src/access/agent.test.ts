@@ -60,7 +60,10 @@ test('a table is known to who may do something with it', () => {
   assert.equal(mayKnowTable(viewer, sales), true);
   assert.equal(mayKnowTable(agent(['Service'], all), sales), false);
   assert.equal(mayKnowTable(viewer, nobodys), false);
-  for (const one of [master, apiKey, administrator]) assert.equal(mayKnowTable(one, nobodys), true);
+  for (const one of [master, apiKey, administrator]) {
+    assert.equal(mayKnowTable(one, nobodys), true);
+    assert.equal(mayKnowTable(one, { ...nobodys, className: '_StoredFile' }), false, 'hidden from everybody');
+  }
 });
 
 test('administrators over agents may write users as the permissions say, and delete none', () => {

@@ -50,10 +50,13 @@ export function administers(principal: Principal): boolean {
   return obstacleTo(principal, { needs: ['mcp:edit-page-and-schema'], isAdvanced: true }) === null;
 }
 
-/** Whether an agent may be shown what records hold: keys may, users who gave it `mcp:view`. */
-export function mayView(principal: Principal): boolean {
-  return obstacleTo(principal, { needs: ['mcp:view'], isAdvanced: false }) === null;
+/** Whether an agent may do what a permission is for: keys may, users who gave it. */
+export function mayUse(principal: Principal, permission: AgentPermission): boolean {
+  return obstacleTo(principal, { needs: [permission], isAdvanced: false }) === null;
 }
+
+/** Whether an agent may be shown what records hold. */
+export const mayView = (principal: Principal): boolean => mayUse(principal, 'mcp:view');
 
 /** Whether the flags of agent tools that silence triggers and the timeline count (SPEC "Authentication" rule 5). */
 export function maySilenceTools({ kind }: Principal): boolean {

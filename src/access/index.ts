@@ -3,6 +3,7 @@ export {
   agentPermissions,
   isAgentPermission,
   maySilenceTools,
+  mayUse,
   mayView,
   obstacleTo,
   type ToolObstacle,

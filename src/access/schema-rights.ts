@@ -1,5 +1,6 @@
 import { fail } from '../errors/fail.ts';
 import type { TableSchema } from '../schema/model.ts';
+import { isHidden } from '../schema/system-tables.ts';
 import { administers, mayView } from './agent.ts';
 import { grantFor } from './authorize.ts';
 import { holdsKey, type Principal } from './principal.ts';
@@ -17,9 +18,10 @@ export function requireSchemaRead(principal: Principal): void {
 
 const knowing = ['find', 'get', 'create', 'update'] as const;
 
-/** Whether a table is shown to a caller who reads schemas: keys know all, users those that they may do something with. */
+/** Whether a table is shown to a caller who reads schemas: keys and administrators know all but the hidden ones, users those that they may do something with. */
 export function mayKnowTable(principal: Principal, table: TableSchema): boolean {
-  return holdsKey(principal) || administers(principal) || knowing.some((action) => grantFor(principal, action, table) !== null);
+  if (isHidden(table.className)) return false;
+  return administers(principal) || knowing.some((action) => grantFor(principal, action, table) !== null);
 }
 
 /** What of a table's schema a caller is not shown, whatever he may do with its records. */

@@ -15,6 +15,11 @@ export function own(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
+/** A text without the byte order mark that some clients begin their JSON with, and that readers may pass over (RFC 8259, 8.1). */
+export function withoutMark(text: string): string {
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
 /** JSON text of a value with the keys of every object in code-unit order: equal values give equal text. */
 export function canonicalJson(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Turns } from './turns.ts';
+import { Turns, TurnsOf } from './turns.ts';
 
 test('work of one key goes one after the other, that of others meanwhile', async () => {
   const turns = new Turns();
@@ -33,4 +33,20 @@ test('work that fails lets the next go on, and leaves nothing behind', async () 
     ['failed', 1, 'failed', 2],
   );
   assert.equal(turns.size, 0);
+});
+
+test('owners have keys of their own', async () => {
+  const turns = new TurnsOf();
+  const [one, other] = [{}, {}];
+  const done: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const works = [
+    turns.take(one, 'a', () => first.promise.then(() => done.push('first'))),
+    turns.take(one, 'a', async () => done.push('second')),
+    turns.take(other, 'a', async () => done.push('of the other')),
+  ];
+  await works[2];
+  first.resolve();
+  await Promise.all(works);
+  assert.deepEqual(done, ['of the other', 'first', 'second']);
 });

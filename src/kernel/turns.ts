@@ -19,3 +19,15 @@ export class Turns {
     return this.#last.size;
   }
 }
+
+/** Turns of several owners, each with keys of its own; they last as long as their owner. */
+export class TurnsOf {
+  readonly #turns = new WeakMap<object, Turns>();
+
+  /** Does the work in its turn among those of the owner, as `Turns` does. */
+  take<T>(owner: object, key: string, work: () => Promise<T>): Promise<T> {
+    const turns = this.#turns.get(owner) ?? new Turns();
+    this.#turns.set(owner, turns);
+    return turns.take(key, work);
+  }
+}

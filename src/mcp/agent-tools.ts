@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { actorId, obstacleTo, type Principal } from '../access/index.ts';
+import { actorId, mayUse, type Principal } from '../access/index.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
 import type { Tool } from './definition/tool.ts';
 import type { Answerer } from './desk.ts';
@@ -113,7 +113,7 @@ export class AgentTools {
 
 /** Whether a caller may use tools that write records: no others take much. */
 function mayWrite(principal: Principal): boolean {
-  return (['mcp:create', 'mcp:update'] as const).some((one) => !obstacleTo(principal, { needs: [one], isAdvanced: false }));
+  return mayUse(principal, 'mcp:create') || mayUse(principal, 'mcp:update');
 }
 
 /** One text for each key and user of each system. */

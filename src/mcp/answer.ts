@@ -10,7 +10,7 @@ import { noteCall } from './log.ts';
 import { appIdOf, type Caller, callerFor, credentialsOf, hasCredential } from './modes/caller.ts';
 import type { McpParts } from './parts.ts';
 import { knownBatch, openBatch, refusalOfBatch } from './transport/batch.ts';
-import { idOf, type RpcError, toolCallsOf } from './transport/messages.ts';
+import { idOf, type RpcError, toolsCalled } from './transport/messages.ts';
 import type { McpProtocol } from './transport/protocol.ts';
 import { sendResponse, sendRpcError } from './transport/send.ts';
 
@@ -86,7 +86,7 @@ async function answerFor(asked: Asked, system: System): Promise<void> {
 /** Refuses calls of tools before any is looked at. */
 function refuse({ desk, request, reply, body, tools, started }: Asked, system: System, error: RpcError): void {
   sendRpcError(reply, error, idOf(body));
-  for (const { name } of toolCallsOf(body)) {
+  for (const name of toolsCalled(body)) {
     const tool = typeof name === 'string' ? tools.byName.get(name) : undefined;
     if (!tool || tool.hints.readOnlyHint) continue;
     noteCall(desk.parts, { system, request, principal: null, tool: tool.name, statusCode: error.status, started });

@@ -1,10 +1,10 @@
 import { agentPermissions } from '../access/index.ts';
 import type { JsonValue } from '../kernel/json.ts';
-import { type RpcError, rpcCodes, toolCallsOf } from './transport/messages.ts';
+import { type RpcError, rpcCodes, toolsCalled } from './transport/messages.ts';
 
 /** Whether a body calls tools: all else is open (SPEC "Agent-tool layer (MCP)"). */
 export function callsTools(body: JsonValue): boolean {
-  return !toolCallsOf(body).next().done;
+  return !toolsCalled(body).next().done;
 }
 
 /** CONTRACT "Addresses": what says to clients where to sign in. */

@@ -11,8 +11,7 @@ export interface NotedRequest {
   readonly request: FastifyRequest;
   /** `null` where nobody is to be named. */
   readonly principal: Principal | null;
-  /** The tool; left out where none was asked. */
-  readonly tool?: string | undefined;
+  readonly tool: string;
   readonly statusCode: number;
   /** By `performance.now()`. */
   readonly started: number;
@@ -26,7 +25,7 @@ export function noteCall(
   try {
     logRequest(system.store, {
       method: 'POST',
-      url: `/mcp/${system.appId}${tool === undefined ? '' : `/${tool}`}`,
+      url: `/mcp/${system.appId}/${tool}`,
       service: 'mcp',
       ...factsOf(request, trustProxy),
       installationId: undefined,

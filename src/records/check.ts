@@ -1,12 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { actsAsMaster, authorize, type Grant, grantFor, mayCreateTable, refuseOutright } from '../access/index.ts';
-import { fail, ServiceError, serviceError } from '../errors/fail.ts';
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
+import {
+  actsAsMaster,
+  authorize,
+  type Grant,
+  grantFor,
+  mayCreateTable,
+  type Principal,
+  refuseOutright,
+} from '../access/index.ts';
+import { fail, ServiceError } from '../errors/fail.ts';
+import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import type { Field, TableSchema } from '../schema/model.ts';
 import { checkClassName, rootOf } from '../schema/naming.ts';
 import type { Assignment } from '../storage/port.ts';
 import { pointerOf } from '../values/pointer.ts';
 import type { RecordContext } from './context.ts';
+import { chosenId } from './write/create.ts';
 import { type FieldPlan, planFields } from './write/fields.ts';
 import { takeFlags } from './write/flags.ts';
 import { GrowingTable } from './write/growth.ts';
@@ -69,14 +78,12 @@ export async function checkRecords(
     if (index > 0 && index % SLICE === 0) await nextTurn();
     const checker = new RecordChecker(growing, grant);
     const { fields: sent } = takeFlags(body, actsAsMaster(principal));
-    const objectId = actsAsMaster(principal) ? own(sent, 'objectId') : undefined;
-    if (objectId !== undefined && (typeof objectId !== 'string' || objectId === ''))
-      checker.faults.push({ field: 'objectId', error: serviceError('invalidObjectId') });
+    const objectId = checker.chosenId(sent, principal);
     const fields = asksRules && !refusal ? await checker.underRules(context, className, sent) : sent;
     checker.check(fields);
     growing = checker.growing;
     const { faults, pointers } = checker;
-    records.push({ faults, pointers, ...(typeof objectId === 'string' && objectId !== '' && { objectId }) });
+    records.push({ faults, pointers, ...(objectId !== undefined && { objectId }) });
   }
   return { records, table: growing.table, hiddenFields: grant.hiddenFields, refusal };
 }
@@ -119,6 +126,15 @@ class RecordChecker {
   constructor(growing: GrowingTable, grant: Rights['grant']) {
     this.growing = growing;
     this.#grant = grant;
+  }
+
+  chosenId(fields: JsonObject, principal: Principal): string | undefined {
+    try {
+      return chosenId(fields, principal);
+    } catch (error) {
+      this.#note(error, 'objectId');
+      return undefined;
+    }
   }
 
   /** The fields as the rules leave them; as they were sent where these refuse. */
@@ -175,7 +191,7 @@ function pointersOf(assignment: Assignment): NamedRecord[] {
   const elements = JSON.parse(value) as JsonValue;
   if (!Array.isArray(elements)) return [];
   return elements.flatMap((element) => {
-    const pointer = isJsonObject(element) ? pointerOf(element) : undefined;
+    const pointer = pointerOf(element);
     return pointer ? [{ field: field.name, ...pointer }] : [];
   });
 }

@@ -7,7 +7,8 @@ import type { Mutation, Store } from '../storage/port.ts';
 import { storageOf } from '../values/index.ts';
 import { readRows } from './rows.ts';
 
-const fields = [
+/** What of a trigger's row its definition is (SPEC "Schema record": triggers). */
+export const definitionFields: readonly string[] = [
   ...['objectId', 'Name', 'table', 'events', 'criteria', 'changedFields', 'schedule', 'actions', 'Active'],
   ...['nextRun', 'lastRun'],
 ];
@@ -19,7 +20,7 @@ const fields = [
 export async function readDefinitions(store: Store, className: string, grant: Grant): Promise<JsonObject[]> {
   const rows = await readRows<JsonObject>(store, {
     className: '_Trigger',
-    fields: fields.filter((name) => !grant.hiddenFields.has(name)),
+    fields: definitionFields.filter((name) => !grant.hiddenFields.has(name)),
     filter(triggers) {
       const field = triggers.fields.get('table');
       if (!field || storageOf(field) !== 'text' || grant.hiddenFields.has(field.name)) return null;

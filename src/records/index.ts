@@ -1,7 +1,8 @@
 export { aggregateRecords } from './aggregate.ts';
-export { type CheckedRecords, checkRecords, type NamedRecord } from './check.ts';
+export { type CheckedRecords, checkRecords, type NamedRecord, type RecordFault } from './check.ts';
 export { configFlag } from './config-flags.ts';
 export type { RecordContext, WriteHooks } from './context.ts';
+export { definitionFields } from './definitions.ts';
 export { functionReferer, tellsOfFunction } from './function-referer.ts';
 export { readLabels } from './labels.ts';
 export { findRecords, getRecord } from './read.ts';

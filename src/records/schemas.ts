@@ -12,7 +12,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import { applyChange } from '../schema/change.ts';
 import { definedClass, planTable, planTableChange } from '../schema/definition.ts';
 import { describeTable, type FieldLabels } from '../schema/describe.ts';
-import type { TableSchema } from '../schema/model.ts';
+import type { Schema, TableSchema } from '../schema/model.ts';
 import { isHidden, isSystemTable } from '../schema/system-tables.ts';
 import type { RecordContext } from './context.ts';
 import { readDefinitions, switchOffDefinitions } from './definitions.ts';
@@ -29,7 +29,7 @@ export async function listSchemas({ store, principal }: RecordContext, withDicti
   requireSchemaRead(principal);
   const labels = withDictionary ? await readLabels(store) : undefined;
   const results = [...store.schema().tables.values()]
-    .filter((table) => !isHidden(table.className) && mayKnowTable(principal, table))
+    .filter((table) => mayKnowTable(principal, table))
     .map((table) => describeFor(principal, table, labels?.get(table.className)));
   return JSON.stringify({ results });
 }
@@ -47,7 +47,7 @@ export async function getSchema(
   requireSchemaRead(principal);
   const schema = store.schema();
   const table = schema.tables.get(className);
-  if (!table || isHidden(className) || !mayKnowTable(principal, table)) return fail('classMissing', className);
+  if (!table || !mayKnowTable(principal, table)) return fail('classMissing', className);
   const labels = withDictionary ? await readLabels(store, className) : undefined;
   const described = describeFor(principal, table, labels?.get(className));
   const definitions = schema.tables.get('_Trigger');
@@ -82,6 +82,7 @@ export async function createSchema(
 
 /**
  * Changes a table: adds and deletes fields, sets permissions, timeline and indexes. SPEC "Schemas: Add a field"; CONTRACT "Records", schemas.
+ * @param body or what makes it of the table as the change meets it; pure
  * @param alongside as of `createSchema`
  * @returns JSON text of the schema record after the change
  * @throws masterKeyRequired (403), and the errors of `planTableChange`; what the records throw
@@ -89,13 +90,15 @@ export async function createSchema(
 export async function updateSchema(
   context: RecordContext,
   className: string,
-  body: JsonObject,
+  body: JsonObject | ((table: TableSchema) => JsonObject),
   alongside?: readonly RecordWrite[],
 ): Promise<string> {
   requireSchemaChange(context.principal);
-  const name = definedClass(className, body);
+  const name = typeof body === 'function' ? className : definedClass(className, body);
   if (isHidden(name)) fail('classMissing', name);
-  return changeSchema(context, name, (schema) => planTableChange(schema, name, body), alongside);
+  const bodyFor = (schema: Schema) =>
+    typeof body === 'function' ? body(schema.tables.get(name) ?? fail('classMissing', name)) : body;
+  return changeSchema(context, name, (schema) => planTableChange(schema, name, bodyFor(schema)), alongside);
 }
 
 /**

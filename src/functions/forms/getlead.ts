@@ -11,6 +11,7 @@ import { requireFlag } from './flag.ts';
 import { isThere, isValidEmail, isValidPhone, setBoolean, textOf } from './input.ts';
 import { leadStatus } from './lead-statuses.ts';
 import { openTable } from './tables.ts';
+import { inContactTurn } from './turns.ts';
 
 /**
  * Creates a lead. SPEC "`getlead`", "States and transitions".
@@ -26,17 +27,26 @@ export const getlead: FormFunction = async (context, input) => {
   if (!isReachable) fail('missingInput', '"PhoneNumber" or "Email"');
   const accounts = openTable(store, 'Accounts');
   const fields = coerce(accounts, 'lead', input);
-  await setStatus(store, accounts, fields, await isDuplicate(store, textOf(phone), textOf(email)));
   setBoolean(accounts, fields, 'IsAccount', false);
   setBoolean(accounts, fields, 'fromWeb2lead', true);
-  const { objectId } = await createRecord(context, 'Accounts', fields);
+  const by = { phone: textOf(phone), email: isThere(email) ? textOf(email) : null };
+  const { objectId } = await inContactTurn(store, by, async () => {
+    await setStatus(store, accounts, fields, await isDuplicate(store, by));
+    return createRecord(context, 'Accounts', fields);
+  });
   return { result: { success: true, leadId: objectId } };
 };
 
+/** What accounts are looked for by, as sent. */
+interface Sought {
+  readonly phone: string | null;
+  readonly email: string | null;
+}
+
 /** Whether an account has the telephone number or the e-mail address. */
-async function isDuplicate(store: Store, phone: string | null, email: string | null): Promise<boolean> {
+async function isDuplicate(store: Store, { phone, email }: Sought): Promise<boolean> {
   if (phone !== null && (await accountByPhone(store, phone)) !== null) return true;
-  return email !== null && isThere(email) && hasEmail(store, email);
+  return email !== null && hasEmail(store, email);
 }
 
 /** A status that was sent counts for a lead that is no duplicate only. */

@@ -1,11 +1,9 @@
 import { fail } from '../../errors/fail.ts';
 import { type JsonObject, own } from '../../kernel/json.ts';
 import { phoneKey } from '../../kernel/phone-key.ts';
-import { Turns } from '../../kernel/turns.ts';
 import { createRecord, createTogether, type RecordContext } from '../../records/index.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { newIdFor } from '../../schema/system-tables.ts';
-import type { Store } from '../../storage/port.ts';
 import type { FormFunction } from '../model.ts';
 import { coerce } from './coercion/coerce.ts';
 import { pointerTo } from './coercion/pointer.ts';
@@ -14,6 +12,7 @@ import { accountByPhone } from './duplicates.ts';
 import { type FormFlag, requireFlag } from './flag.ts';
 import { isThere, textOf } from './input.ts';
 import { openTable } from './tables.ts';
+import { inContactTurn } from './turns.ts';
 
 /**
  * A form that creates a record, and links it to a contact that it finds by telephone number or creates. SPEC "`web2table`".
@@ -59,14 +58,12 @@ interface Written {
 
 /** Creates the row, and its contact where nobody has the telephone number. */
 async function createLinked(context: RecordContext, form: LinkedRow): Promise<Written> {
-  const key = phoneKey(form.phone);
-  if (key === null) return createBoth(context, form);
   const { store } = context;
+  const { phone } = form;
+  if (phoneKey(phone) === null) return createBoth(context, form);
   // Only while the contact may be new, so that rows of a known one do not wait for each other.
-  const found = await turnsOf(store).take(
-    key,
-    async () => (await accountByPhone(store, form.phone)) ?? createBoth(context, form),
-  );
+  const findOrCreate = async () => (await accountByPhone(store, phone)) ?? createBoth(context, form);
+  const found = await inContactTurn(store, { phone, email: null }, findOrCreate);
   if (typeof found !== 'string') return found;
   const { objectId } = await createRecord(context, form.target.className, linked(form, found));
   return { accountId: found, Id: objectId };
@@ -89,15 +86,3 @@ function linked({ target, row }: LinkedRow, accountId: string): JsonObject {
 }
 
 const isLink = (field: Field | undefined): field is Field => field?.type === 'Pointer' && field.targetClass === 'Accounts';
-
-/** Two requests for one new telephone number make one contact. */
-const turns = new WeakMap<Store, Turns>();
-
-function turnsOf(store: Store): Turns {
-  let ofStore = turns.get(store);
-  if (!ofStore) {
-    ofStore = new Turns();
-    turns.set(store, ofStore);
-  }
-  return ofStore;
-}

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { withoutMark } from '../../kernel/json.ts';
 
 /** Bytes of a JSON upload beside its base64: some milliseconds to parse, whatever they are. */
 const REST_BYTES = 256 * 1024;
@@ -35,7 +36,7 @@ export interface JsonBody {
  * @returns `null` where it has more than `REST_BYTES` beside one base64
  */
 export async function readJsonBody({ path, size }: { readonly path: string; readonly size: number }): Promise<JsonBody | null> {
-  if (size <= REST_BYTES) return { text: textOf(await readFile(path)), long: null };
+  if (size <= REST_BYTES) return { text: withoutMark(await readFile(path, 'utf8')), long: null };
   await using handle = await open(path);
   const head = await read(handle, 0, REST_BYTES);
   const start = startOfLong(head);
@@ -43,17 +44,13 @@ export async function readJsonBody({ path, size }: { readonly path: string; read
   if (end < 0 || start + size - end > REST_BYTES) return null;
   // Nobody can name it before.
   const mark = randomUUID();
-  const text = textOf(Buffer.concat([head.subarray(0, start), Buffer.from(mark), await read(handle, end, size - end)]));
+  const text = withoutMark(
+    Buffer.concat([head.subarray(0, start), Buffer.from(mark), await read(handle, end, size - end)]).toString(),
+  );
   const bytes = async function* () {
     yield* createReadStream(path, { start, end: end - 1, highWaterMark: PIECE_BYTES });
   };
   return { text, long: { mark, size: end - start, bytes } };
-}
-
-/** Some clients begin their JSON with a byte order mark. */
-function textOf(bytes: Buffer): string {
-  const text = bytes.toString();
-  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
 /** Where the first long string begins that looks like the value of `base64`: whether it is one shows when the rest is parsed; -1 for none. */

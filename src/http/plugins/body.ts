@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { withoutMark } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 
 const mediaType = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
@@ -18,9 +19,4 @@ export function registerBodyReader(server: FastifyInstance): void {
     if (type !== undefined && !mediaType.test(type)) delete request.headers['content-type'];
     done();
   });
-}
-
-/** Some clients begin their JSON with a byte order mark, which readers of JSON may pass over (RFC 8259, 8.1). */
-function withoutMark(text: string): string {
-  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }

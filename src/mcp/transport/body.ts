@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
 import { serviceError } from '../../errors/fail.ts';
+import { withoutMark } from '../../kernel/json.ts';
 import { Bytes } from './bytes.ts';
 import type { Place, Places, Sender } from './places.ts';
 
@@ -30,9 +31,7 @@ export interface Arrival {
 export async function readBody(arrival: Arrival): Promise<string> {
   const bytes = new Bytes();
   await collect(arrival, bytes);
-  const text = bytes.text();
-  // Some clients begin with a byte order mark (RFC 8259, 8.1).
-  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  return withoutMark(bytes.text());
 }
 
 /** Adds a body to bytes. */

@@ -16,5 +16,5 @@ export function isOwnHost(host: string | undefined, names: readonly string[]): b
 
 /** The name in an address, lower-case; `null` where that is none. */
 export function hostName(address: string): string | null {
-  return URL.canParse(address) ? new URL(address).hostname : null;
+  return URL.parse(address)?.hostname ?? null;
 }

@@ -59,7 +59,7 @@ function checkField(table: TableSchema, name: string, op: Operation, index: numb
 }
 
 /** A metric as an accumulator of `$group`. A `count` of a field counts the records that have a value. */
-export function accumulatorOf({ op, field }: Metric): JsonObject {
+export function accumulatorOf({ op, field }: Omit<Metric, 'name'>): JsonObject {
   if (field === undefined) return { $sum: 1 };
   if (op === 'count') return { $sum: { $cond: [{ $ne: [`$${field}`, null] }, 1, 0] } };
   return { [`$${op}`]: `$${field}` };

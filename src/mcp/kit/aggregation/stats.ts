@@ -1,8 +1,9 @@
-import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
+import type { JsonValue } from '../../../kernel/json.ts';
 import { isDefaultField } from '../../../schema/change.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import type { ToolCall } from '../../definition/tool.ts';
 import { aggregateRows } from '../reading/records.ts';
+import { accumulatorOf } from './metrics.ts';
 
 /** Fields that one aggregation counts; it takes so many parts. */
 const AT_ONCE = 100;
@@ -29,10 +30,7 @@ export async function fillRates(
   const counted = fields.filter((name) => isCounted(table, name));
   for (let at = 0; at < counted.length; at += AT_ONCE) {
     const some = counted.slice(at, at + AT_ONCE);
-    const sums = some.map((name, index): [string, JsonObject] => [
-      `f${index}`,
-      { $sum: { $cond: [{ $ne: [`$${name}`, null] }, 1, 0] } },
-    ]);
+    const sums = some.map((field, index) => [`f${index}`, accumulatorOf({ op: 'count', field })]);
     const [row = {}] = await aggregateRows(call, table.className, [{ $group: { _id: null, ...Object.fromEntries(sums) } }]);
     for (const [index, name] of some.entries()) rates.push([name, rate(row[`f${index}`], rows)]);
   }

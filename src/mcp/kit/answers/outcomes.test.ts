@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bytesOf } from './bytes.ts';
 import type { Outcome } from './items.ts';
 import { fittingOutcomes, outcomesAnswer } from './outcomes.ts';
 
@@ -11,7 +12,7 @@ const bad = (code: number): Outcome => ({
 test('outcomes are told as fully as there is room, in order', () => {
   const outcomes = [good(1), bad(111), good(2), bad(105)];
   assert.deepEqual(outcomesAnswer(outcomes), { succeeded: 2, failed: 2, results: outcomes });
-  const whole = Buffer.byteLength(JSON.stringify(outcomes));
+  const whole = bytesOf(outcomes);
   const brief = fittingOutcomes(outcomes, whole - 1);
   assert.deepEqual(brief, [
     good(1),

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../kernel/json.ts';
+import { bytesOf } from './bytes.ts';
 import { type Outcome, tally } from './items.ts';
 import { RESULT_BYTES } from './page.ts';
 
@@ -23,7 +24,7 @@ export function fittingOutcomes(outcomes: readonly Outcome[], bytes = RESULT_BYT
   for (const form of forms) {
     let errors = 0;
     shown = outcomes.map((outcome) => form(outcome, 'error' in outcome ? errors++ : 0));
-    if (Buffer.byteLength(JSON.stringify(shown)) <= bytes) break;
+    if (bytesOf(shown) <= bytes) break;
   }
   return shown;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bytesOf } from './bytes.ts';
 import { fit, oneMore, pageOf, RESULT_BYTES } from './page.ts';
 
 const rows = (count: number, size = 1) => Array.from({ length: count }, (_, at) => ({ at, text: 'x'.repeat(size) }));
@@ -20,7 +21,7 @@ test('rows that would make the answer too large are left for the next page, and 
   const page = pageOf(rows(100, 10_000), { limit: 100, skip: 3 });
   assert.equal(page.truncated, true);
   assert.equal(page.nextSkip, 3 + page.results.length);
-  assert.ok(page.results.length >= 5 && Buffer.byteLength(JSON.stringify(page)) <= RESULT_BYTES);
+  assert.ok(page.results.length >= 5 && bytesOf(page) <= RESULT_BYTES);
 });
 
 test('the size is that in bytes, not in characters', () => {

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../kernel/json.ts';
+import { bytesOf } from './bytes.ts';
 
 /** Bytes of one answer: more fills an agent's context, and some clients cut it. */
 export const RESULT_BYTES = 60_000;
@@ -61,8 +62,8 @@ export const oneMore = (limit: number): number => (limit === 0 ? 0 : limit + 1);
 export function fit(values: readonly JsonValue[], bytes: number): number {
   if (bytes === Number.POSITIVE_INFINITY) return values.length;
   let left = bytes;
-  for (let count = 0; count < values.length; count++) {
-    left -= Buffer.byteLength(JSON.stringify(values[count])) + 1;
+  for (const [count, value] of values.entries()) {
+    left -= bytesOf(value) + 1;
     if (left < 0) return count;
   }
   return values.length;

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../kernel/json.ts';
+import { bytesOf } from './bytes.ts';
 import { fit } from './page.ts';
 
 /** Bytes of a part that is told in any case. */
@@ -45,5 +46,3 @@ const isShort = ([, value]: [string, JsonValue]): boolean =>
   (typeof value !== 'object' || value === null) && bytesOf(value) <= SHORT;
 
 const isId = (entry: [string, JsonValue]): boolean => /Id$/.test(entry[0]) && isShort(entry);
-
-const bytesOf = (value: JsonValue): number => Buffer.byteLength(JSON.stringify(value));

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonValue } from '../../../kernel/json.ts';
+import type { JsonValue } from '../../../kernel/json.ts';
+import { mapTexts } from '../values/texts.ts';
 
 /** Characters of a text in a record that is one of many. */
 const MOST_CHARACTERS = 1_000;
@@ -10,10 +11,7 @@ export function shortText(text: string, most: number): string {
 
 /** The same value, its texts cut. @param most characters of each */
 export function withShortTexts(value: JsonValue, most = MOST_CHARACTERS): JsonValue {
-  if (typeof value === 'string') return shortText(value, most);
-  if (Array.isArray(value)) return value.map((inner) => withShortTexts(inner, most));
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withShortTexts(inner, most)]));
+  return mapTexts(value, (text) => shortText(text, most));
 }
 
 /** A value, or where it is long the beginning of its text and how long that is. */

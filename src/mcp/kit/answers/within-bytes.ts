@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../kernel/json.ts';
+import { bytesOf } from './bytes.ts';
 
 /**
  * Maps of texts, or of maps of these, as far as they fit; `truncated` names the parts that are cut.
@@ -11,7 +12,7 @@ export function withinBytes(parts: Readonly<Record<string, JsonObject>>, bytes: 
     const entries = Object.entries(part);
     let count = 0;
     for (const entry of entries) {
-      left -= Buffer.byteLength(JSON.stringify(entry)) + 1;
+      left -= bytesOf(entry) + 1;
       if (left < 0) break;
       count++;
     }

@@ -55,10 +55,9 @@ export function openOnly(statuses: Statuses | undefined): JsonObject {
   return { [statuses.field]: { $nin: closed.map(({ objectId }) => pointer(statuses.className, objectId)) } };
 }
 
-/** The tables of statuses that the caller may not read, so that closed records cannot be told from open ones. */
-export function hiddenStatuses(...all: readonly (Statuses | undefined)[]): string[] {
-  return [...new Set(all.flatMap((statuses) => (statuses && statuses.rows === null ? [statuses.className] : [])))];
-}
+/** The table of statuses, where the caller may not read it, so that closed records cannot be told from open ones. */
+export const hiddenStatuses = (statuses: Statuses | undefined): string[] =>
+  statuses && statuses.rows === null ? [statuses.className] : [];
 
 /** The first status of records that nobody has begun with; `undefined` where there is none, or the caller may not read them. */
 export const firstOpen = (statuses: Statuses | undefined): Status | undefined =>

@@ -101,7 +101,7 @@ export function documentOf({ source, row, at }: Placed<DocumentSource>): JsonObj
 const lineKeys = ['Description', 'ProductId.Name', 'Quantity', 'UnitPrice', 'Discount', 'VatRate', 'VatValue', 'Total'];
 
 /** A line of a document. */
-export function lineOf(row: Row): JsonObject {
+function lineOf(row: Row): JsonObject {
   return withoutAbsent({
     objectId: row.objectId,
     description: row.Description,

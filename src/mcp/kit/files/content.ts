@@ -1,4 +1,5 @@
 import type { OpenFile } from '../../../files/index.ts';
+import { bytesOf } from '../answers/bytes.ts';
 import { RESULT_BYTES } from '../answers/page.ts';
 
 /** The first bytes of a file. @returns `null` where they are gone */
@@ -44,7 +45,7 @@ export const MOST_BASE64 = Math.floor(((RESULT_BYTES - FRAME) / 4) * 3);
 export function fitting(text: string): string {
   let shown = text;
   for (;;) {
-    const size = Buffer.byteLength(JSON.stringify(shown));
+    const size = bytesOf(shown);
     if (size <= RESULT_BYTES - FRAME) return shown;
     shown = shown.slice(0, Math.floor((shown.length * (RESULT_BYTES - FRAME)) / size)).toWellFormed();
   }

@@ -20,15 +20,16 @@ export type FieldFinder = (name: string) => Field | { readonly fault: string };
 export async function fieldFinder({ context }: ToolCall, { className, fields }: TableSchema): Promise<FieldFinder> {
   const labels = (await readLabels(context.store, className)).get(className);
   const known = [...fields.values()].filter(({ name }) => isDescribed(className, name));
-  const ways: ((field: Field, name: string) => boolean)[] = [
-    ({ name: own }, name) => own === name,
-    ({ name: own }, name) => labels?.get(own)?.trim() === name.trim(),
-    ({ name: own }, name) => folded(own) === folded(name),
-    ({ name: own }, name) => folded(labels?.get(own) ?? '') === folded(name),
+  const by = (textOf: (field: Field) => string | undefined) => Map.groupBy(known, textOf);
+  const ways = [
+    { fields: by(({ name }) => name), sought: (name: string) => name },
+    { fields: by(({ name }) => labels?.get(name)?.trim()), sought: (name: string) => name.trim() },
+    { fields: by(({ name }) => folded(name)), sought: folded },
+    { fields: by(({ name }) => folded(labels?.get(name) ?? '')), sought: folded },
   ];
   return (name) => {
     for (const way of name.trim() === '' ? [] : ways) {
-      const found = known.filter((field) => way(field, name));
+      const found = way.fields.get(way.sought(name)) ?? [];
       const [only] = found;
       if (only && found.length === 1) return only;
       if (found.length > 1) return { fault: `${shown(name)} is the label of ${found.map((field) => field.name).join(' and ')}` };
@@ -61,6 +62,7 @@ export function columnsOf(
   const faults: string[] = [];
   const taken = new Map<string, string>();
   for (const column of new Set(rows.flatMap((row) => Object.keys(row)))) {
+    if (faults.length === MOST_TOLD) break;
     const target: JsonValue = mapped.has(column) ? (mapped.get(column) ?? null) : column;
     if (target === null || target === '') continue;
     const field = typeof target === 'string' ? find(target) : { fault: `fieldMap: the field of ${shown(column)} must be a text` };
@@ -69,7 +71,7 @@ export function columnsOf(
     else if ('name' in field) columns.push({ column, field });
   }
   if (faults.length > 0)
-    badArguments(faults.slice(0, MOST_TOLD).join('; '), {
+    badArguments(faults.join('; '), {
       expected: `Columns are fields or labels; fieldMap maps others to fields, or to null to leave them out. Fields: ${[
         ...fields.values(),
       ]

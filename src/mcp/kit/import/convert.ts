@@ -3,11 +3,9 @@ import { isJsonObject, type JsonValue } from '../../../kernel/json.ts';
 import type { Field } from '../../../schema/model.ts';
 import { parseRequestJson } from '../../../values/index.ts';
 import { pointer } from '../values/wire.ts';
+import { type Converted, wrong } from './converted.ts';
 import { type DateForm, readDate } from './dates.ts';
 import { type Lookup, targetOf } from './lookups.ts';
-
-/** A value in wire form, nothing for an empty one, or what is wrong with it. */
-export type Converted = { readonly value: JsonValue } | { readonly fault: string } | null;
 
 /** What the values of a column are read with. */
 export interface Reading {
@@ -44,10 +42,6 @@ export function convert(value: JsonValue, reading: Reading): Converted {
 }
 
 export const isEmpty = (value: JsonValue): boolean => value === null || (typeof value === 'string' && value.trim() === '');
-
-export function wrong(value: JsonValue, expected: string): { readonly fault: string } {
-  return { fault: `${JSON.stringify(value).slice(0, 100).toWellFormed()} is not ${expected}` };
-}
 
 /** Signs of currencies, marks of direction and spaces around a number. */
 const around = /[\s\u00a0\u200e\u200f₪$€£%]|ש["״']ח|NIS|ILS|USD|EUR/g;

@@ -2,12 +2,14 @@ import { authorize } from '../../../access/index.ts';
 import { isJsonObject, type JsonObject } from '../../../kernel/json.ts';
 import type { Field } from '../../../schema/model.ts';
 import type { ToolCall } from '../../definition/tool.ts';
+import { bytesOf } from '../answers/bytes.ts';
 import { eachItem, type Outcome, reporter, tally } from '../answers/items.ts';
 import { fittingOutcomes } from '../answers/outcomes.ts';
 import { RESULT_BYTES } from '../answers/page.ts';
 import { badArguments } from '../answers/refusals.ts';
 import { idsFound } from '../reading/present.ts';
 import { tableNamed } from '../reading/tables.ts';
+import { inTurn } from '../writing/turns.ts';
 import { columnsOf, type FieldFinder, fieldFinder } from './columns.ts';
 import { matcherFor } from './matches.ts';
 import { readFlatRows } from './rows.ts';
@@ -45,24 +47,28 @@ export async function importRows(
   const matcher = matcherFor(call, table, matchFields(find, matchOn, used));
   const read = await readFlatRows(call, columns, rows);
   const data = read.map(({ fields }) => fields);
-  const [matches, present] = [await matcher.find(data), await namedIds(call, className, data)];
-  const items = read.map(({ fields, faults }): Item => {
-    const { [ID]: id, ...written } = fields;
-    const named = typeof id === 'string' ? id : undefined;
-    const missing =
-      named !== undefined && !present.has(named) ? [`objectId: ${className} has no record ${named.slice(0, 100)}`] : [];
-    const key = named === undefined ? matcher.keyOf(fields) : `objectId ${named}`;
-    const ids = named === undefined ? (key === undefined ? [] : (matches.get(key) ?? [])) : [named];
-    return { data: written, faults: [...faults, ...missing], key, ids, isNamed: named !== undefined };
-  });
-  const write = rowWriter(call, className, { onDuplicate, dryRun });
-  const outcomes = await eachItem(items, reporter(call.services.log), write);
+  const carryOut = async () => {
+    const [matches, present] = [await matcher.find(data), await namedIds(call, className, data)];
+    const items = read.map(({ fields, faults }): Item => {
+      const { [ID]: id, ...written } = fields;
+      const named = typeof id === 'string' ? id : undefined;
+      const missing =
+        named !== undefined && !present.has(named) ? [`objectId: ${className} has no record ${named.slice(0, 100)}`] : [];
+      const key = named === undefined ? matcher.keyOf(fields) : `objectId ${named}`;
+      const ids = named === undefined ? (key === undefined ? [] : (matches.get(key) ?? [])) : [named];
+      return { data: written, faults: [...faults, ...missing], key, ids, isNamed: named !== undefined };
+    });
+    const write = rowWriter(call, className, { onDuplicate, dryRun });
+    return eachItem(items, reporter(call.services.log), write);
+  };
+  // Of two imports of the same rows the second finds what the first has made.
+  const outcomes = await (matchOn.length > 0 && !dryRun ? inTurn(call, `import ${className}`, carryOut) : carryOut());
   const told = {
     ...(dryRun && { dryRun }),
     ...counts(outcomes),
     columns: Object.fromEntries(columns.map(({ column, field }) => [column, field.name])),
   };
-  return { ...told, results: fittingOutcomes(outcomes, RESULT_BYTES - FRAME_BYTES - Buffer.byteLength(JSON.stringify(told))) };
+  return { ...told, results: fittingOutcomes(outcomes, RESULT_BYTES - FRAME_BYTES - bytesOf(told)) };
 }
 
 function matchFields(find: FieldFinder, matchOn: readonly string[], used: ReadonlySet<string>): Field[] {

@@ -1,11 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
-import type { Field, FieldType, TableSchema } from '../../../schema/model.ts';
+import { isoText } from '../../../kernel/time.ts';
+import type { Field, TableSchema } from '../../../schema/model.ts';
 import type { ToolCall } from '../../definition/tool.ts';
 import { badArguments } from '../answers/refusals.ts';
 import { findRows, type Row } from '../reading/records.ts';
 import { byIds, idsByKey, numberOf, usualForms } from '../search/phones.ts';
 import { searchFieldsOf } from '../search/search-fields.ts';
 import { folded } from '../search/texts.ts';
+import { instantOf } from '../values/wire.ts';
+import { comparable } from '../writing/match.ts';
 
 /** Which records of a table a row to be imported is already. */
 export interface Matcher {
@@ -15,8 +18,6 @@ export interface Matcher {
   find(data: readonly JsonObject[]): Promise<Map<string, string[]>>;
 }
 
-/** The types that are compared as a whole, the better ones to look records up by first. */
-const comparable: readonly FieldType[] = ['String', 'HTML/XML', 'Number', 'Date', 'Pointer', 'Boolean'];
 /** Values of one query: a phone without a key has some fifteen forms, and a `where` 2,000 constraints. */
 const AT_ONCE = 80;
 const MOST_FOUND = 5_000;
@@ -83,6 +84,9 @@ async function whereOf(
 function textOf(value: JsonValue | undefined): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (!isJsonObject(value)) return typeof value === 'object' ? undefined : String(value);
-  if (value.__type === 'Date') return typeof value.iso === 'string' ? new Date(value.iso).toISOString() : undefined;
+  if (value.__type === 'Date') {
+    const at = instantOf(value);
+    return at === undefined ? undefined : isoText(at);
+  }
   return typeof value.objectId === 'string' ? value.objectId : undefined;
 }

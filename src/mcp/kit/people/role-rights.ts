@@ -1,15 +1,8 @@
-import { mayKnowTable } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { clpActions, type TableSchema } from '../../../schema/model.ts';
-import { isHidden } from '../../../schema/system-tables.ts';
-import type { ToolCall } from '../../definition/tool.ts';
 
 /** Whom permissions name for everybody, and for everybody who signed in. */
-export const everybody = ['*', 'requiresAuthentication'] as const;
-
-/** The tables that the caller may know of. */
-export const knownTables = ({ context, principal }: ToolCall): TableSchema[] =>
-  [...context.store.schema().tables.values()].filter((table) => !isHidden(table.className) && mayKnowTable(principal, table));
+export const everybody: readonly string[] = ['*', 'requiresAuthentication'];
 
 /**
  * What the permissions of tables give to an entity: names of tables by what may be done with them, such as `find get create`.

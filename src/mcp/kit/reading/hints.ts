@@ -49,6 +49,8 @@ const listOf = (names: string): string[] =>
 class Hints {
   readonly told = new Set<string>();
   readonly #call: ToolCall;
+  /** Names that there are not, each of which is compared with all that there are but once. */
+  readonly #unknown = new Set<string>();
   #left = MOST_LOOKED_AT;
 
   constructor(call: ToolCall) {
@@ -84,7 +86,9 @@ class Hints {
     const root = rootOf(name);
     const field = table.fields.get(root);
     if (field) return field;
-    if (this.told.size >= MOST_TOLD) return undefined;
+    const sought = `${place}${table.className}.${root}`;
+    if (this.told.size >= MOST_TOLD || this.#unknown.has(sought)) return undefined;
+    this.#unknown.add(sought);
     const meant = similarTo(root, seen(this.#call, table, table.fields.keys()));
     this.#tell(`${place}${table.className} has no field ${root}${meant === undefined ? '.' : `; is ${meant} meant?`}`);
     return undefined;
@@ -131,7 +135,7 @@ function formFor(field: Field, value: JsonValue): string | null {
     return isBare(value) ? 'is a Date: compare with {"__type":"Date","iso":"2026-01-31T09:00:00.000Z"}' : null;
   const target = field.type === 'Pointer' ? field.targetClass : multiSelectTarget(field);
   if (target === undefined) return null;
-  const pointer = isJsonObject(value) ? pointerOf(value) : undefined;
+  const pointer = pointerOf(value);
   if (!isBare(value) && (!pointer || pointer.className === target)) return null;
   const form = `compare with {"__type":"Pointer","className":"${target}","objectId":"<objectId>"}`;
   return field.type === 'Pointer' ? `is a Pointer: ${form}` : `holds Pointers: ${form}`;

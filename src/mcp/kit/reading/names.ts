@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
+import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
+import { pointerOf } from '../../../values/pointer.ts';
 import type { ToolCall } from '../../definition/tool.ts';
 import { unless, unseen } from '../answers/refusals.ts';
 import { titleFieldsOf, titleOf } from '../values/titles.ts';
@@ -24,12 +25,6 @@ export function named(objectId: string, names: ReadonlyMap<string, string>): Jso
   return name ? { objectId, Name: name } : { objectId };
 }
 
-const isPointer = (value: JsonValue): value is JsonObject & { className: string; objectId: string } =>
-  isJsonObject(value) &&
-  own(value, '__type') === 'Pointer' &&
-  typeof own(value, 'className') === 'string' &&
-  typeof own(value, 'objectId') === 'string';
-
 /** So many tables are asked for names in one answer. */
 const MOST_TABLES = 20;
 
@@ -37,16 +32,16 @@ const MOST_TABLES = 20;
 export async function withPointerNames(call: ToolCall, values: readonly JsonValue[]): Promise<JsonValue[]> {
   const idsOf = new Map<string, Set<string>>();
   const note = (value: JsonValue): JsonValue => {
-    if (!isPointer(value)) return value;
-    const ids = idsOf.get(value.className) ?? new Set();
-    idsOf.set(value.className, ids.add(value.objectId));
+    const target = pointerOf(value);
+    if (target) idsOf.set(target.className, (idsOf.get(target.className) ?? new Set()).add(target.objectId));
     return value;
   };
   for (const value of values) eachPointer(value, note);
   const names = new Map<string, ReadonlyMap<string, string>>();
   for (const [className, ids] of [...idsOf].slice(0, MOST_TABLES)) names.set(className, await namesOf(call, className, ids));
   const withName = (value: JsonValue): JsonValue => {
-    const name = isPointer(value) ? names.get(value.className)?.get(value.objectId) : undefined;
+    const target = pointerOf(value);
+    const name = target && names.get(target.className)?.get(target.objectId);
     return name ? { ...(value as JsonObject), Name: name } : value;
   };
   return values.map((value) => eachPointer(value, withName));

@@ -6,8 +6,8 @@ import { badArguments, unless, unseen } from '../answers/refusals.ts';
 import { constraintOf, during, type TimeRange } from '../time/range.ts';
 import { isoOf } from '../values/wire.ts';
 import { findRows, type Row, rowsWithIds } from './records.ts';
-import { hasField, tableNamed } from './tables.ts';
-import { seen } from './visible.ts';
+import { tableIfAny, tableNamed } from './tables.ts';
+import { has, seen } from './visible.ts';
 
 /** Rows that a list of several tables may pass over: each table is read up to there. */
 const MOST_SKIPPED = 2_000;
@@ -15,7 +15,7 @@ const MOST_SKIPPED = 2_000;
 /** A table whose records are shown in a list with those of others. */
 export interface Source {
   readonly table: string;
-  /** The Date that says when it was; `createdAt` counts where a record has none. */
+  /** The Date that says when it was; `createdAt` counts where a record has none, or it is hidden from the caller. */
   readonly time: string;
   readonly where: JsonObject;
   /** What to read of the records that are shown. */
@@ -81,7 +81,8 @@ async function spotsOf<S extends Source>(call: ToolCall, source: S, rank: number
 /** The records with a time of their own, and those without, each with the field by which they are ordered. */
 function waysOf(call: ToolCall, { table, time, where }: Source, { range }: Part): (readonly [name: string, where: JsonObject])[] {
   const created = during('createdAt', range);
-  if (!hasField(call, table, time, 'Date')) return [['createdAt', { $and: [where, created] }]];
+  const known = tableIfAny(call, table);
+  if (!known || !has(call, known, time, 'Date')) return [['createdAt', { $and: [where, created] }]];
   return [
     [time, { $and: [where, { [time]: { $exists: true, ...constraintOf(range) } }] }],
     ['createdAt', { $and: [where, { [time]: { $exists: false } }, created] }],

@@ -1,8 +1,7 @@
-import { mayKnowTable } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
-import { isHidden } from '../../../schema/system-tables.ts';
 import type { ToolCall } from '../../definition/tool.ts';
 import { pointer } from '../values/wire.ts';
+import { knownTables } from './tables.ts';
 import { askable } from './visible.ts';
 
 /** A table with the fields of it that point at another. */
@@ -29,10 +28,9 @@ export function referrersOf(call: ToolCall, className: string): Referrer[] {
   for (const { className: other, fields } of schema.tables.values())
     for (const { name, type } of fields.values())
       if (type === 'Array' && name.startsWith('array_') && name.endsWith(ending)) add(other, name);
-  return [...schema.tables.values()].flatMap((table) => {
+  return knownTables(call).flatMap((table) => {
     const fields = found.get(table.className);
-    if (!fields || isHidden(table.className) || !mayKnowTable(call.principal, table)) return [];
-    const asked = askable(call, table, fields);
+    const asked = fields ? askable(call, table, fields) : [];
     return asked.length > 0 ? [{ className: table.className, fields: asked }] : [];
   });
 }

@@ -1,3 +1,4 @@
+import { mayKnowTable } from '../../../access/index.ts';
 import { fail } from '../../../errors/fail.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { FieldType, TableSchema } from '../../../schema/model.ts';
@@ -15,6 +16,10 @@ export function tableNamed(call: ToolCall, className: string): TableSchema {
 /** The same; `undefined` where there is none. Systems are customised: tables of the template may be gone. */
 export const tableIfAny = ({ context }: ToolCall, className: string): TableSchema | undefined =>
   context.store.schema().tables.get(className);
+
+/** The tables that the caller may know of, in the order of the schema. */
+export const knownTables = ({ context, principal }: ToolCall): TableSchema[] =>
+  [...context.store.schema().tables.values()].filter((table) => mayKnowTable(principal, table));
 
 /** Those of some tables that this system has not. */
 export const absentOf = (call: ToolCall, classNames: readonly string[]): string[] =>

@@ -2,31 +2,31 @@ import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import { isJsonObject } from '../../../kernel/json.ts';
 import { type RecordContext, readRow } from '../../../records/index.ts';
 import { badArguments } from '../answers/refusals.ts';
-import { allRoleNames } from '../people/roles.ts';
+import { everybody } from '../people/role-rights.ts';
 
-const everybody: ReadonlySet<string> = new Set(['*', 'requiresAuthentication']);
 const MOST_ENTITIES = 500;
 const userFields = ['objectId'] as const;
+
+/** Whom a permission may name. */
+interface Known {
+  /** All roles. */
+  readonly roles: readonly string[];
+  /** The same permission now: whom it names may be named again. */
+  readonly before: Readonly<Record<string, unknown>>;
+}
 
 /**
  * Those whom a permission is given to, as class-level permissions name them (SPEC "Schema record"): a role may be sent by its bare name.
  * @param sent `["Sales", "role:Admin", "requiresAuthentication"]`, or the map of the schema endpoints
- * @param before the same permission now: whom it names may be named again
  * @throws invalidArguments (107) for who is not there
  */
-export async function readEntities(
-  context: RecordContext,
-  place: string,
-  sent: JsonValue,
-  before: Readonly<Record<string, unknown>>,
-): Promise<JsonObject> {
+export async function readEntities(context: RecordContext, place: string, sent: JsonValue, known: Known): Promise<JsonObject> {
   const entries = entriesOf(place, sent);
   if (entries.length > MOST_ENTITIES) badArguments(`${place} must have at most ${MOST_ENTITIES} entries`);
-  const roles = await allRoleNames(context);
   const read = new Map<string, JsonValue>();
   for (const [name, granted] of entries) {
     if (name === 'pointerFields' && Array.isArray(granted)) read.set(name, granted);
-    else if (granted === true) read.set(await entityOf(context, place, name, { roles, before }), true);
+    else if (granted === true) read.set(await entityOf(context, place, name, known), true);
     else if (granted !== false) badArguments(`${place}: ${name.slice(0, 128)} must be true or false`, { expected: FORM });
   }
   return Object.fromEntries(read);
@@ -42,13 +42,8 @@ function entriesOf(place: string, sent: JsonValue): readonly (readonly [string, 
   );
 }
 
-interface Known {
-  readonly roles: readonly string[];
-  readonly before: Readonly<Record<string, unknown>>;
-}
-
 async function entityOf(context: RecordContext, place: string, name: string, { roles, before }: Known): Promise<string> {
-  if (everybody.has(name) || Object.hasOwn(before, name)) return name;
+  if (everybody.includes(name) || Object.hasOwn(before, name)) return name;
   const role = name.startsWith('role:') ? name.slice('role:'.length) : name;
   if (roles.includes(role)) return `role:${role}`;
   if (role === name && (await readRow(context.store, '_User', userFields, name))) return name;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../../kernel/json.ts';
+import { bytesOf } from '../answers/bytes.ts';
 import { isBlocked, type SchemaRecord, tablesView, tableView } from './view.ts';
 
 const table = (className: string, count: number): SchemaRecord => ({
@@ -11,7 +12,6 @@ const table = (className: string, count: number): SchemaRecord => ({
   ]),
   classLevelPermissions: { find: { '*': true } },
 });
-const bytesOf = (value: JsonObject) => Buffer.byteLength(JSON.stringify(value));
 
 test('tables come as fully as there is room', () => {
   const tables = ['A', 'B', 'C'].map((name) => table(name, 20));

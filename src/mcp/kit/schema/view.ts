@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import { isDefaultField } from '../../../schema/change.ts';
+import { bytesOf } from '../answers/bytes.ts';
 import { fit } from '../answers/page.ts';
 
 /** A schema record as the schema endpoints answer it (SPEC "Schema record"). */
@@ -26,7 +27,7 @@ const FRAME_BYTES = 2_000;
  * @param bytes that the answer has for them
  */
 export function tablesView(records: readonly SchemaRecord[], bytes = SCHEMA_BYTES - FRAME_BYTES): JsonObject {
-  if (sizeOf(records) <= bytes) return { results: [...records] };
+  if (bytesOf(records) <= bytes) return { results: [...records] };
   const briefer = records.map(brieferOf);
   const { count, others } = cut(
     briefer,
@@ -41,15 +42,13 @@ export function tablesView(records: readonly SchemaRecord[], bytes = SCHEMA_BYTE
 const LEFT_OUT = 'Permissions, timeline, indexes and the fields that every record has are left out.';
 const ONE_TABLE = 'For the whole of a table call Get-Schema with its className.';
 
-const sizeOf = (value: JsonValue | readonly JsonValue[]): number => Buffer.byteLength(JSON.stringify(value));
-
 /** One table: its schema record; its triggers told briefly, then all but its fields left out, where these would not fit. */
 export function tableView(record: SchemaRecord, bytes = SCHEMA_BYTES - FRAME_BYTES): JsonObject {
-  if (sizeOf(record) <= bytes) return record;
+  if (bytesOf(record) <= bytes) return record;
   const triggers = own(record, 'triggers');
   const brief = { ...record, ...(Array.isArray(triggers) && { triggers: triggers.map(briefTrigger) }) };
   const hint = 'The actions of the triggers are left out: call Get-Triggers.';
-  if (sizeOf(brief) <= bytes) return { ...brief, hint };
+  if (bytesOf(brief) <= bytes) return { ...brief, hint };
   const { className, fields } = brieferOf(record);
   const all = fieldsOf(fields);
   const names = all.map(([name]) => name);
@@ -79,11 +78,11 @@ export const fieldsOf = (fields: JsonValue | undefined): [name: string, field: J
 /** How many of some parts fit beside the names of those that do not. */
 function cut(parts: readonly JsonValue[], names: readonly string[], bytes: number): { count: number; others: string[] } {
   let left = bytes - 1;
-  let namesLeft = sizeOf(names);
+  let namesLeft = bytesOf(names);
   let count = 0;
   for (const part of parts) {
-    left -= sizeOf(part) + 1;
-    namesLeft -= sizeOf(names[count] ?? '') + 1;
+    left -= bytesOf(part) + 1;
+    namesLeft -= bytesOf(names[count] ?? '') + 1;
     if (left < namesLeft) break;
     count++;
   }

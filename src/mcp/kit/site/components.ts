@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
+import { isJsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 
 /** A page's components: `{_id, type, …, children?}`. Pages that others made may hold anything, which is passed over. */
 export type Components = JsonValue[];
@@ -77,13 +77,4 @@ export function sizeOf(roots: Components): { count: number; depth: number } {
   };
   walk(roots, 1);
   return { count, depth };
-}
-
-/** A value with each of its texts changed. @param change told of the key that the text stands under */
-export function mapTexts(value: JsonValue, change: (text: string, key: string) => string, key = ''): JsonValue {
-  if (typeof value === 'string') return change(value, key);
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change, key));
-  if (!isJsonObject(value)) return value;
-  const entries = Object.entries(value).map(([name, inner]): [string, JsonValue] => [name, mapTexts(inner, change, name)]);
-  return Object.fromEntries(entries) as JsonObject;
 }

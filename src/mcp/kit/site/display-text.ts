@@ -1,3 +1,5 @@
+import { literal } from '../search/texts.ts';
+
 /** Keys whose texts people read; ids, types, addresses, names of fields and settings stand under others. */
 const shownKey = /^(?:text|label|title|caption|placeholder|description|heading|content|html|message|hint|help|alt)$/i;
 const shownEnd = /(?:Text|Label|Title|Caption|Placeholder|Description|Heading|Message|Hint|Html)$/;
@@ -10,7 +12,7 @@ const machinery = /<!--|-->|<[a-z/][^<>]*>|\{\{[^{}]*\}\}|(?:https?:\/\/|www\.)[
 const opening = /^<(script|style)\b/i;
 
 /** Replaces words in the parts of a text that people read. */
-export function mapWords(text: string, change: (words: string) => string): string {
+function mapWords(text: string, change: (words: string) => string): string {
   let result = '';
   let from = 0;
   /** What ends a part that nobody reads; `null` outside of one. */
@@ -61,6 +63,4 @@ export function termReplacer(terms: ReadonlyMap<string, string>, { found, left }
 }
 
 const wordsPattern = (start: string, terms: readonly string[]): RegExp =>
-  new RegExp(`(?<!${LETTER})${start}(?:${terms.map(escaped).join('|')})(?!${LETTER})`, 'gu');
-
-const escaped = (term: string): string => term.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+  new RegExp(`(?<!${LETTER})${start}(?:${terms.map(literal).join('|')})(?!${LETTER})`, 'gu');

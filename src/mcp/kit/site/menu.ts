@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import type { ToolCall } from '../../definition/tool.ts';
+import { bytesOf } from '../answers/bytes.ts';
 import { badArguments } from '../answers/refusals.ts';
 import { idsFound } from '../reading/present.ts';
 import { PAGES } from './tables.ts';
@@ -39,7 +40,7 @@ export function readMenu(items: readonly JsonObject[]): ReadMenu {
     for (const [index, child] of children.entries()) read(child, `${place}.children[${index}]`, level + 1);
   };
   for (const [index, item] of items.entries()) read(item, `items[${index}]`, 1);
-  if (Buffer.byteLength(JSON.stringify(items)) > MOST_BYTES) wrong(`items must have at most ${MOST_BYTES} bytes`);
+  if (bytesOf(items) > MOST_BYTES) wrong(`items must have at most ${MOST_BYTES} bytes`);
   return { entries, pageIds };
 }
 

@@ -1,7 +1,7 @@
 import { newObjectId } from '../../../kernel/ids.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import { badArguments } from '../answers/refusals.ts';
-import { mapTexts } from './components.ts';
+import { mapTexts } from '../values/texts.ts';
 import { isScriptUrl } from './urls.ts';
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/;

@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../kernel/json.ts';
+import { bytesOf } from '../answers/bytes.ts';
 import { fit } from '../answers/page.ts';
-import { type Components, childrenOf, idOf, mapTexts, sizeOf } from './components.ts';
+import { mapTexts } from '../values/texts.ts';
+import { type Components, childrenOf, idOf, sizeOf } from './components.ts';
 
 /** So much of each text, and so many levels of children; the first that fits is shown. */
 const attempts = [
@@ -23,7 +25,7 @@ export const cutText = (text: string, most: number): string =>
 export function outline(components: Components, bytes: number): JsonObject {
   for (const { text, levels } of attempts) {
     const shown = components.map((component) => shorten(component, text, levels));
-    if (Buffer.byteLength(JSON.stringify(shown)) > bytes) continue;
+    if (bytesOf(shown) > bytes) continue;
     const isWhole = text === Number.POSITIVE_INFINITY;
     return { components: shown, ...(!isWhole && { truncated: true, hint: HINT }) };
   }

@@ -1,4 +1,5 @@
 import type { ToolCall } from '../../definition/tool.ts';
+import { bytesOf } from '../answers/bytes.ts';
 import { badArguments } from '../answers/refusals.ts';
 import { type Components, componentsOf, sizeOf } from './components.ts';
 import { PAGES } from './tables.ts';
@@ -26,6 +27,5 @@ export function requireFit(components: Components): void {
   const { count, depth } = sizeOf(components);
   if (count > MOST_COMPONENTS) badArguments(`the page would have ${count} components; ${MOST_COMPONENTS} is the most`);
   if (depth > MOST_LEVELS) badArguments(`the page would be ${depth} levels deep; ${MOST_LEVELS} is the most`);
-  if (Buffer.byteLength(JSON.stringify(components)) > MOST_BYTES)
-    badArguments(`the page's components would take more than ${MOST_BYTES} bytes`);
+  if (bytesOf(components) > MOST_BYTES) badArguments(`the page's components would take more than ${MOST_BYTES} bytes`);
 }

@@ -1,10 +1,12 @@
 import type { JsonObject } from '../../../kernel/json.ts';
+import { isoText } from '../../../kernel/time.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import type { ToolCall } from '../../definition/tool.ts';
 import { ownerField, userPointer } from '../people/users.ts';
 import { briefly } from '../reading/brief.ts';
 import { findRows, type Row } from '../reading/records.ts';
-import { requireField, tableNamed } from '../reading/tables.ts';
+import { hasField, requireField, tableNamed } from '../reading/tables.ts';
+import { has } from '../reading/visible.ts';
 import { instantOf, pointedAt, wireDate } from '../values/wire.ts';
 import { addDays, dayIn, startOfDay } from './time-zone.ts';
 
@@ -40,7 +42,7 @@ export function activitiesTable(call: ToolCall): TableSchema {
 }
 
 /**
- * The activities of a range that are not cancelled, by their start.
+ * The activities of a range, by their start; those that are cancelled are left out where the caller may ask which.
  * @param owners whose; all where it is left out
  * @param limit beyond `MOST_ACTIVITIES`, one more says that there are more
  * @throws permissionDenied (119)
@@ -57,14 +59,14 @@ export async function activitiesIn(call: ToolCall, zone: string, range: Span, ow
       { EndTime: { $gt: from } },
       { EndTime: { $exists: false }, StartTime: { $gte: from } },
       { StartTime: { $gte: from } },
-      ...(table.fields.get('AllDay')?.type === 'Boolean'
+      ...(has(call, table, 'AllDay', 'Boolean')
         ? [
             { AllDay: true, StartTime: { $gte: wide } },
             { AllDay: true, EndTime: { $gt: wide } },
           ]
         : []),
     ],
-    ...(table.fields.get('Cancelled')?.type === 'Boolean' && { Cancelled: { $ne: true } }),
+    ...(has(call, table, 'Cancelled', 'Boolean') && { Cancelled: { $ne: true } }),
   };
   const rows = await findRows(call, ACTIVITIES, {
     ...briefly(call, table, activityFields),
@@ -77,6 +79,22 @@ export async function activitiesIn(call: ToolCall, zone: string, range: Span, ow
     .filter((span) => overlaps(span, range));
 }
 
+/** By what the caller cannot tell activities apart, since it is hidden from him. */
+export function calendarHint(call: ToolCall): string | undefined {
+  const table = activitiesTable(call);
+  const isHidden = ([name]: readonly [string, string]) =>
+    hasField(call, ACTIVITIES, name, 'Boolean') && !has(call, table, name, 'Boolean');
+  const hidden = marks.filter(isHidden).map(([, words]) => words);
+  return hidden.length === 0
+    ? undefined
+    : `Which activities ${hidden.join(', and which ')} is hidden from you: they count as any other.`;
+}
+
+const marks = [
+  ['Cancelled', 'are cancelled'],
+  ['AllDay', 'take the whole day'],
+] as const;
+
 /** One of the whole day takes the days that it touches, whatever its times. */
 function spanOf(row: Row, zone: string): Span {
   const start = instantOf(row.StartTime) ?? 0;
@@ -87,7 +105,7 @@ function spanOf(row: Row, zone: string): Span {
 }
 
 /** Whether a time that may be empty lies in a range. */
-export const overlaps = ({ start, end }: Span, range: Span): boolean =>
+const overlaps = ({ start, end }: Span, range: Span): boolean =>
   start < range.end && (end > range.start || (end === start && start >= range.start));
 
 /** What is left of times that are open when those that are taken are cut out. */
@@ -108,6 +126,6 @@ export function freeIn(open: readonly Span[], taken: readonly Span[], least: num
 
 /** The same as ISO 8601. */
 export const shownSpan = ({ start, end }: Span): JsonObject => ({
-  start: new Date(start).toISOString(),
-  end: new Date(end).toISOString(),
+  start: isoText(start),
+  end: isoText(end),
 });

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../kernel/json.ts';
+import { isoText } from '../../../kernel/time.ts';
 import { parseIsoDate } from '../../../values/index.ts';
 import type { ToolCall } from '../../definition/tool.ts';
 import { wireDate } from '../values/wire.ts';
@@ -66,5 +67,3 @@ export const shownRange = ({ from, to }: TimeRange): JsonObject => ({
   ...(from !== undefined && { from: isoText(from) }),
   ...(to !== undefined && { to: isoText(to) }),
 });
-
-const isoText = (at: number): string => new Date(at).toISOString();

@@ -17,6 +17,10 @@ test('a day begins at midnight of its zone, summer time too', () => {
 test('an instant is of the day that its zone has then', () => {
   assert.equal(dayIn('Asia/Jerusalem', Date.parse('2026-01-30T22:00:00Z')), '2026-01-31');
   assert.equal(dayIn('UTC', Date.parse('2026-01-30T22:00:00Z')), '2026-01-30');
+  assert.equal(dayIn('Asia/Kolkata', Date.parse('1999-12-31T18:29:59.999Z')), '1999-12-31');
+  assert.equal(dayIn('Asia/Kolkata', Date.parse('1999-12-31T18:30:00Z')), '2000-01-01');
+  assert.equal(dayIn('America/New_York', Date.parse('0005-01-01T00:00:00Z')), '0004-12-31');
+  assert.equal(dayIn('Asia/Jerusalem', Date.parse('9999-12-31T23:00:00Z')), '10000-01-01');
   assert.equal(addDays('2026-02-28', 1), '2026-03-01');
   assert.equal(addDays('2026-01-01', -1), '2025-12-31');
 });

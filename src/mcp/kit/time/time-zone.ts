@@ -1,5 +1,6 @@
 import { tzOffset } from '@date-fns/tz';
 import { type JsonObject, own } from '../../../kernel/json.ts';
+import { isoText } from '../../../kernel/time.ts';
 import { configFlag } from '../../../records/index.ts';
 import type { ToolCall } from '../../definition/tool.ts';
 
@@ -43,7 +44,14 @@ export function instantOfClock(zone: string, clock: number): number {
 }
 
 /** The day of an instant in a zone, as `2026-01-31`. */
-export const dayIn = (zone: string, at: number): string =>
+export function dayIn(zone: string, at: number): string {
+  const local = isoText(at + offsetIn(zone, at));
+  // Before the year 0 and after 9999 the text is longer.
+  return local[10] === 'T' ? local.slice(0, 10) : distantDay(zone, at);
+}
+
+/** The same, twenty times slower. */
+const distantDay = (zone: string, at: number): string =>
   new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(at);
 
 /** The instant at which a day begins in a zone, in milliseconds since 1970. @param day as `2026-01-31` */

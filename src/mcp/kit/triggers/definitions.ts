@@ -1,10 +1,9 @@
 import type { JsonObject } from '../../../kernel/json.ts';
+import { definitionFields } from '../../../records/index.ts';
 import type { Row } from '../reading/records.ts';
 
 /** The parts of a definition, as schema reads show them (SPEC "Schema record": triggers). */
-export const definitionKeys = [
-  ...['Name', 'table', 'events', 'criteria', 'changedFields', 'schedule', 'actions', 'Active', 'nextRun', 'lastRun'],
-] as const;
+export const definitionKeys = definitionFields.filter((name) => name !== 'objectId');
 
 /** A row of `_Trigger` as schema reads show it. */
 export function definitionOf(row: Row): JsonObject {

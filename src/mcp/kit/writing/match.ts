@@ -4,8 +4,8 @@ import { type FieldType, typeText } from '../../../schema/model.ts';
 import type { ToolCall } from '../../definition/tool.ts';
 import { badArguments } from '../answers/refusals.ts';
 
-/** Types whose values are the same or not, as a whole. */
-const comparable: ReadonlySet<FieldType> = new Set(['String', 'HTML/XML', 'Number', 'Boolean', 'Date', 'Pointer']);
+/** Types whose values are the same or not, as a whole; the better ones to look records up by first. */
+export const comparable: readonly FieldType[] = ['String', 'HTML/XML', 'Number', 'Date', 'Pointer', 'Boolean'];
 
 /**
  * The `where` of the records whose fields equal the values of a record to be.
@@ -29,9 +29,9 @@ export function matchOf({ context }: ToolCall, className: string, matchOn: reado
       });
     const field = fields?.get(name);
     if (!field) return [name, comparedAs(name, value)];
-    if (!comparable.has(field.type))
+    if (!comparable.includes(field.type))
       badArguments(`matchOn names ${shown(name)}, which is of type ${typeText(field.type, field.targetClass)}`, {
-        expected: `Fields of type ${[...comparable].join(', ')} can be matched on`,
+        expected: `Fields of type ${comparable.join(', ')} can be matched on`,
         next: 'Get-Schema',
       });
     // SPEC "Limits": a String field takes a number, and keeps its text.

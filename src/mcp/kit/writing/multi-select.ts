@@ -18,7 +18,7 @@ export function strangersIn({ className, fields }: TableSchema, record: JsonObje
     const target = field && multiSelectTarget(field);
     if (target === undefined) continue;
     const elements = elementsOf(value);
-    const at = elements.findIndex((element) => !(isJsonObject(element) && pointerOf(element)?.className === target));
+    const at = elements.findIndex((element) => pointerOf(element)?.className !== target);
     if (at < 0) continue;
     const place = `${className}.${name}[${at}]`;
     strangers.set(name, serviceError('placeMismatch', place, `Pointer<${target}>`, typeOfValue(elements[at] ?? null)));

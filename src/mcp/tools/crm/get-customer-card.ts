@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { limit, objectId } from '../../definition/parameters.ts';
 import { tell } from '../../definition/schema.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { bytesOf } from '../../kit/answers/bytes.ts';
 import { type CardSection, cardPart, cardSections } from '../../kit/crm/customer-card.ts';
 import { briefly, briefOf } from '../../kit/reading/brief.ts';
 import { getRow } from '../../kit/reading/records.ts';
@@ -47,9 +48,9 @@ export const getCustomerCard = defineTool({
 /** Read whatever is asked for: it says whether the caller may see the account. */
 async function detailsOf(call: ToolCall, id: string): Promise<JsonObject> {
   const accounts = tableNamed(call, TABLE);
-  const names = [...accounts.fields.keys()].filter((name) => name !== 'objectId' && name !== 'ACL' && name !== '_phone_key');
+  const names = [...accounts.fields.keys()].filter((name) => name !== 'objectId' && name !== 'ACL');
   const row = await getRow(call, TABLE, id, briefly(call, accounts, names));
   const forms = CHARACTERS.map((most) => briefOf(row, names, most));
-  const fitting = forms.find((details) => Buffer.byteLength(JSON.stringify(details)) <= DETAILS_BYTES);
+  const fitting = forms.find((details) => bytesOf(details) <= DETAILS_BYTES);
   return fitting ?? forms.at(-1) ?? {};
 }

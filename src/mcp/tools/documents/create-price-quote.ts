@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { checkTogether, createTogether } from '../../../records/index.ts';
 import { flag, objects, recordId, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { bytesOf } from '../../kit/answers/bytes.ts';
 import { LIST_BYTES } from '../../kit/answers/page.ts';
 import { badArguments, unless } from '../../kit/answers/refusals.ts';
 import { shortText } from '../../kit/answers/short-text.ts';
@@ -93,7 +94,7 @@ function answerOf(
       total: each[at]?.total ?? 0,
     };
   });
-  const isLong = Buffer.byteLength(JSON.stringify(shown)) > LIST_BYTES;
+  const isLong = bytesOf(shown) > LIST_BYTES;
   return {
     ...(isDry ? { dryRun: true } : { objectId: quote?.objectId ?? null }),
     ...(number === undefined

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
+import type { TableSchema } from '../../../schema/model.ts';
 import { flag, limit, localTime, recordId } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { headOf, oneMore } from '../../kit/answers/page.ts';
@@ -6,7 +7,8 @@ import { unless, unseen } from '../../kit/answers/refusals.ts';
 import { shortText } from '../../kit/answers/short-text.ts';
 import { withoutAbsent } from '../../kit/answers/without-absent.ts';
 import { aggregateRows, getRow, type Row, rowsWithIds } from '../../kit/reading/records.ts';
-import { absentOf, hasField } from '../../kit/reading/tables.ts';
+import { absentOf, hasField, tableNamed } from '../../kit/reading/tables.ts';
+import { has } from '../../kit/reading/visible.ts';
 import { during, rangeOf, shownRange } from '../../kit/time/range.ts';
 import { titleIn } from '../../kit/values/titles.ts';
 import { isoOf, pointedAt, pointer } from '../../kit/values/wire.ts';
@@ -19,6 +21,9 @@ const MOST_ERRORS = 1_000;
 
 /** What happens to a message: a Boolean, or the Date of it, says so. */
 const outcomes = ['delivered', 'opened', 'clicked', 'failed', 'unsubscribed'] as const;
+type Outcome = (typeof outcomes)[number];
+/** The others are rates of those that were reached. */
+const ofSent: ReadonlySet<Outcome> = new Set(['delivered', 'failed']);
 
 /** SPEC "Main business tables": one row of `CampaignSentLog` per recipient per campaign. */
 export const getCampaignStats = defineTool({
@@ -44,7 +49,10 @@ export const getCampaignStats = defineTool({
       ...(campaignId !== undefined && { CampaignId: pointer(CAMPAIGNS, campaignId) }),
       ...during('createdAt', range),
     };
-    const rows = most === 0 ? [] : await countsOf(call, where, oneMore(most));
+    const log = tableNamed(call, LOG);
+    const signs = signsOf(call, log);
+    const told = [...signs.keys()];
+    const rows = most === 0 ? [] : await countsOf(call, where, signs, oneMore(most));
     if (rows.length === 0 && campaignId !== undefined) {
       // So that a wrong id is not taken for a campaign that nobody was sent.
       await unless(unseen, null, () => getRow(call, CAMPAIGNS, campaignId, { keys: ['objectId'] }));
@@ -52,12 +60,17 @@ export const getCampaignStats = defineTool({
     }
     const ids = rows.flatMap(({ objectId }) => pointedAt(objectId) ?? []);
     const campaigns = await campaignsOf(call, ids);
-    const top = errors === true ? await topErrors(call, where, ids) : undefined;
+    const top = errors === true ? await topErrors(call, log, where, ids) : undefined;
+    const hidden = [
+      ...(campaigns === null ? [CAMPAIGNS] : []),
+      ...outcomes.filter((name) => !signs.has(name)),
+      ...(top === null ? ['errors'] : []),
+    ];
     const results = rows.map((row) => {
       const id = pointedAt(row.objectId);
       return {
         campaign: id === undefined ? null : (campaigns?.get(id) ?? { objectId: id }),
-        ...statsOf(row),
+        ...statsOf(row, told),
         ...(top && { errors: top.get(id ?? '') ?? [] }),
       };
     });
@@ -65,22 +78,35 @@ export const getCampaignStats = defineTool({
     return {
       ...page,
       ...shownRange(range),
-      ...(campaigns === null && { hidden: [CAMPAIGNS] }),
+      ...(hidden.length > 0 && { hidden }),
       ...(missing.length > 0 && { missing }),
     };
   },
 });
 
-/** The campaigns with their counts, those first that were sent last. */
-function countsOf(call: ToolCall, where: JsonObject, most: number): Promise<JsonObject[]> {
-  const counts = outcomes.map((name): [string, JsonValue] => {
+type Signs = ReadonlyMap<Outcome, JsonValue[]>;
+
+/** What says of each outcome that it came about; those whose fields are all hidden from the caller are left out. */
+function signsOf(call: ToolCall, log: TableSchema): Signs {
+  const signs = new Map<Outcome, JsonValue[]>();
+  for (const name of outcomes) {
     const at = `${name}At`;
-    const signs: JsonValue[] = [
-      ...(hasField(call, LOG, name, 'Boolean') ? [`$${name}`] : []),
-      ...(hasField(call, LOG, at, 'Date') ? [{ $gt: [`$${at}`, null] }] : []),
+    const some = [
+      ...(has(call, log, name, 'Boolean') ? [`$${name}`] : []),
+      ...(has(call, log, at, 'Date') ? [{ $gt: [`$${at}`, null] }] : []),
     ];
-    return [name, { $sum: signs.length === 0 ? { $literal: 0 } : { $cond: [{ $or: signs }, 1, 0] } }];
-  });
+    const isKnown = hasField(call, LOG, name, 'Boolean') || hasField(call, LOG, at, 'Date');
+    if (some.length > 0 || !isKnown) signs.set(name, some);
+  }
+  return signs;
+}
+
+/** The campaigns with their counts, those first that were sent last. */
+function countsOf(call: ToolCall, where: JsonObject, signs: Signs, most: number): Promise<JsonObject[]> {
+  const counts = [...signs].map(([name, some]): [string, JsonValue] => [
+    name,
+    { $sum: some.length === 0 ? { $literal: 0 } : { $cond: [{ $or: some }, 1, 0] } },
+  ]);
   const pipeline = [
     { $group: { _id: '$CampaignId', sent: { $sum: 1 }, last: { $max: '$createdAt' }, ...Object.fromEntries(counts) } },
     { $sort: { last: -1 } },
@@ -89,7 +115,7 @@ function countsOf(call: ToolCall, where: JsonObject, most: number): Promise<Json
   return aggregateRows(call, LOG, pipeline, where);
 }
 
-function statsOf(row: JsonObject): JsonObject {
+function statsOf(row: JsonObject, told: readonly Outcome[]): JsonObject {
   const count = (name: string): number => (typeof row[name] === 'number' ? row[name] : 0);
   const sent = count('sent');
   const lastSent = isoOf(row.last);
@@ -99,14 +125,8 @@ function statsOf(row: JsonObject): JsonObject {
   const rate = (part: number, whole: number) => (whole === 0 ? null : Math.round((part / whole) * 10_000) / 10_000);
   return {
     sent,
-    ...Object.fromEntries(outcomes.map((name) => [name, count(name)])),
-    rates: {
-      delivered: rate(delivered, sent),
-      failed: rate(count('failed'), sent),
-      opened: rate(count('opened'), reached),
-      clicked: rate(count('clicked'), reached),
-      unsubscribed: rate(count('unsubscribed'), reached),
-    },
+    ...Object.fromEntries(told.map((name) => [name, count(name)])),
+    rates: Object.fromEntries(told.map((name) => [name, rate(count(name), ofSent.has(name) ? sent : reached)])),
     ...(lastSent !== undefined && { lastSent }),
   };
 }
@@ -120,10 +140,16 @@ async function campaignsOf(call: ToolCall, ids: readonly string[]): Promise<Map<
   return rows && new Map(rows.map((row) => [row.objectId, shown(row)]));
 }
 
-/** The errors that occur most, by campaign. */
-async function topErrors(call: ToolCall, where: JsonObject, ids: readonly string[]): Promise<Map<string, JsonObject[]>> {
+/** The errors that occur most, by campaign; `null` where they are hidden from the caller. */
+async function topErrors(
+  call: ToolCall,
+  log: TableSchema,
+  where: JsonObject,
+  ids: readonly string[],
+): Promise<Map<string, JsonObject[]> | null> {
   const found = new Map<string, JsonObject[]>();
   if (!hasField(call, LOG, 'Error', 'String')) return found;
+  if (!has(call, log, 'Error', 'String')) return null;
   const rows = await aggregateRows(call, LOG, [
     {
       $match: {

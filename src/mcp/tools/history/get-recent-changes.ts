@@ -5,6 +5,7 @@ import { rootOf } from '../../../schema/naming.ts';
 import { isHidden, isLog } from '../../../schema/system-tables.ts';
 import { choice, limit, localTime, names, objectId, skip } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { bytesOf } from '../../kit/answers/bytes.ts';
 import { fit, oneMore, RESULT_BYTES } from '../../kit/answers/page.ts';
 import { CAUSE, seesWhole, TIMELINE, writesOf } from '../../kit/history/past.ts';
 import { named, namesOf } from '../../kit/reading/names.ts';
@@ -47,7 +48,7 @@ export const getRecentChanges = defineTool({
     const told = await describe(call, rows.slice(0, most), readable);
     const fitting = fit(
       told.map(({ entry }) => entry),
-      RESULT_BYTES - FRAME - Buffer.byteLength(JSON.stringify(tables ?? [])),
+      RESULT_BYTES - FRAME - bytesOf(tables ?? []),
     );
     const cut = told[fitting];
     const next = cut ? cut.at : rows.length > most ? most : undefined;

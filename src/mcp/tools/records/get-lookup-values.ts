@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { limit, names, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { bytesOf } from '../../kit/answers/bytes.ts';
 import { headOf, oneMore, RESULT_BYTES } from '../../kit/answers/page.ts';
 import { badArguments, unseen } from '../../kit/answers/refusals.ts';
 import { findRows } from '../../kit/reading/records.ts';
@@ -33,7 +34,7 @@ export const getLookupValues = defineTool({
     for (const table of known) {
       try {
         const found = await valuesOf(call, table, search, most, left);
-        left -= Buffer.byteLength(JSON.stringify(found));
+        left -= bytesOf(found);
         results.push({ table: table.className, ...found });
       } catch (error) {
         if (!isUnseen(error)) throw error;

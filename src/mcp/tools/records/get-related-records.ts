@@ -2,6 +2,7 @@ import { serviceError } from '../../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import { limit, names, objectId, table } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { bytesOf } from '../../kit/answers/bytes.ts';
 import { pageOf, RESULT_BYTES } from '../../kit/answers/page.ts';
 import { badArguments, unless, unseen } from '../../kit/answers/refusals.ts';
 import { countRows, findRows, getRow } from '../../kit/reading/records.ts';
@@ -38,7 +39,7 @@ export const getRelatedRecords = defineTool({
       if (typeof found === 'string') left[found] = [...(left[found] ?? []), referrer.className];
       else if (found) {
         results.push(found);
-        bytes -= Buffer.byteLength(JSON.stringify(found));
+        bytes -= bytesOf(found);
       }
     }
     return { objectId: id, Name: titleOf(record) ?? null, results, ...left };

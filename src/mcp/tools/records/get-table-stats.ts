@@ -1,15 +1,13 @@
 import { serviceError } from '../../../errors/fail.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
-import { listSchemas } from '../../../records/index.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { names } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { fillRates, sizeOf } from '../../kit/aggregation/stats.ts';
 import { badArguments, unless, unseen } from '../../kit/answers/refusals.ts';
 import { requireFind } from '../../kit/reading/records.ts';
-import { tableNamed } from '../../kit/reading/tables.ts';
+import { knownTables, tableNamed } from '../../kit/reading/tables.ts';
 import { askable } from '../../kit/reading/visible.ts';
-import type { SchemaRecord } from '../../kit/schema/view.ts';
 
 /** Milliseconds after which no further table is counted: a call has a minute. */
 const TIME = 25_000;
@@ -26,7 +24,8 @@ export const getTableStats = defineTool({
   about: '_SCHEMA',
   async run(call, { tables }) {
     if (tables?.length === 0) badArguments('tables must name a table, or be left out');
-    const wanted = tables ? [...new Set(tables)].map((name) => tableNamed(call, name)) : await knownTables(call);
+    // Blocked ones too: a count tells nothing of what is in them.
+    const wanted = tables ? [...new Set(tables)].map((name) => tableNamed(call, name)) : knownTables(call);
     const since = performance.now();
     const results: JsonObject[] = [];
     const left: { [Why in 'hidden' | 'notCounted']?: string[] } = {};
@@ -43,12 +42,6 @@ export const getTableStats = defineTool({
     return { results, ...left };
   },
 });
-
-/** Those of Get-Schema, blocked ones too: a count tells nothing of what is in them. */
-async function knownTables(call: ToolCall): Promise<TableSchema[]> {
-  const { results } = JSON.parse(await listSchemas(call.context, false)) as { results: SchemaRecord[] };
-  return results.map(({ className }) => tableNamed(call, className));
-}
 
 function statsOf(call: ToolCall, table: TableSchema, withFields: boolean): Promise<JsonObject | 'hidden' | 'notCounted'> {
   return unless(['timeout'], 'notCounted', () =>

@@ -6,8 +6,9 @@ import { flag, objects, table, text } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
 import { advise } from '../../errors/advice.ts';
 import { allRoleNames } from '../../kit/people/roles.ts';
-import { labelWrites, TABLE_ITSELF } from '../../kit/schema/dictionary.ts';
+import { DICTIONARY, labelWrites, TABLE_ITSELF } from '../../kit/schema/dictionary.ts';
 import { labelOf, MOST_FIELDS, missingTargets, readFields } from '../../kit/schema/fields.ts';
+import { inTurn } from '../../kit/writing/turns.ts';
 
 /** SPEC "Schema record": a table of this tool starts with a default CLP. Table, permissions and labels are one commit. */
 export const createTable = defineTool({
@@ -23,7 +24,8 @@ export const createTable = defineTool({
   needs: ['mcp:edit-page-and-schema'],
   isAdvanced: true,
   effect: 'add',
-  async run({ context }, { className, label = '', fields: sent = [], timeline = false }) {
+  async run(call, { className, label = '', fields: sent = [], timeline = false }) {
+    const { context } = call;
     if (className.startsWith('_')) throw ownName(className);
     const { definitions, labels } = readFields(sent);
     const defaults = await readTableDefaults(new Set(await allRoleNames(context)));
@@ -35,8 +37,10 @@ export const createTable = defineTool({
       classLevelPermissions,
       ...(timeline && { timeline: { displayFields: {}, index: {} } }),
     };
-    const rows = await labelWrites(context.store, className, told);
-    await createSchema(context, className, body, rows);
+    await inTurn(call, DICTIONARY, async () => {
+      const rows = await labelWrites(context.store, className, told);
+      await createSchema(context, className, body, rows);
+    });
     const { tables } = context.store.schema();
     const warnings = missingTargets(context.store.schema(), definitions);
     return {

@@ -1,12 +1,11 @@
-import { mayKnowTable } from '../../../access/index.ts';
 import { type JsonObject, own } from '../../../kernel/json.ts';
 import { getSchema } from '../../../records/index.ts';
-import { isHidden } from '../../../schema/system-tables.ts';
 import { names } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { RESULT_BYTES } from '../../kit/answers/page.ts';
 import { withinBytes } from '../../kit/answers/within-bytes.ts';
 import { findRows } from '../../kit/reading/records.ts';
+import { knownTables } from '../../kit/reading/tables.ts';
 import { DICTIONARY, type DictionaryRow } from '../../kit/schema/dictionary.ts';
 import { MOST_TERMS, TERMS, termsOf } from '../../kit/schema/terms.ts';
 import { fieldsOf, isBlocked, type SchemaRecord } from '../../kit/schema/view.ts';
@@ -43,13 +42,11 @@ async function find(call: ToolCall, where: JsonObject): Promise<Row[]> {
 }
 
 /** Of the tables that the caller may know. */
-function tableLabels({ context, principal }: ToolCall, rows: readonly Row[]): JsonObject {
+function tableLabels(call: ToolCall, rows: readonly Row[]): JsonObject {
   const labels = new Map<string, string>();
-  const { tables } = context.store.schema();
+  const known = new Set(knownTables(call).map(({ className }) => className));
   for (const { tblName = '', value } of rows) {
-    const table = tables.get(tblName);
-    if (value === undefined || labels.has(tblName) || !table || isHidden(tblName)) continue;
-    if (mayKnowTable(principal, table)) labels.set(tblName, value);
+    if (value !== undefined && !labels.has(tblName) && known.has(tblName)) labels.set(tblName, value);
   }
   return Object.fromEntries(labels);
 }

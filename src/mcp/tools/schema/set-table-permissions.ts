@@ -2,10 +2,12 @@ import { permissionEffect, requireSchemaChange } from '../../../access/index.ts'
 import type { JsonObject } from '../../../kernel/json.ts';
 import { updateSchema } from '../../../records/index.ts';
 import { planTableChange } from '../../../schema/definition.ts';
-import { type ClpAction, clpActions } from '../../../schema/model.ts';
+import { type ClpAction, clpActions, type TableSchema } from '../../../schema/model.ts';
 import { flag, object, table } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
+import { bytesOf } from '../../kit/answers/bytes.ts';
 import { badArguments } from '../../kit/answers/refusals.ts';
+import { allRoleNames } from '../../kit/people/roles.ts';
 import { tableNamed } from '../../kit/reading/tables.ts';
 import { readEntities } from '../../kit/schema/entities.ts';
 import { inTurn } from '../../kit/writing/turns.ts';
@@ -28,21 +30,25 @@ export const setTablePermissions = defineTool({
 async function setPermissions(call: ToolCall, className: string, sent: JsonObject, dryRun: boolean): Promise<JsonObject> {
   const { context, principal } = call;
   const { permissions } = tableNamed(call, className);
+  const roles = await allRoleNames(context);
   const before: JsonObject = {};
   const after: JsonObject = {};
   for (const [action, entities] of Object.entries(sent)) {
     if (!isAction(action)) return badArguments(`permissions: ${action.slice(0, 128)} is not one of ${clpActions.join(', ')}`);
     const given = permissions[action] ?? {};
     before[action] = structuredClone(given) as JsonObject;
-    after[action] = await readEntities(context, `permissions.${action}`, entities, given);
+    after[action] = await readEntities(context, `permissions.${action}`, entities, { roles, before: given });
   }
   if (Object.keys(after).length === 0) badArguments('permissions must not be empty');
-  const body = { classLevelPermissions: { ...(structuredClone(permissions) as JsonObject), ...after } };
+  // What others have closed meanwhile stays closed.
+  const bodyFor = (table: TableSchema) => ({
+    classLevelPermissions: { ...(structuredClone(table.permissions) as JsonObject), ...after },
+  });
   if (dryRun) {
     requireSchemaChange(principal);
-    planTableChange(context.store.schema(), className, body);
+    planTableChange(context.store.schema(), className, bodyFor(tableNamed(call, className)));
   } else {
-    await updateSchema(context, className, body);
+    await updateSchema(context, className, bodyFor);
   }
   const taken = differences(before, after);
   const warnings = warningsOf(className, after, taken);
@@ -58,7 +64,7 @@ async function setPermissions(call: ToolCall, className: string, sent: JsonObjec
 const MOST_BYTES = 20_000;
 
 const shownWithin = (...parts: readonly JsonObject[]): JsonObject =>
-  Object.assign({}, ...parts.filter((part) => Buffer.byteLength(JSON.stringify(part)) <= MOST_BYTES)) as JsonObject;
+  Object.assign({}, ...parts.filter((part) => bytesOf(part) <= MOST_BYTES)) as JsonObject;
 
 const isAction = (name: string): name is ClpAction => (clpActions as readonly string[]).includes(name);
 

@@ -31,12 +31,12 @@ export const setTableTimeline = defineTool({
     }
     if (isLog(className)) badArguments(`className: ${className} is a log, and logs have no history`);
     if (displayFields) refuseUnknown(known, displayFields);
-    const timeline = {
-      displayFields: displayFields ?? ({ ...known.timeline?.displayFields } as JsonObject),
-      index: index ?? ({ ...known.timeline?.index } as JsonObject),
-    };
-    await updateSchema(call.context, className, { timeline });
-    return { className, enabled, ...timeline };
+    const timelineOf = (table: TableSchema) => ({
+      displayFields: displayFields ?? ({ ...table.timeline?.displayFields } as JsonObject),
+      index: index ?? ({ ...table.timeline?.index } as JsonObject),
+    });
+    await updateSchema(call.context, className, (table) => ({ timeline: timelineOf(table) }));
+    return { className, enabled, ...timelineOf(tableNamed(call, className)) };
   },
 });
 

@@ -3,10 +3,11 @@ import { siteId, text } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
 import { RESULT_BYTES } from '../../kit/answers/page.ts';
 import { badArguments } from '../../kit/answers/refusals.ts';
-import { findComponent, mapTexts } from '../../kit/site/components.ts';
+import { findComponent } from '../../kit/site/components.ts';
 import { cutText, outline } from '../../kit/site/outline.ts';
 import { readPage } from '../../kit/site/page.ts';
 import { PAGES } from '../../kit/site/tables.ts';
+import { mapTexts } from '../../kit/values/texts.ts';
 
 const head = ['Name', 'Title', 'Description', 'Route', 'table', 'SiteId', 'Published'];
 

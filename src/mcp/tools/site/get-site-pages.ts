@@ -7,6 +7,8 @@ import { pageOf, RESULT_BYTES } from '../../kit/answers/page.ts';
 import { unless, unseen } from '../../kit/answers/refusals.ts';
 import { findRows, type Row } from '../../kit/reading/records.ts';
 import { absentOf, tableNamed } from '../../kit/reading/tables.ts';
+import { withoutUnasked } from '../../kit/reading/without-unasked.ts';
+import { contains } from '../../kit/search/texts.ts';
 import { MENUS, PAGES } from '../../kit/site/tables.ts';
 import { titleOf } from '../../kit/values/titles.ts';
 import { pointer } from '../../kit/values/wire.ts';
@@ -42,12 +44,11 @@ const ofSite = (site: string | undefined): JsonObject => (site === undefined ? {
 
 /** Where one of the texts that a page is known by has the words, in any case. */
 function matching({ fields }: TableSchema, search: string): JsonObject {
-  const $regex = search.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
   const texts = ['Name', 'Title', 'Route', 'table'].filter((name) => {
     const field = fields.get(name);
     return field !== undefined && storageOf(field) === 'text';
   });
-  return { $or: texts.map((name) => ({ [name]: { $regex, $options: 'i' } })) };
+  return { $or: texts.map((name) => contains(name, search)) };
 }
 
 async function read(
@@ -59,12 +60,12 @@ async function read(
 ): Promise<Row[]> {
   const { fields } = tableNamed(call, className);
   const include = ['SiteId'].filter((name) => fields.get(name)?.type === 'Pointer');
-  return findRows(call, className, { where, keys, order, include, limit: MOST_PAGES + 1 });
+  return withoutUnasked(await findRows(call, className, { where, keys, order, include, limit: MOST_PAGES + 1 }), keys);
 }
 
-/** Pages and menus without what every record has; a version that nobody has written yet is `0`. */
+/** Pages and menus; a version that nobody has written yet is `0`. */
 function listed(rows: readonly Row[], bytes: number): JsonObject {
-  const shown = rows.map(({ createdAt: _created, updatedAt: _updated, ACL: _acl, createdBy: _by, updatedBy: _last, ...row }) => ({
+  const shown = rows.map((row) => ({
     ...row,
     ...(row.SiteId !== undefined && { SiteId: siteOf(row.SiteId) }),
     Version: String(row.Version ?? 0),

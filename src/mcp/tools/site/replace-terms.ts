@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import { flag, object, siteId } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
+import { bytesOf } from '../../kit/answers/bytes.ts';
 import { badArguments } from '../../kit/answers/refusals.ts';
 import { readPage } from '../../kit/site/page.ts';
 import { replaceInPage } from '../../kit/site/replace.ts';
@@ -35,7 +36,7 @@ export const replaceTerms = defineTool({
       const text = page.row[name];
       return typeof text === 'string' ? [[name, text]] : [];
     });
-    const work = [...terms.keys()].join('').length * Buffer.byteLength(JSON.stringify(components));
+    const work = [...terms.keys()].join('').length * bytesOf(components);
     if (work > MOST_WORK) badArguments('replacements are too many for a page of this size: send fewer at once');
     const { data, places, byTerm, left, leftPlaces } = replaceInPage(new Map(texts), components, terms);
     const replaced = sumOf(byTerm);

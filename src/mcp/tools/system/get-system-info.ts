@@ -6,7 +6,7 @@ import { MOST_RECORDS, MOST_ROWS } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
 import { RESULT_BYTES } from '../../kit/answers/page.ts';
 import { unless } from '../../kit/answers/refusals.ts';
-import { knownTables } from '../../kit/people/role-rights.ts';
+import { knownTables } from '../../kit/reading/tables.ts';
 import { timeZoneOf } from '../../kit/time/time-zone.ts';
 import { serviceVersion } from '../../version.ts';
 

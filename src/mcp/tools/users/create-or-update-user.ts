@@ -4,6 +4,7 @@ import { flag, objectId, text } from '../../definition/parameters.ts';
 import { tell } from '../../definition/schema.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { badArguments } from '../../kit/answers/refusals.ts';
+import { withoutAbsent } from '../../kit/answers/without-absent.ts';
 import { getRow } from '../../kit/reading/records.ts';
 import { createRow, updateRow } from '../../kit/writing/records.ts';
 
@@ -34,9 +35,7 @@ export const createOrUpdateUser = defineTool({
   about: '_User',
   listedBy: 'Get-all-Users',
   async run(call, { objectId: id, ...sent }) {
-    const fields = Object.fromEntries(
-      Object.entries(sent).filter((entry): entry is [string, string | boolean] => entry[1] !== undefined),
-    );
+    const fields = withoutAbsent(sent);
     return id === undefined ? create(call, fields) : change(call, id, fields);
   },
 });

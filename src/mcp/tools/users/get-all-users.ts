@@ -1,6 +1,7 @@
-import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { unless, unseen } from '../../kit/answers/refusals.ts';
+import { withoutAbsent } from '../../kit/answers/without-absent.ts';
 import { findMembers, findRoles } from '../../kit/people/roles.ts';
 import { findRows, type Row } from '../../kit/reading/records.ts';
 
@@ -34,8 +35,7 @@ export const getAllUsers = defineTool({
 
 /** `active` counts as true where it is absent (SPEC "`_User`"). */
 function shownOf({ objectId, name, username, active }: Row): JsonObject {
-  const shown = { objectId, name, username, active: active !== false };
-  return Object.fromEntries(Object.entries(shown).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined));
+  return withoutAbsent({ objectId, name, username, active: active !== false });
 }
 
 /** The roles that hold users themselves: a query for each role, which are few, not for each user. */

@@ -1,4 +1,4 @@
-import { obstacleTo } from '../../../access/index.ts';
+import { mayUse } from '../../../access/index.ts';
 import { fail } from '../../../errors/fail.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { type RecordWrite, writeTogether } from '../../../records/index.ts';
@@ -59,8 +59,7 @@ export const completeTask = defineTool({
 
 /** The tool asks for the permission to update; a note is a record more. @throws permissionDenied (119) */
 async function noteOf(call: ToolCall, taskId: string, comment: string): Promise<RecordWrite> {
-  if (obstacleTo(call.principal, { needs: ['mcp:create'], isAdvanced: false }) !== null)
-    fail('permissionDenied', 'create', NOTES);
+  if (!mayUse(call.principal, 'mcp:create')) fail('permissionDenied', 'create', NOTES);
   const links = await linksTo(call, tableNamed(call, NOTES), { table: TABLE, objectId: taskId });
   return { kind: 'create', className: NOTES, body: { ...links, Comment: comment } };
 }

@@ -10,6 +10,7 @@ import {
   ACTIVITIES,
   activitiesIn,
   activityFields,
+  calendarHint,
   freeIn,
   MOST_ACTIVITIES,
   type Occupied,
@@ -42,12 +43,17 @@ export const getCalendar = defineTool({
     const range: Span = { start: instantIn(zone, from), end: endIn(zone, to) };
     if (range.end <= range.start) badArguments('to must be after from');
     if (range.end - range.start > MOST_DAYS * DAY + HOUR) badArguments(`from and to must be at most ${MOST_DAYS} days apart`);
-    if (!freeSlots) return activitiesOf(call, zone, range, ownerIds);
+    if (!freeSlots) return hinted(call, await activitiesOf(call, zone, range, ownerIds));
     const owners = ownersFor(call, ownerIds);
     await Promise.all(owners.map((owner) => requireUser(call, 'ownerIds', owner)));
-    return slotsOf(call, zone, range, owners);
+    return hinted(call, await slotsOf(call, zone, range, owners));
   },
 });
+
+function hinted(call: ToolCall, answer: JsonObject): JsonObject {
+  const hints = [answer.hint, calendarHint(call)].filter((hint) => hint !== undefined);
+  return hints.length > 0 ? { ...answer, hint: hints.join(' ') } : answer;
+}
 
 async function activitiesOf(call: ToolCall, zone: string, range: Span, ownerIds: readonly string[]): Promise<JsonObject> {
   const found = await activitiesIn(call, zone, range, ownerIds.length > 0 ? ownerIds : undefined);

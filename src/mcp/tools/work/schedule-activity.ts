@@ -1,15 +1,24 @@
-import { obstacleTo } from '../../../access/index.ts';
+import { mayView } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { flag, localTime, objectId, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { badArguments, unless, unseen } from '../../kit/answers/refusals.ts';
 import { linksTo } from '../../kit/crm/links.ts';
 import { callerId, ownerField, ownerFields, requireUser, userPointer } from '../../kit/people/users.ts';
-import { ACTIVITIES, activitiesIn, activitiesTable, type Occupied, type Span, shownSpan } from '../../kit/time/calendar.ts';
+import {
+  ACTIVITIES,
+  activitiesIn,
+  activitiesTable,
+  calendarHint,
+  type Occupied,
+  type Span,
+  shownSpan,
+} from '../../kit/time/calendar.ts';
 import { instantIn } from '../../kit/time/range.ts';
 import { timeZoneOf } from '../../kit/time/time-zone.ts';
 import { wireDate } from '../../kit/values/wire.ts';
 import { createRow } from '../../kit/writing/records.ts';
+import { inTurn } from '../../kit/writing/turns.ts';
 
 /** So many conflicts are told. */
 const MOST_TOLD = 5;
@@ -38,26 +47,31 @@ export const scheduleActivity = defineTool({
     const table = activitiesTable(call);
     const data: JsonObject =
       accountId === undefined ? {} : await linksTo(call, table, { table: 'Accounts', objectId: accountId });
+    const times = { StartTime: wireDate(span.start), EndTime: wireDate(span.end) };
+    const create = () =>
+      createRow(call, ACTIVITIES, { Name, ...times, ...(location !== undefined && { Location: location }), ...data });
     let conflicts: readonly Occupied[] | null = [];
-    if (ownerId !== undefined && ownerFields(table).length > 0) {
+    let hint: string | undefined;
+    const book = async (owner: string) => {
+      conflicts = await conflictsOf(call, zone, span, owner);
+      if (conflicts) hint = calendarHint(call);
+      if (conflicts && conflicts.length > 0 && !allowConflict) refuse(call, conflicts);
+      return create();
+    };
+    const isOwned = ownerId !== undefined && ownerFields(table).length > 0;
+    if (isOwned) {
       await requireUser(call, 'ownerId', ownerId);
       data[ownerField(call, table)] = userPointer(ownerId);
-      conflicts = await conflictsOf(call, zone, span, ownerId);
     }
-    if (conflicts && conflicts.length > 0 && !allowConflict) refuse(call, conflicts);
-    const times = { StartTime: wireDate(span.start), EndTime: wireDate(span.end) };
-    const created = await createRow(call, ACTIVITIES, {
-      Name,
-      ...times,
-      ...(location !== undefined && { Location: location }),
-      ...data,
-    });
+    const created = await (isOwned ? inTurn(call, `${ACTIVITIES} ${ownerId}`, () => book(ownerId)) : create());
     return {
       ...created,
       ...times,
       ...data,
-      conflicts: mayView(call) ? (conflicts ?? []).slice(0, MOST_TOLD).map(shown) : (conflicts ?? []).length,
+      // The tool asks for the permission to create; what is in a calendar is for those who may view.
+      conflicts: mayView(call.principal) ? (conflicts ?? []).slice(0, MOST_TOLD).map(shown) : (conflicts ?? []).length,
       ...(conflicts === null && { hidden: [ACTIVITIES] }),
+      ...(hint !== undefined && { hint }),
     };
   },
 });
@@ -67,13 +81,10 @@ async function conflictsOf(call: ToolCall, zone: string, span: Span, ownerId: st
   return unless(unseen, null, () => activitiesIn(call, zone, span, [ownerId]));
 }
 
-/** The tool asks for the permission to create; what is in a calendar is for those who may view. */
-const mayView = ({ principal }: ToolCall): boolean => obstacleTo(principal, { needs: ['mcp:view'], isAdvanced: false }) === null;
-
 const shown = (one: Occupied): JsonObject => ({ objectId: one.row.objectId, Name: one.row.Name ?? null, ...shownSpan(one) });
 
 function refuse(call: ToolCall, conflicts: readonly Occupied[]): never {
-  if (!mayView(call)) badArguments('the owner is busy', { expected: 'Another time, or allowConflict true' });
+  if (!mayView(call.principal)) badArguments('the owner is busy', { expected: 'Another time, or allowConflict true' });
   const told = conflicts.slice(0, MOST_TOLD).map(({ row, start, end }) => {
     const times = shownSpan({ start, end });
     return `${row.objectId} "${String(row.Name ?? '')

@@ -5,20 +5,25 @@ import { date, type Json, pointer } from '../../../support/records.ts';
 import { bytesOf, MOST_BYTES } from '../answers.ts';
 import { byUser } from '../callers.ts';
 import { onEachEngine } from '../engines.ts';
+import { useFlag } from '../restored.ts';
 import { lookupId, permit } from '../tables.ts';
 
 onEachEngine('overview', (tools) => {
   const { use, refused, create, call } = tools;
+  useFlag(tools, 'TimeZone', 'Asia/Jerusalem');
   const statuses: Record<string, string> = {};
   const status = (name: string) => pointer('SaleStatuses', statuses[name] ?? '');
   let account = '';
   let source = '';
+  /** What other suites have left. */
+  let others: Json;
 
   before(async () => {
     statuses.new = await lookupId(tools, 'SaleStatuses', { IsWon: false, IsLost: false });
     statuses.won = await lookupId(tools, 'SaleStatuses', { IsWon: true });
     statuses.lost = await lookupId(tools, 'SaleStatuses', { IsLost: true });
     source = await lookupId(tools, 'LeadSource', {});
+    others = await use('Get-Pipeline-Summary', { groupBy: 'month' });
     account = await create('Accounts', { Name: 'Big', Comment: 'x'.repeat(5_000), CityId: pointer('CityList', 'none000000') });
     const at = (ClosingDate: string) => ({ ClosingDate: date(ClosingDate) });
     const of = { AccountId: pointer('Accounts', account) };
@@ -33,7 +38,6 @@ onEachEngine('overview', (tools) => {
       ...at('2025-03-01T00:00:00.000Z'),
     });
     await create('Sales', { Name: 'now', Total: 1 });
-    await create('Config', { Name: 'TimeZone', Value: { TimeZone: 'Asia/Jerusalem' } });
   });
 
   test('Get-Pipeline-Summary: by status, in the order of the statuses', async () => {
@@ -57,15 +61,17 @@ onEachEngine('overview', (tools) => {
   test('Get-Pipeline-Summary: months are those of the system', async () => {
     const { results, timeZone } = await use('Get-Pipeline-Summary', { groupBy: 'month', to: '2026-01-01' });
     assert.equal(timeZone, 'Asia/Jerusalem');
+    const theirs = new Set(others.results.map(({ month }: Json) => month));
+    const ours = results.filter(({ month }: Json) => !theirs.has(month));
     assert.deepEqual(
-      results.map(({ month, count, total }: Json) => [month, count, total]),
+      ours.map(({ month, count, total }: Json) => [month, count, total]),
       [
         ['2025-01', 1, 200.2],
         ['2025-02', 3, 150.1],
         ['2025-03', 1, 7],
       ],
     );
-    assert.equal((await use('Get-Pipeline-Summary')).count, 6);
+    assert.equal((await use('Get-Pipeline-Summary')).count, others.count + 6);
   });
 
   test('Get-Pipeline-Summary: by source and owner, and of one owner', async () => {

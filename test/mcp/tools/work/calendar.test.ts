@@ -1,18 +1,18 @@
 /** Reference: Schedule-Activity, Get-Calendar. */
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
+import { callTool, keyHeaders } from '../../../support/mcp.ts';
 import { date, type Json, pointer } from '../../../support/records.ts';
 import { signUp } from '../../../support/users.ts';
 import { byUser } from '../callers.ts';
 import { onEachEngine } from '../engines.ts';
+import { useFlag } from '../restored.ts';
 
 const NO_ID = 'zzzzzzzzzz';
 
 onEachEngine('calendar', (tools) => {
   const { use, refused, create, read, all, update, remove } = tools;
-  before(async () => {
-    await create('Config', { Name: 'TimeZone', Value: { TimeZone: 'Asia/Jerusalem' } });
-  });
+  useFlag(tools, 'TimeZone', 'Asia/Jerusalem');
   const owner = async (): Promise<string> => (await signUp(tools, { name: 'Tal' })).id;
   /** On a Monday in winter, when the zone is two hours ahead. */
   const at = (time: string) => `2026-01-12T${time}:00Z`;
@@ -41,6 +41,14 @@ onEachEngine('calendar', (tools) => {
     assert.deepEqual([stored.StartTime, stored.EndTime], [date('2026-01-12T08:00:00.000Z'), date('2026-01-12T09:00:00.000Z')]);
     assert.deepEqual([stored.AccountId, stored.OwnerId], [pointer('Accounts', account), pointer('_User', ownerId)]);
     assert.deepEqual(made.conflicts, []);
+  });
+
+  test('decisions "Agent tools": of two meetings that are put in one place of a calendar at once, one is', async () => {
+    const ownerId = await owner();
+    const args = meeting(ownerId, '08:00', '09:00');
+    const schedule = () => callTool(tools.service(), keyHeaders(tools.service()), 'Schedule-Activity', args);
+    const answers = await Promise.all([schedule(), schedule(), schedule(), schedule()]);
+    assert.equal(answers.filter(({ isError }) => !isError).length, 1);
   });
 
   test('Schedule-Activity: conflicts are refused with their list, unless they are allowed', async () => {
@@ -100,22 +108,24 @@ onEachEngine('calendar', (tools) => {
   const week = { from: '2026-02-01T00:00:00Z', to: '2026-02-08T00:00:00Z' };
 
   test('Get-Calendar: the activities that touch a range, by their start', async () => {
+    // A week in which no other suite has any.
+    const quiet = { from: '2032-02-01T00:00:00Z', to: '2032-02-08T00:00:00Z' };
     const [one, other] = [await owner(), await owner()];
-    const long = await activity(one, '2026-01-30T08:00:00.000Z', '2026-02-01T08:00:00.000Z');
-    const late = await activity(other, '2026-02-07T23:00:00.000Z', '2026-02-08T01:00:00.000Z');
+    const long = await activity(one, '2032-01-30T08:00:00.000Z', '2032-02-01T08:00:00.000Z');
+    const late = await activity(other, '2032-02-07T23:00:00.000Z', '2032-02-08T01:00:00.000Z');
     const open = await create('Activities', {
       Name: 'x',
-      StartTime: date('2026-02-02T08:00:00.000Z'),
+      StartTime: date('2032-02-02T08:00:00.000Z'),
       OwnerId: pointer('_User', one),
     });
-    await activity(one, '2026-02-08T00:00:00.000Z', '2026-02-08T01:00:00.000Z');
-    await activity(one, '2026-01-31T00:00:00.000Z', '2026-02-01T00:00:00.000Z');
-    await activity(one, '2026-02-03T08:00:00.000Z', '2026-02-03T09:00:00.000Z', { Cancelled: true });
+    await activity(one, '2032-02-08T00:00:00.000Z', '2032-02-08T01:00:00.000Z');
+    await activity(one, '2032-01-31T00:00:00.000Z', '2032-02-01T00:00:00.000Z');
+    await activity(one, '2032-02-03T08:00:00.000Z', '2032-02-03T09:00:00.000Z', { Cancelled: true });
     const ids = async (args: object): Promise<string[]> =>
-      (await use('Get-Calendar', { ...week, ...args })).results.map((row: Json) => row.objectId);
+      (await use('Get-Calendar', { ...quiet, ...args })).results.map((row: Json) => row.objectId);
     assert.deepEqual(await ids({}), [long, open, late]);
     assert.deepEqual(await ids({ ownerIds: [other] }), [late]);
-    const { results, timeZone } = await use('Get-Calendar', { ...week, ownerIds: [one] });
+    const { results, timeZone } = await use('Get-Calendar', { ...quiet, ownerIds: [one] });
     assert.deepEqual([results[0].OwnerId.Name, results[0].ACL, timeZone], ['Tal', undefined, 'Asia/Jerusalem']);
     for (const id of [long, late, open]) await remove('Activities', id);
   });

@@ -5,6 +5,7 @@ import { date, type Json, pointer } from '../../../support/records.ts';
 import { signUp } from '../../../support/users.ts';
 import { byUser } from '../callers.ts';
 import { onEachEngine } from '../engines.ts';
+import { replaceField } from '../restored.ts';
 import { lookupId, permit } from '../tables.ts';
 
 const NO_ID = 'zzzzzzzzzz';
@@ -193,17 +194,14 @@ onEachEngine('tasks', (tools) => {
     await permit(tools, 'TaskStatuses', statuses);
   });
 
-  test('decisions "Agent tools": where the date of tasks is no Date, due is refused in words that say so', async () => {
+  test('decisions "Agent tools": where the date of tasks is no Date, due is refused in words that say so', async (t) => {
     const id = await create('Tasks', { Name: 'x' });
-    const change = async (field: object) => {
-      const body = { fields: { Date: field } };
-      assert.equal((await call('PUT', '/platform/schemas/Tasks', { body })).status, 200);
-    };
-    await change({ __op: 'Delete' });
+    await replaceField(t, tools, 'Tasks', 'Date');
     await refused('Get-Tasks', { due: 'today' }, 107, /Tasks has no field Date of type Date in this system/);
     const ids = async () => (await use('Get-Tasks', { limit: 1_000 })).results.map(({ objectId }: Json) => objectId);
     assert.ok((await ids()).includes(id));
-    await change({ type: 'String' });
+    const body = { fields: { Date: { type: 'String' } } };
+    assert.equal((await call('PUT', '/platform/schemas/Tasks', { body })).status, 200);
     await update('Tasks', id, { Date: '2026-01-01' });
     for (const due of ['overdue', 'today', 'week'])
       await refused('Get-Tasks', { due }, 107, /Tasks has no field Date of type Date in this system/);
