@@ -2,7 +2,7 @@
  * What the npm scripts call: installs what is missing, then runs the command on the pinned Node.
  * Usage: node scripts/launch.mjs <command> [arguments]
  */
-import { statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstalled, findNode, LaunchError, launching, root, run } from './runtime.mjs';
 
@@ -31,23 +31,36 @@ const commands = new Map([
  */
 function testArguments(args) {
   const options = args.filter((arg) => arg.startsWith('-'));
-  const patterns = args.filter((arg) => !arg.startsWith('-')).map(asTestPattern);
+  const patterns = args.filter((arg) => !arg.startsWith('-'));
   return [
     '--test',
     QUIET,
     '--test-reporter=spec',
     '--test-global-setup=test/support/run.ts',
     '--test-concurrency=2',
-    '--test-timeout=300000',
+    '--test-timeout=600000',
     ...options,
-    ...(patterns.length > 0 ? patterns : ['test/**/*.test.ts', 'src/**/*.test.ts', 'scripts/*.test.ts']),
+    ...(patterns.length > 0 ? patterns : ['test', 'src', 'scripts']).flatMap(testsAt),
   ];
 }
 
-/** @param {string} path */
-function asTestPattern(path) {
-  const isDirectory = statSync(join(root, path), { throwIfNoEntry: false })?.isDirectory();
-  return isDirectory ? `${path.replace(/\/+$/, '')}/**/*.test.ts` : path;
+/** Runs the tests of a folder in one process, where they share what they start (test/support/run-together.ts). */
+const TOGETHER = 'together.ts';
+
+/**
+ * The files that run the tests of a directory; another path or pattern as it is.
+ *
+ * @param {string} path
+ * @returns {string[]}
+ */
+function testsAt(path) {
+  if (!statSync(join(root, path), { throwIfNoEntry: false })?.isDirectory()) return [path];
+  if (existsSync(join(root, path, TOGETHER))) return [join(path, TOGETHER)];
+  const entries = readdirSync(join(root, path), { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return entries.flatMap((entry) => {
+    if (entry.isDirectory()) return testsAt(join(path, entry.name));
+    return entry.name.endsWith('.test.ts') ? [join(path, entry.name)] : [];
+  });
 }
 
 launching(() => {

@@ -1,8 +1,9 @@
 /** SPEC "Other system tables": `_RequestLog`; docs/decisions.md "Request log". */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { assertRefused, type Json, master, path, pointer, unique } from '../support/records.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { engines, type Service } from '../support/service.ts';
+import { sharedService } from '../support/shared.ts';
 import { denied, password, signUp } from '../support/users.ts';
 import { logOf, Marked } from './log.ts';
 
@@ -11,7 +12,7 @@ for (const engine of engines)
     let service: Service;
     const table = unique('T');
     before(async () => {
-      service = await startService({ engine });
+      service = await sharedService(engine);
       await service.call('POST', `/platform/schemas/${table}`, {
         body: {
           className: table,
@@ -20,7 +21,6 @@ for (const engine of engines)
         },
       });
     });
-    after(() => service.stop());
 
     test('a row tells of a write what SPEC names', async () => {
       const client = new Marked(service);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { ask, assertServed, credentials, fileObject } from '../support/files.ts';
 import { assertNotKept } from './gate.ts';
 import { type SampleName, samples } from './samples.ts';
-import { onEachStore } from './stores.ts';
+import { bothStores, onEachStore } from './stores.ts';
 
 /** Bytes, file name, how they are shown, and whether a policy confines them. */
 const shown: readonly [SampleName, string, 'inline' | 'attachment', boolean][] = [
@@ -120,4 +120,4 @@ onEachStore((files) => {
         await assertServed(url, samples.png, master());
       }
     });
-});
+}, bothStores);

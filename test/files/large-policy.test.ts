@@ -1,12 +1,12 @@
 /** SPEC "Files": Large upload policy, rule 4; SPEC "Errors" 400; CONTRACT "Large upload"; docs/decisions.md "Files". */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { assertGone, assertServed, assertUnknownFile, fileObject, shownFile, uploadUrl } from '../support/files.ts';
 import { assertRefused } from '../support/records.ts';
 import { badSession, signUp } from '../support/users.ts';
-import { allowLarge, askPolicy, newPolicy, upload } from './large.ts';
+import { allowLarge, askPolicy, forbidLarge, newPolicy, upload } from './large.ts';
 import { usage } from './operator.ts';
-import { everyPlace, onEachStore } from './stores.ts';
+import { crossPlaces, onEachStore } from './stores.ts';
 
 const wanted = { ContentType: 'text/plain', ContentLength: 100 };
 const off = { code: 400, error: 'App is not allowed to upload large files.' };
@@ -14,7 +14,9 @@ const missing = { code: 400, error: 'Missing Authorization.' };
 
 onEachStore((files) => {
   const { service } = files;
-  const large = () => 'x'.repeat(40 * 1024 * 1024);
+  /** More than an upload may have. */
+  const large = () => 'x'.repeat(33_554_432 + 1);
+  after(() => forbidLarge(files));
 
   test('CONTRACT: allowAllFiles is off in a new system: its two errors, the credential first', async () => {
     const { token: session } = await signUp(files);
@@ -159,4 +161,4 @@ onEachStore((files) => {
     for (const policy of [one, two]) assertUnknownFile(await files.post(table, { F: fileObject(policy) }));
     assert.deepEqual(await usage(files), before);
   });
-}, everyPlace);
+}, crossPlaces);

@@ -1,7 +1,8 @@
 /** The way of a large upload (SPEC "Files" rule 4): the policy, then the form. */
 import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
 import { type At, ask, type By, credentials, type Got } from '../support/files.ts';
-import type { Store } from '../support/records.ts';
+import { type Json, path, type Store } from '../support/records.ts';
 
 export interface Policy {
   url: string;
@@ -14,10 +15,22 @@ export async function allowLarge({ create }: Pick<Store, 'create'>, isAllowed = 
   return create('Config', { Name: 'allowAllFiles', Value: { allowAllFiles: isAllowed } });
 }
 
+/** Takes the permission back, for the suites that come after on the same service. */
+export async function forbidLarge({ call, remove }: Pick<Store, 'call' | 'remove'>): Promise<void> {
+  const { body } = await call('GET', path('Config'), { query: { where: { Name: 'allowAllFiles' }, keys: 'Name' } });
+  for (const { objectId } of body.results as Json[]) await remove('Config', objectId);
+}
+
+/** The permission, for the surrounding `describe`. */
+export function useLarge(files: Pick<Store, 'call' | 'create' | 'remove'>): void {
+  before(() => allowLarge(files));
+  after(() => forbidLarge(files));
+}
+
 export function askPolicy(at: At, fileName: string, wanted: unknown, by: By = { as: 'apiKey' }): Promise<Got> {
   const headers = { ...credentials(at, by), 'Content-Type': 'application/json' };
-  const path = `${at.url}/platform/files/signed-url-put/${encodeURIComponent(fileName)}`;
-  return ask(path, { method: 'POST', headers, body: typeof wanted === 'string' ? wanted : JSON.stringify(wanted) });
+  const address = `${at.url}/platform/files/signed-url-put/${encodeURIComponent(fileName)}`;
+  return ask(address, { method: 'POST', headers, body: typeof wanted === 'string' ? wanted : JSON.stringify(wanted) });
 }
 
 /** A policy that must be given. */

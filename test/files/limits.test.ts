@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { assertServed, type Got, upload } from '../support/files.ts';
 import { onDisk, usage } from './operator.ts';
 import { samples } from './samples.ts';
-import { onEachStore } from './stores.ts';
+import { bothStores, onEachStore } from './stores.ts';
 
 const LIMIT = 33_554_432;
 /** Text whose every part differs. */
@@ -54,4 +54,4 @@ onEachStore((files) => {
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201]));
     for (const { body } of answers) await assertServed(body.url, bytes);
   });
-});
+}, bothStores);

@@ -14,8 +14,8 @@ import {
 } from '../support/files.ts';
 import { path, pointer } from '../support/records.ts';
 import { newRole, newSession, signUp, type User } from '../support/users.ts';
-import { addSystem } from '../systems/cli.ts';
 import { assertGate, assertNotKept } from './gate.ts';
+import { addSystem } from './operator.ts';
 import { onEachStore } from './stores.ts';
 
 onEachStore((files) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { ask, assertServed, credentials, fileObject } from '../support/files.ts';
-import { onEachStore } from './stores.ts';
+import { bothStores, onEachStore } from './stores.ts';
 
 const bytes = Buffer.from(Array.from({ length: 2_000 }, (_, n) => `line ${n}\n`).join(''));
 const SIZE = bytes.length;
@@ -122,4 +122,4 @@ onEachStore((files) => {
       await assertServed(url, bytes, headers());
     }
   });
-});
+}, bothStores);

@@ -1,9 +1,11 @@
 /** The places that the suites of files run on: an engine, and a store for the bytes. */
+import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
 import { startS3 } from '../../src/files/testing/s3-server.ts';
 import { fileObject, type Place, type Uploaded, type UploadOptions, uploadFile } from '../support/files.ts';
 import { type Store, storeOf } from '../support/records.ts';
-import { type EngineName, engines, type Service, startService } from '../support/service.ts';
+import { anyEngine, type EngineName, engines, type Service, startService } from '../support/service.ts';
+import { sharedService } from '../support/shared.ts';
 
 type S3Server = Awaited<ReturnType<typeof startS3>>;
 export type StoreName = 'disk' | 's3';
@@ -23,7 +25,7 @@ export interface Files extends Store {
 }
 
 /** Both engines with files on the disk, and one with an S3 server. */
-const usual: readonly [EngineName, StoreName][] = [
+export const usual: readonly [EngineName, StoreName][] = [
   ['sqlite', 'disk'],
   ['postgres', 'disk'],
   ['sqlite', 's3'],
@@ -31,15 +33,27 @@ const usual: readonly [EngineName, StoreName][] = [
 
 export const everyPlace: typeof usual = [...usual, ['postgres', 's3']];
 
-/** Describes a suite on each place, each with a service of its own. */
-export function onEachStore(suite: (files: Files) => void, places: typeof usual = usual, env: Record<string, string> = {}): void {
+/** Each engine once, and each store: for what takes long, and where neither has a say in what the other does. */
+export const crossPlaces: typeof usual = [
+  ['sqlite', 'disk'],
+  ['postgres', 's3'],
+];
+
+/** For what no engine has a say in. */
+export const bothStores: typeof usual = anyEngine.flatMap((engine): [EngineName, StoreName][] => [
+  [engine, 'disk'],
+  [engine, 's3'],
+]);
+
+/** Describes a suite on each place. @param use what gives it the service of the place */
+export function onEachStore(suite: (files: Files) => void, places: typeof usual = usual, use: typeof useFiles = useFiles): void {
   for (const [engine, kind] of places)
-    if (engines.includes(engine)) describe(`${engine}, ${kind}`, () => suite(useFiles(engine, kind, env)));
+    if (engines.includes(engine)) describe(`${engine}, ${kind}`, () => suite(use(engine, kind)));
 }
 
 /** On each engine, with files on the disk. */
-export const onEachEngine = (suite: (files: Files) => void, env: Record<string, string> = {}): void =>
-  onEachStore(suite, usual.slice(0, 2), env);
+export const onEachEngine = (suite: (files: Files) => void, use: typeof useFiles = useFiles): void =>
+  onEachStore(suite, usual.slice(0, 2), use);
 
 /** The settings that lead to a store of its own on an S3 server. */
 export const settingsOfS3 = (s3: S3Server, prefix = 'files'): Record<string, string> => ({
@@ -53,33 +67,68 @@ async function keepFolder(service: Service): Promise<void> {
   await service.call('POST', '/platform/classes/Stays', { body: { F: fileObject(file) } });
 }
 
-/** Starts one service, and what it needs, for the surrounding `describe`, and stops it after its last test. */
-export function useFiles(engine: EngineName, kind: StoreName = 'disk', more: Record<string, string> = {}): Files {
-  let service: Service | undefined;
+/** A service, and the S3 server of its files where they are on one. */
+interface Running {
+  service: Service;
+  s3: S3Server | undefined;
+  env: Record<string, string>;
+}
+
+let s3ForAll: Promise<S3Server> | undefined;
+const shared = new Map<string, Promise<Running>>();
+
+async function startShared(engine: EngineName, kind: StoreName): Promise<Running> {
+  if (kind === 'disk') return { service: await sharedService(engine), s3: undefined, env: {} };
+  s3ForAll ??= startS3();
+  const s3 = await s3ForAll;
+  const env = settingsOfS3(s3, engine);
+  const service = await sharedService(engine, env);
+  await keepFolder(service);
+  return { service, s3, env };
+}
+
+// After the services, which end first.
+after(async () => (await s3ForAll)?.stop());
+
+/** The service of the place that the suites of this process share, from the surrounding `describe` on. */
+export function useFiles(engine: EngineName, kind: StoreName = 'disk'): Files {
+  let running: Running | undefined;
+  before(async () => {
+    const place = `${engine}, ${kind}`;
+    const started = shared.get(place) ?? startShared(engine, kind);
+    shared.set(place, started);
+    running = await started;
+  });
+  return filesOf(engine, kind, () => running);
+}
+
+/** A service of the surrounding `describe` alone: for what others would see, or would disturb. @param more further settings */
+export function useOwnFiles(engine: EngineName, kind: StoreName = 'disk', more: Record<string, string> = {}): Files {
+  let running: Running | undefined;
   let s3: S3Server | undefined;
-  const env = () => (s3 === undefined ? more : { ...more, ...settingsOfS3(s3) });
   before(async () => {
     if (kind === 's3') s3 = await startS3();
-    service = await startService({ engine, env: env() });
-    if (kind === 's3') await keepFolder(service);
+    const env = { ...more, ...(s3 && settingsOfS3(s3)) };
+    const service = await startService({ engine, env });
+    running = { service, s3, env };
+    if (s3) await keepFolder(service);
   });
   after(async () => {
-    await service?.stop();
+    await running?.service.stop();
     await s3?.stop();
   });
-  const store = storeOf(() => {
-    if (service === undefined) throw new Error('the service does not run');
-    return service;
-  });
+  return filesOf(engine, kind, () => running);
+}
+
+function filesOf(engine: EngineName, kind: StoreName, get: () => Running | undefined): Files {
+  const running = () => get() ?? assert.fail('the service does not run');
+  const store = storeOf(() => running().service);
   return {
     ...store,
     engine,
     kind,
-    env,
-    s3() {
-      if (s3 === undefined) throw new Error('there is no S3 server');
-      return s3;
-    },
+    env: () => running().env,
+    s3: () => running().s3 ?? assert.fail('there is no S3 server'),
     upload: (...args) => uploadFile(store.service(), ...args),
     async attached(type, file) {
       const table = await store.table({ F: type });

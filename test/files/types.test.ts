@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { assertServed, upload } from '../support/files.ts';
 import { onDisk, usage } from './operator.ts';
 import { type SampleName, samples } from './samples.ts';
-import { onEachStore } from './stores.ts';
+import { bothStores, onEachStore } from './stores.ts';
 
 /** Bytes, file name, and as what they are served. */
 const accepted: readonly [SampleName, string, RegExp][] = [
@@ -123,57 +123,51 @@ const refused: readonly [SampleName, string][] = [
 /** What a client may say of any of them. */
 const said = ['image/png', 'text/html', 'application/octet-stream', 'text/plain', 'application/x-msdownload'];
 
-onEachStore(
-  (files) => {
-    const { service } = files;
+onEachStore((files) => {
+  const { service } = files;
 
-    for (const [sample, name, type] of accepted)
-      test(`Files 3: ${sample} as ${name} passes, whatever its Content-Type`, async () => {
-        for (const contentType of said) {
-          const { status, body, text } = await upload(service(), name, samples[sample], { type: contentType });
-          assert.equal(status, 201, `${contentType}: ${text}`);
-          const { headers } = await assertServed(body.url, samples[sample]);
-          // decisions: never what the client said, but for text without a known extension.
-          const isOpen = sample === 'text' && name === 'noextension';
-          if (!isOpen || contentType === 'text/plain') assert.match(headers['content-type'] ?? '', type, contentType);
-        }
+  for (const [sample, name, type] of accepted)
+    test(`Files 3: ${sample} as ${name} passes, whatever its Content-Type`, async () => {
+      for (const contentType of said) {
+        const { status, body, text } = await upload(service(), name, samples[sample], { type: contentType });
+        assert.equal(status, 201, `${contentType}: ${text}`);
+        const { headers } = await assertServed(body.url, samples[sample]);
+        // decisions: never what the client said, but for text without a known extension.
+        const isOpen = sample === 'text' && name === 'noextension';
+        if (!isOpen || contentType === 'text/plain') assert.match(headers['content-type'] ?? '', type, contentType);
+      }
+    });
+
+  test('Files 3: a mismatch or unsupported type: 403 `Invalid file type`, and nothing is left', async (t) => {
+    const [used, stored] = [await usage(files), await onDisk(service())];
+    for (const [sample, name] of refused)
+      await t.test(`${sample} as ${name}`, async () => {
+        for (const type of [...said, 'image/jpeg'])
+          for (const as of ['anonymous', 'master'] as const) {
+            const { status, body, text } = await upload(service(), name, samples[sample], { type, as });
+            assert.deepEqual([status, body], [403, { error: 'Invalid file type' }], `${type}: ${text}`);
+          }
       });
+    assert.deepEqual(await onDisk(service()), stored);
+    assert.deepEqual(await usage(files), used);
+  });
 
-    test('Files 3: a mismatch or unsupported type: 403 `Invalid file type`, and nothing is left', async (t) => {
-      const [used, stored] = [await usage(files), await onDisk(service())];
-      for (const [sample, name] of refused)
-        await t.test(`${sample} as ${name}`, async () => {
-          for (const type of [...said, 'image/jpeg'])
-            for (const as of ['anonymous', 'master'] as const) {
-              const { status, body, text } = await upload(service(), name, samples[sample], { type, as });
-              assert.deepEqual([status, body], [403, { error: 'Invalid file type' }], `${type}: ${text}`);
-            }
-        });
-      assert.deepEqual(await onDisk(service()), stored);
-      assert.deepEqual(await usage(files), used);
-    });
+  test('decisions: text without a known extension is what the client says, where that is text', async () => {
+    const typeOf = async (type: string, name = 'noextension') => {
+      const { url } = await files.upload(name, samples.text, { type });
+      return (await assertServed(url, samples.text)).headers['content-type'] ?? '';
+    };
+    assert.match(await typeOf('text/csv'), /^text\/csv\b/);
+    assert.match(await typeOf('text/csv', 'a.unknownext'), /^text\/csv\b/);
+    assert.match(await typeOf('image/png'), /^text\/plain\b/);
+    assert.match(await typeOf('text/csv', 'a.txt'), /^text\/plain\b/);
+  });
 
-    test('decisions: text without a known extension is what the client says, where that is text', async () => {
-      const typeOf = async (type: string, name = 'noextension') => {
-        const { url } = await files.upload(name, samples.text, { type });
-        return (await assertServed(url, samples.text)).headers['content-type'] ?? '';
-      };
-      assert.match(await typeOf('text/csv'), /^text\/csv\b/);
-      assert.match(await typeOf('text/csv', 'a.unknownext'), /^text\/csv\b/);
-      assert.match(await typeOf('image/png'), /^text\/plain\b/);
-      assert.match(await typeOf('text/csv', 'a.txt'), /^text\/plain\b/);
-    });
-
-    test('Files 3: one byte of text, and text that is as long as a file may be', async () => {
-      await files.upload('a.txt', 'x');
-      await files.upload('noextension', '\n');
-      const bytes = Buffer.alloc(33_554_432, 'שלום ');
-      const { url } = await files.upload('a.txt', bytes);
-      await assertServed(url, bytes);
-    });
-  },
-  [
-    ['sqlite', 'disk'],
-    ['sqlite', 's3'],
-  ],
-);
+  test('Files 3: one byte of text, and text that is as long as a file may be', async () => {
+    await files.upload('a.txt', 'x');
+    await files.upload('noextension', '\n');
+    const bytes = Buffer.alloc(33_554_432, 'שלום ');
+    const { url } = await files.upload('a.txt', bytes);
+    await assertServed(url, bytes);
+  });
+}, bothStores);

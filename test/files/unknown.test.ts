@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { type At, assertUnknownFile, deleteFile, fileObject, publicUrl, uploadFile } from '../support/files.ts';
 import { type Json, path, unique } from '../support/records.ts';
-import { addSystem, callSystem, type System } from '../systems/cli.ts';
+import { callSystem, type System } from '../systems/cli.ts';
+import { addSystem } from './operator.ts';
 import { samples } from './samples.ts';
 import { onEachEngine } from './stores.ts';
 
@@ -13,7 +14,7 @@ onEachEngine((files) => {
   const { service, call } = files;
   let other: System;
   before(async () => {
-    other = await addSystem(service(), '--name', 'Other');
+    other = await addSystem(service());
   });
   const otherAt = (): At => ({ ...service(), ...other });
 

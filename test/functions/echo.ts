@@ -1,10 +1,11 @@
 /** A service with one function of the operator, which answers what it was called with. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { type Asked, ask, type Got } from '../support/files.ts';
-import { type EngineName, type Service, startService } from '../support/service.ts';
+import type { EngineName, Service } from '../support/service.ts';
+import { sharedService } from '../support/shared.ts';
 
 const echo = `export default async ({ input, request, user }) => ({
   input, names: Object.keys(input), plain: ({}).polluted === undefined,
@@ -17,18 +18,15 @@ export interface WithEcho {
   call(fn: string, asked?: Asked, appId?: string): Promise<Got>;
 }
 
-/** Starts one service for the surrounding `describe`, whose function `echo` tells what it sees. */
+const directory = mkdtempSync(join(tmpdir(), 'rds-functions-'));
+writeFileSync(join(directory, 'echo.mjs'), echo);
+after(() => rmSync(directory, { recursive: true }));
+
+/** A service for the surrounding `describe`, whose function `echo` tells what it sees. */
 export function useEcho(engine: EngineName): WithEcho {
   let service: Service;
-  let directory: string;
   before(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'rds-functions-'));
-    await writeFile(join(directory, 'echo.mjs'), echo);
-    service = await startService({ engine, env: { FUNCTIONS_DIR: directory } });
-  });
-  after(async () => {
-    await service.stop();
-    await rm(directory, { recursive: true });
+    service = await sharedService(engine, { FUNCTIONS_DIR: directory });
   });
   return {
     service: () => service,

@@ -3,8 +3,8 @@
  * no other test uses, the flags in `Config`, and the errors, which carry `error` only.
  */
 import assert from 'node:assert/strict';
-import { describe } from 'node:test';
-import { assertClean, type Json, master, pointer, type Store, useStore } from '../support/records.ts';
+import { after, before, describe } from 'node:test';
+import { assertClean, type Json, master, pointer, type Store, useOwnStore, useStore } from '../support/records.ts';
 import { type Answer, engines } from '../support/service.ts';
 
 /** How a form is sent: a JSON body, a body of `application/x-www-form-urlencoded`, or a GET with a query. */
@@ -167,7 +167,41 @@ export function formsOf(store: Store): Forms {
   };
 }
 
-/** Describes a suite on each engine, each with a service of its own. */
+/** Describes a suite on each engine. It finds and leaves flags, and the fields and permissions of `Accounts`, as those of a new system. */
 export function onEachEngine(suite: (forms: Forms) => void): void {
-  for (const engine of engines) describe(engine, () => suite(formsOf(useStore(engine))));
+  for (const engine of engines)
+    describe(engine, () => {
+      const forms = formsOf(useStore(engine));
+      putBack(forms);
+      suite(forms);
+    });
+}
+
+/** The same with services of its own: for suites that drop or retype what others need. */
+export function onOwnEngines(suite: (forms: Forms) => void): void {
+  for (const engine of engines) describe(engine, () => suite(formsOf(useOwnStore(engine))));
+}
+
+/** Puts back what the suites around change: flags, and what they added to `Accounts`. */
+function putBack({ find, create, remove, addFields, call }: Forms): void {
+  const schema = async () => (await call('GET', '/platform/schemas/Accounts')).body;
+  let flagsThere: Json[] = [];
+  let accounts: Json;
+  before(async () => {
+    flagsThere = await find('Config', {});
+    accounts = await schema();
+  });
+  after(async () => {
+    const own = ({ objectId, Name, Value }: Json) => ({ objectId, Name, Value });
+    const isSame = (one: Json) => (other: Json) => JSON.stringify(own(one)) === JSON.stringify(own(other));
+    const now = await find('Config', {});
+    for (const row of now) if (!flagsThere.some(isSame(row))) await remove('Config', row.objectId);
+    for (const row of flagsThere) if (!now.some(isSame(row))) await create('Config', own(row));
+    const { fields, classLevelPermissions } = await schema();
+    const added = Object.keys(fields).filter((name) => !(name in accounts.fields));
+    await addFields('Accounts', Object.fromEntries(added.map((name) => [name, { __op: 'Delete' }])));
+    if (JSON.stringify(classLevelPermissions) === JSON.stringify(accounts.classLevelPermissions)) return;
+    const body = { classLevelPermissions: accounts.classLevelPermissions };
+    assert.equal((await call('PUT', '/platform/schemas/Accounts', { body })).status, 200);
+  });
 }

@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { type Asked, ask } from '../support/files.ts';
+import { useStore } from '../support/records.ts';
 import { type Service, startService } from '../support/service.ts';
 import { newName, password, signUp } from '../support/users.ts';
 
@@ -48,7 +49,7 @@ function assertTooMany(answer: { status: number; body: unknown; headers: object 
 }
 
 describe('no limit unless one is set', () => {
-  const service = useService({ TRUST_PROXY: 'on' });
+  const { service } = useStore('sqlite');
   test('calls and logins', async () => {
     for (let n = 0; n < 100; n++) {
       const { status, headers } = await call(service(), '192.0.2.1', 'none');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { before, describe, test } from 'node:test';
 import { assertRefused, type Json, mismatch, pointer } from '../support/records.ts';
-import { newPhone, onEachEngine } from './forms.ts';
+import { newPhone, onEachEngine, onOwnEngines } from './forms.ts';
 
 const gone = { __op: 'Delete' };
 
@@ -85,11 +85,6 @@ onEachEngine((forms) => {
 /** Changes of `Accounts`, one after the other on one system, and what a form stores after each. */
 const changes: [what: string, fields: Json, phone: (sent: string) => unknown][] = [
   [
-    'without `IsAccount`, `fromWeb2lead`, `LeadStatusId`',
-    { IsAccount: gone, fromWeb2lead: gone, LeadStatusId: gone },
-    (sent) => sent,
-  ],
-  [
     'with these retyped',
     { IsAccount: { type: 'String' }, fromWeb2lead: { type: 'Object' }, LeadStatusId: { type: 'Pointer', targetClass: 'Tags' } },
     (sent) => sent,
@@ -100,25 +95,44 @@ const changes: [what: string, fields: Json, phone: (sent: string) => unknown][] 
   ['with `PhoneNumber` a Number', { PhoneNumber: { type: 'Number' } }, Number],
 ];
 
-onEachEngine((forms) => {
+onOwnEngines((forms) => {
   describe('Conventions: a customised Accounts', () => {
     before(() => forms.openForms());
 
-    for (const [what, fields, stored] of changes)
-      test(what, async () => {
-        await forms.addFields('Accounts', fields);
-        const before = await forms.fields('Accounts');
-        for (let n = 0; n < 2; n++) {
-          const phone = newPhone();
-          const record = await forms.lead({ PhoneNumber: phone, Name: 'x', Email: '5', CompanyId: '6', LeadStatusId: '' });
-          assert.deepEqual([record.Name, record.PhoneNumber], ['x', stored(phone)]);
-          const { accountId, Id } = await forms.link({ table: 'Sales', phone, email: '5', idnum: '6', account_Name: 'y' });
-          assert.deepEqual((await forms.read('Sales', Id)).AccountId, pointer('Accounts', accountId));
-          // A phone that is no text may match or not; the contact is an account either way.
-          assert.ok(['x', 'y'].includes((await forms.read('Accounts', accountId)).Name));
-        }
-        assert.deepEqual(await forms.fields('Accounts'), before, 'no field is made');
-      });
+    async function formsFit(fields: Json, stored: (sent: string) => unknown): Promise<void> {
+      await forms.addFields('Accounts', fields);
+      const before = await forms.fields('Accounts');
+      for (let n = 0; n < 2; n++) {
+        const phone = newPhone();
+        const record = await forms.lead({ PhoneNumber: phone, Name: 'x', Email: '5', CompanyId: '6', LeadStatusId: '' });
+        assert.deepEqual([record.Name, record.PhoneNumber], ['x', stored(phone)]);
+        const { accountId, Id } = await forms.link({ table: 'Sales', phone, email: '5', idnum: '6', account_Name: 'y' });
+        assert.deepEqual((await forms.read('Sales', Id)).AccountId, pointer('Accounts', accountId));
+        // A phone that is no text may match or not; the contact is an account either way.
+        assert.ok(['x', 'y'].includes((await forms.read('Accounts', accountId)).Name));
+      }
+      assert.deepEqual(await forms.fields('Accounts'), before, 'no field is made');
+    }
+
+    const dropped = ['IsAccount', 'fromWeb2lead', 'LeadStatusId'];
+    test('without `IsAccount`, `fromWeb2lead`, `LeadStatusId`', async () => {
+      await formsFit(Object.fromEntries(dropped.map((name) => [name, gone])), (sent) => sent);
+      const before = await forms.fields('Accounts');
+      const PhoneNumber = newPhone();
+      for (const more of [{}, { LeadStatusId: 'abcdefghij', IsAccount: 'x', fromWeb2lead: 1 }]) {
+        const record = await forms.lead({ PhoneNumber, Name: 'x', ...more });
+        assert.deepEqual([record.Name, record.PhoneNumber], ['x', PhoneNumber]);
+        for (const name of dropped) assert.equal(name in record, false);
+      }
+      assert.deepEqual(await forms.fields('Accounts'), before);
+    });
+
+    test('with a status that is a text, and a flag that is a number: these are written where they fit', async () => {
+      await formsFit({ LeadStatusId: { type: 'String' }, fromWeb2lead: { type: 'Number' } }, (sent) => sent);
+      await forms.addFields('Accounts', { LeadStatusId: gone, fromWeb2lead: gone });
+    });
+
+    for (const [what, fields, stored] of changes) test(what, () => formsFit(fields, stored));
 
     test('with `PhoneNumber` a Boolean: a text is false, a number is 111', async () => {
       await forms.addFields('Accounts', { PhoneNumber: gone });

@@ -1,9 +1,10 @@
 /** The official client signs in by itself (RFC 9728, 8414, 7591, 7636, 8707), and finds its way when what it holds has ended. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { UnauthorizedError } from '@modelcontextprotocol/client';
 import { agentUser, askEndpoint, everything, type Client as Registered, resourceOf } from '../support/oauth.ts';
-import { anyEngine, type Service, startService } from '../support/service.ts';
+import { anyEngine, type Service } from '../support/service.ts';
+import { sharedService } from '../support/shared.ts';
 import { changeUser, clockAhead, denied, jumpClock, type User } from '../support/users.ts';
 import { allow, ask, type Era, eras, type Program, program, signInAt } from './official-client.ts';
 
@@ -20,10 +21,9 @@ for (const engine of anyEngine)
       let service: Service;
       let user: User;
       before(async () => {
-        service = await startService({ engine, env: clockAhead(0, JUMP) });
+        service = await sharedService(engine, clockAhead(0, JUMP));
         user = await agentUser(service);
       });
-      after(() => service.stop());
       const mcp = () => `/mcp/${service.appId}`;
       const oauth = () => `/oauth/${service.appId}`;
 

@@ -1,9 +1,10 @@
 /** The protocol's own client library signs in, and stays signed in, with nothing told but the address of the agent tools. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { auth, type OAuthClientProvider } from '@modelcontextprotocol/client';
 import { agentUser, Browser, claimsOf, credentials, everything, resourceOf, ticks, useToken } from '../support/oauth.ts';
-import { anyEngine, type Service, startService } from '../support/service.ts';
+import { anyEngine, type Service } from '../support/service.ts';
+import { sharedService } from '../support/shared.ts';
 import type { User } from '../support/users.ts';
 
 type Kept<K extends keyof OAuthClientProvider> = Awaited<ReturnType<Extract<OAuthClientProvider[K], (...args: any) => any>>>;
@@ -54,10 +55,9 @@ for (const engine of anyEngine)
     let service: Service;
     let user: User;
     before(async () => {
-      service = await startService({ engine });
+      service = await sharedService(engine);
       user = await agentUser(service);
     });
-    after(() => service.stop());
 
     test('from the address of the tools to a token, and to the next one', async () => {
       const program = new Program();

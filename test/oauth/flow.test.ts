@@ -1,6 +1,6 @@
 /** CONTRACT "Addresses": OAuth; the whole way from a client's registration to its tokens, through the pages that a user sees. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import {
   agentUser,
   authorize,
@@ -14,7 +14,8 @@ import {
   signInFor,
   useToken,
 } from '../support/oauth.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { engines, type Service } from '../support/service.ts';
+import { sharedService } from '../support/shared.ts';
 import type { User } from '../support/users.ts';
 
 for (const engine of engines)
@@ -22,10 +23,9 @@ for (const engine of engines)
     let service: Service;
     let user: User;
     before(async () => {
-      service = await startService({ engine });
+      service = await sharedService(engine);
       user = await agentUser(service);
     });
-    after(() => service.stop());
 
     test('a client comes to a token that says who, for what and where', async () => {
       const { tokens, answer, client } = await signInFor(service, user);

@@ -1,16 +1,32 @@
 /** How often an address may do what costs something: sign in (RATE_LIMIT_LOGIN), and register clients. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { agentUser, authorizeUrl, Browser, credentials, pkce, redirectUri, register, tryRegister } from '../support/oauth.ts';
-import { startService } from '../support/service.ts';
+import { after, before, describe, test } from 'node:test';
+import {
+  agentUser,
+  authorizeUrl,
+  Browser,
+  type Client,
+  credentials,
+  pkce,
+  redirectUri,
+  register,
+  tryRegister,
+} from '../support/oauth.ts';
+import { type Service, startService } from '../support/service.ts';
 import { login, password, wrong } from '../support/users.ts';
 
-test('attempts to sign in are limited as the login is, and apart from it', async () => {
-  const service = await startService({ env: { RATE_LIMIT_LOGIN: '2' } });
-  try {
+describe('limits', () => {
+  let service: Service;
+  let client: Client;
+  before(async () => {
+    service = await startService({ env: { RATE_LIMIT_LOGIN: '2' } });
+    client = await register(service);
+  });
+  after(() => service.stop());
+
+  test('attempts to sign in are limited as the login is, and apart from it', async () => {
     const user = await agentUser(service);
     const browser = new Browser(service);
-    const client = await register(service);
     const asking = { code_challenge: pkce().challenge, code_challenge_method: 'S256' };
     let page = await browser.get(authorizeUrl(service, client, asking));
     for (let n = 0; n < 2; n++) page = await browser.submit(page, credentials(user.username, wrong));
@@ -20,21 +36,15 @@ test('attempts to sign in are limited as the login is, and apart from it', async
     assert.match(page.headers.get('retry-after') ?? '', /^\d+$/);
     assert.match(page.text, /Too many attempts/);
     assert.equal((await login(service, { username: user.username, password })).status, 200);
-  } finally {
-    await service.stop();
-  }
-});
+  });
 
-test('registrations are limited', async () => {
-  const service = await startService();
-  try {
+  test('registrations are limited', async () => {
     const metadata = { redirect_uris: [redirectUri], token_endpoint_auth_method: 'none' };
-    const statuses = [];
-    for (let n = 0; n < 61; n++) statuses.push((await tryRegister(service, metadata)).status);
+    // That of the client.
+    const statuses = [201];
+    for (let n = 0; n < 60; n++) statuses.push((await tryRegister(service, metadata)).status);
     assert.deepEqual([statuses.filter((status) => status === 201).length, statuses.at(-1)], [60, 429]);
     const refused = await tryRegister(service, metadata);
     assert.deepEqual([refused.body.code, /^\d+$/.test(refused.headers.get('retry-after') ?? '')], [155, true]);
-  } finally {
-    await service.stop();
-  }
+  });
 });

@@ -1,6 +1,6 @@
 /** The pages of signing in and of consent: what they say, in which language, how they are guarded, and what comes of what users do. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import {
   agentUser,
   authorize,
@@ -16,7 +16,8 @@ import {
   type Shown,
   ticks,
 } from '../support/oauth.ts';
-import { anyEngine, type Service, startService } from '../support/service.ts';
+import { anyEngine, type Service } from '../support/service.ts';
+import { sharedService } from '../support/shared.ts';
 import {
   changeUser,
   failedLogins,
@@ -36,11 +37,10 @@ for (const engine of anyEngine)
     let user: User;
     let client: Client;
     before(async () => {
-      service = await startService({ engine });
+      service = await sharedService(engine);
       user = await agentUser(service);
       client = await register(service, { client_name: 'Weather <b>bot</b>' });
     });
-    after(() => service.stop());
 
     const begin = (browser: Browser, parameters: Record<string, string | undefined> = {}, who = client) =>
       browser.get(authorizeUrl(service, who, { code_challenge: pkce().challenge, code_challenge_method: 'S256', ...parameters }));

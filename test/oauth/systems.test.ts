@@ -1,6 +1,6 @@
 /** Each system is an issuer of its own, and goes on where it was after a restart, in as many processes as there are. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { dataForTest } from '../support/data.ts';
 import {
   agentUser,
@@ -15,9 +15,12 @@ import {
   useToken,
   type Where,
 } from '../support/oauth.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { anyEngine, engines, type Service, startService } from '../support/service.ts';
+import { sharedService } from '../support/shared.ts';
 import type { User } from '../support/users.ts';
 import { addSystem, callSystem, type System } from '../systems/cli.ts';
+
+const asking = () => ({ code_challenge: pkce().challenge, code_challenge_method: 'S256' });
 
 for (const engine of engines)
   describe(engine, () => {
@@ -26,13 +29,11 @@ for (const engine of engines)
     let other: Where;
     let user: User;
     before(async () => {
-      service = await startService({ engine });
+      service = await sharedService(engine);
       system = await addSystem(service, '--name', 'Second');
       other = { url: service.url, appId: system.appId };
       user = await agentUser(service);
     });
-    after(() => service.stop());
-    const asking = () => ({ code_challenge: pkce().challenge, code_challenge_method: 'S256' });
 
     test('a token of one system is unknown to another', async () => {
       const { tokens } = await signInFor(service, user);
@@ -107,31 +108,6 @@ for (const engine of engines)
         for (const one of services) await one.stop();
       });
 
-    test('behind https cookies are for https alone, below the path of the address', async () => {
-      const base = 'https://crm.test/data';
-      const own = await startService({ engine, env: { BASE_URL: base } });
-      const where: Where = { ...own, base };
-      const client = await register(where);
-      const answer = await fetch(authorizeUrl(where, client, asking()), { redirect: 'manual' });
-      const cookies = answer.headers.getSetCookie();
-      assert.ok(answer.headers.get('location')?.startsWith(`${base}/oauth/${own.appId}/interaction/`));
-      for (const cookie of cookies) {
-        assert.match(cookie, /; secure/i);
-        assert.match(cookie, new RegExp(`; path=/data/oauth/${own.appId}/`));
-      }
-      assert.ok(cookies.length > 0);
-      for (const path of [
-        `oauth-authorization-server/data/oauth/${own.appId}`,
-        `oauth-authorization-server/oauth/${own.appId}`,
-      ]) {
-        const { body } = await replyOf(await fetch(`${own.url}/.well-known/${path}`));
-        assert.equal(body.issuer, `${base}/oauth/${own.appId}`);
-      }
-      const resource = await replyOf(await fetch(`${own.url}/.well-known/oauth-protected-resource/data/mcp/${own.appId}`));
-      assert.equal(resource.body.resource, `${base}/mcp/${own.appId}`);
-      await own.stop();
-    });
-
     test('the table of what is kept exists for nobody', async () => {
       for (const path of ['/platform/classes/_OAuthItem', '/platform/schemas/_OAuthItem']) {
         for (const as of ['master', 'apiKey'] as const) {
@@ -151,4 +127,27 @@ for (const engine of engines)
       const { tokens } = await signInFor(other, here);
       assert.equal(await useToken(other, tokens.access_token), 'valid');
     });
+  });
+
+for (const engine of anyEngine)
+  test('behind https cookies are for https alone, below the path of the address', async () => {
+    const base = 'https://crm.test/data';
+    const own = await startService({ engine, env: { BASE_URL: base } });
+    const where: Where = { ...own, base };
+    const client = await register(where);
+    const answer = await fetch(authorizeUrl(where, client, asking()), { redirect: 'manual' });
+    const cookies = answer.headers.getSetCookie();
+    assert.ok(answer.headers.get('location')?.startsWith(`${base}/oauth/${own.appId}/interaction/`));
+    for (const cookie of cookies) {
+      assert.match(cookie, /; secure/i);
+      assert.match(cookie, new RegExp(`; path=/data/oauth/${own.appId}/`));
+    }
+    assert.ok(cookies.length > 0);
+    for (const path of [`oauth-authorization-server/data/oauth/${own.appId}`, `oauth-authorization-server/oauth/${own.appId}`]) {
+      const { body } = await replyOf(await fetch(`${own.url}/.well-known/${path}`));
+      assert.equal(body.issuer, `${base}/oauth/${own.appId}`);
+    }
+    const resource = await replyOf(await fetch(`${own.url}/.well-known/oauth-protected-resource/data/mcp/${own.appId}`));
+    assert.equal(resource.body.resource, `${base}/mcp/${own.appId}`);
+    await own.stop();
   });

@@ -1,12 +1,14 @@
 /** What becomes of tokens: rotation, replay, revocation (RFC 6749, 7009, 9700), and users who are no longer who they were. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import {
   agentUser,
   askEndpoint,
   askToken,
   authorize,
+  type Client,
   claimsOf,
+  type Flow,
   issuerOf,
   redeem,
   redirectUri,
@@ -16,7 +18,8 @@ import {
   signInFor,
   useToken,
 } from '../support/oauth.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { engines, type Service } from '../support/service.ts';
+import { sharedService } from '../support/shared.ts';
 import { changeUser, otherPassword, type User } from '../support/users.ts';
 
 const invalidGrant = [400, 'invalid_grant'];
@@ -25,15 +28,19 @@ for (const engine of engines)
   describe(engine, () => {
     let service: Service;
     let user: User;
+    // Registrations are limited, and each sign-in is a connection of its own.
+    let program: Client;
     before(async () => {
-      service = await startService({ engine });
+      service = await sharedService(engine);
       user = await agentUser(service);
+      program = await register(service);
     });
-    after(() => service.stop());
+    const signIn = (who = user, flow: Flow = {}) => signInFor(service, who, { client: program, ...flow });
+    const begin = (who = user) => authorize(service, who, { client: program });
     const outcome = ({ status, body }: { status: number; body: any }) => [status, body?.error];
 
     test('a refresh makes another pair, whose access token is good as the one before', async () => {
-      const { client, tokens } = await signInFor(service, user, { granted: ['mcp:view', 'mcp:create'] });
+      const { client, tokens } = await signIn(user, { granted: ['mcp:view', 'mcp:create'] });
       const next = await refresh(service, client, tokens.refresh_token);
       assert.equal(next.status, 200, next.text);
       assert.notEqual(next.body.refresh_token, tokens.refresh_token);
@@ -46,7 +53,7 @@ for (const engine of engines)
     });
 
     test('an old refresh token revokes all that came of its consent, access tokens too', async () => {
-      const { client, tokens } = await signInFor(service, user);
+      const { client, tokens } = await signIn();
       const next = await refresh(service, client, tokens.refresh_token);
       assert.deepEqual(outcome(await refresh(service, client, tokens.refresh_token)), invalidGrant);
       assert.deepEqual(outcome(await refresh(service, client, next.body.refresh_token)), invalidGrant);
@@ -54,7 +61,7 @@ for (const engine of engines)
     });
 
     test('of refreshes at a time one at the most is answered, and nothing is left of the consent', async () => {
-      const { client, tokens } = await signInFor(service, user);
+      const { client, tokens } = await signIn();
       const replies = await Promise.all(Array.from({ length: 4 }, () => refresh(service, client, tokens.refresh_token)));
       const good = replies.filter(({ status }) => status === 200);
       assert.ok(good.length <= 1, `${good.length}`);
@@ -67,7 +74,7 @@ for (const engine of engines)
     });
 
     test('a code is good once; its second use revokes what the first one got', async () => {
-      const authorized = await authorize(service, user);
+      const authorized = await begin();
       const first = await redeem(service, authorized);
       assert.equal(first.status, 200, first.text);
       assert.deepEqual(outcome(await redeem(service, authorized)), invalidGrant);
@@ -76,7 +83,7 @@ for (const engine of engines)
     });
 
     test('a code is good with its own verifier, redirect and client alone', async () => {
-      const authorized = await authorize(service, user);
+      const authorized = await begin();
       const fields = { grant_type: 'authorization_code', code: authorized.answer.get('code') ?? '', redirect_uri: redirectUri };
       const { client, verifier } = authorized;
       const ask = (more: object, who = client) => askToken(service, who, { ...fields, ...more });
@@ -89,7 +96,7 @@ for (const engine of engines)
     });
 
     test('another client has no use of a refresh token', async () => {
-      const { client, tokens } = await signInFor(service, user);
+      const { client, tokens } = await signIn();
       assert.deepEqual(outcome(await refresh(service, await register(service), tokens.refresh_token)), invalidGrant);
       assert.equal((await refresh(service, client, tokens.refresh_token)).status, 200);
     });
@@ -97,7 +104,7 @@ for (const engine of engines)
     for (const kind of ['refresh_token', 'access_token'] as const)
       for (const hint of [undefined, 'refresh_token', 'access_token'])
         test(`revocation of the ${kind}, said to be ${hint ?? 'nothing'}, ends the whole connection`, async () => {
-          const { client, tokens } = await signInFor(service, user);
+          const { client, tokens } = await signIn();
           const fields = { token: tokens[kind], ...(hint && { token_type_hint: hint }) };
           const reply = await askEndpoint(service, 'revoke', client, fields);
           assert.deepEqual([reply.status, reply.text], [200, '']);
@@ -107,7 +114,7 @@ for (const engine of engines)
         });
 
     test('a client revokes no tokens of another, and is told nothing of them', async () => {
-      const { client, tokens } = await signInFor(service, user);
+      const { client, tokens } = await signIn();
       const other = await register(service);
       for (const token of [tokens.refresh_token, tokens.access_token, 'no-token', 'a.b.c']) {
         const reply = await askEndpoint(service, 'revoke', other, { token });
@@ -120,7 +127,7 @@ for (const engine of engines)
     });
 
     test('what was never signed here, or was changed, is unknown', async () => {
-      const { tokens } = await signInFor(service, user);
+      const { tokens } = await signIn();
       const [head = '', body = '', signature = ''] = tokens.access_token.split('.');
       const claims = JSON.stringify({ ...claimsOf(tokens.access_token), sub: 'master' });
       const none = Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url');
@@ -137,7 +144,7 @@ for (const engine of engines)
         (who: User) => service.call('DELETE', `/platform/users/${who.id}`),
       ]) {
         const who = await agentUser(service);
-        const { client, tokens } = await signInFor(service, who);
+        const { client, tokens } = await signIn(who);
         await end(who);
         assert.deepEqual(outcome(await refresh(service, client, tokens.refresh_token)), invalidGrant);
         assert.notEqual(await useToken(service, tokens.access_token), 'valid');
@@ -146,8 +153,8 @@ for (const engine of engines)
 
     test('a new password ends the refresh tokens, and codes that are under way', async () => {
       const who = await agentUser(service);
-      const { client, tokens } = await signInFor(service, who);
-      const authorized = await authorize(service, who);
+      const { client, tokens } = await signIn(who);
+      const authorized = await begin(who);
       await changeUser(service, who, { password: otherPassword });
       assert.deepEqual(outcome(await refresh(service, client, tokens.refresh_token)), invalidGrant);
       assert.deepEqual(outcome(await redeem(service, authorized)), invalidGrant);

@@ -1,6 +1,6 @@
 /** SPEC "`_User`": password is write-only, never returned, not even with the master key; nor are tokens, nor what the service notes for itself. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import {
   assertRefused,
   type Caller,
@@ -12,7 +12,9 @@ import {
   strangers,
 } from '../support/permissions.ts';
 import { type Json, pointer } from '../support/records.ts';
-import { type Answer, type CallOptions, engines, type Service, startService } from '../support/service.ts';
+import { type Answer, type CallOptions, engines, type Service } from '../support/service.ts';
+import { sharedService } from '../support/shared.ts';
+import { putBackRules } from './rules.ts';
 
 const secretsOf: Record<string, string[]> = {
   _User: ['password', '_username_key', '_email_key', '_last_failed_login', '_reset_token', '_reset_expires_at'],
@@ -34,7 +36,11 @@ for (const engine of engines)
     const call = (method: string, path: string, options: CallOptions = {}) => (service as Service).call(method, path, options);
 
     before(async () => {
-      service = await startService({ engine });
+      service = await sharedService(engine);
+    });
+    putBackRules(() => service as Service, Object.keys(secretsOf));
+    before(async () => {
+      assert.ok(service);
       caller = await newCaller(service);
       await call('PUT', `/platform/users/${caller.id}`, { body: { email: 'person@example.com' } });
       for (const password of ['wrong', 'Wrong1Pass'])
@@ -60,9 +66,6 @@ for (const engine of engines)
         ['the user', caller.options],
         ['another user', (await newCaller(service)).options],
       ];
-    });
-    after(async () => {
-      await service?.stop();
     });
 
     /** Runs a check as every kind of caller. */

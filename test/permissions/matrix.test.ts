@@ -3,8 +3,9 @@
  * by test/support/permissions.ts, from SPEC "Authentication" and docs/decisions.md "Permissions".
  */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { engines, startService } from '../support/service.ts';
+import { before, describe, test } from 'node:test';
+import { engines } from '../support/service.ts';
+import { sharedService } from '../support/shared.ts';
 import { readMany, readOne, readThrough } from './reads.ts';
 import type { Seat } from './seat.ts';
 import { callerNames, makeWorld, settings, type MatrixTable as Table, type World } from './world.ts';
@@ -16,11 +17,7 @@ for (const engine of engines)
   describe(engine, () => {
     let world: World | undefined;
     before(async () => {
-      const service = await startService({ engine });
-      world = await makeWorld(service);
-    });
-    after(async () => {
-      await world?.service.stop();
+      world = await makeWorld(await sharedService(engine));
     });
 
     for (const setting of Object.keys(settings))

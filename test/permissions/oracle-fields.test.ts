@@ -1,6 +1,6 @@
 /** `protectedFields`: what a hidden field holds has no part in any answer, and it cannot be named; where it is shown, and where not. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import {
   assertDone,
   assertRefused,
@@ -13,8 +13,10 @@ import {
   setRules,
 } from '../support/permissions.ts';
 import { type Json, pointer } from '../support/records.ts';
-import { type CallOptions, engines, type Service, startService } from '../support/service.ts';
+import { type CallOptions, engines, type Service } from '../support/service.ts';
+import { sharedService } from '../support/shared.ts';
 import { type Asked, aggregate, elsewhere, inTable, naming, openQuestions, path, R, T } from './naming.ts';
+import { putBackRules } from './rules.ts';
 import { batch, createAll } from './world.ts';
 
 const hidden = ['pay', 'note', 'more', 'list', 'boss', 'rel', 'paid', 'since'];
@@ -52,7 +54,7 @@ for (const engine of engines)
     const all = [...hidden].sort();
 
     before(async () => {
-      service = await startService({ engine });
+      service = await sharedService(engine);
       caller = await newCaller(service);
       const other = await newCaller(service);
       await makeTable(service, T, fields, open);
@@ -75,9 +77,7 @@ for (const engine of engines)
         about.map((to) => ({ about: to, many: about, text: to.objectId })),
       );
     });
-    after(async () => {
-      await service?.stop();
-    });
+    putBackRules(() => service as Service, ['_User']);
 
     test('what hidden fields hold changes no answer', async () => {
       await rules({ '*': hidden });

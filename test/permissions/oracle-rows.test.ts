@@ -3,10 +3,11 @@
  * with the same bytes. docs/decisions.md "Permissions"; SPEC "Aggregation"; CONTRACT "Records": ACL.
  */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { type Caller, forAll, makeTable, newCaller, type Rules } from '../support/permissions.ts';
 import { type Json, pointer } from '../support/records.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { engines, type Service } from '../support/service.ts';
+import { sharedService } from '../support/shared.ts';
 import { makeRole } from '../support/users.ts';
 import { hiddenIn, type Question, questionsOf, visibleIn } from './questions.ts';
 import { createAll } from './world.ts';
@@ -14,13 +15,13 @@ import { createAll } from './world.ts';
 /** How records are hidden: the table's permissions, what visible records have, and what hidden ones have. */
 const ways: Record<string, (caller: Caller, other: Caller) => { rules: Rules; seen: Json; unseen: Json }> = {
   'an ACL': (_caller, other) => ({
-    rules: forAll({ 'role:Staff': true }),
+    rules: forAll({ 'role:Readers': true }),
     seen: {},
     unseen: { ACL: { [other.id]: { read: true, write: true } } },
   }),
   'an ACL that names the caller without rights': (caller) => ({
     rules: forAll({ requiresAuthentication: true }),
-    seen: { ACL: { 'role:Staff': { read: true } } },
+    seen: { ACL: { 'role:Readers': { read: true } } },
     unseen: { ACL: { [caller.id]: {} } },
   }),
   pointerFields: (caller, other) => ({
@@ -41,13 +42,10 @@ for (const engine of engines)
     let caller: Caller;
     let other: Caller;
     before(async () => {
-      service = await startService({ engine });
-      caller = await newCaller(service, ['Staff']);
+      service = await sharedService(engine);
+      caller = await newCaller(service, ['Readers']);
       other = await newCaller(service);
-      await makeRole(service, 'Staff', [caller.id]);
-    });
-    after(async () => {
-      await service?.stop();
+      await makeRole(service, 'Readers', [caller.id]);
     });
 
     for (const [at, [way, by]] of Object.entries(ways).entries())

@@ -1,8 +1,9 @@
 /** docs/decisions.md "Permissions": the answer of an update is read like anything else. SPEC "Field operators on update". */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { type Caller, makeTable, newCaller, type Rules } from '../support/permissions.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { engines, type Service } from '../support/service.ts';
+import { sharedService } from '../support/shared.ts';
 
 const everybody = { requiresAuthentication: true } as const;
 const operators = { n: { __op: 'Increment', amount: 1 }, list: { __op: 'AddUnique', objects: [] } };
@@ -12,10 +13,9 @@ for (const engine of engines)
     let service: Service;
     let caller: Caller;
     before(async () => {
-      service = await startService({ engine });
+      service = await sharedService(engine);
       caller = await newCaller(service);
     });
-    after(() => service.stop());
 
     const answerTo = async (name: string, rules: Rules, ACL: object = {}) => {
       await makeTable(service, name, { n: 'Number', list: 'Array' }, rules);

@@ -1,9 +1,10 @@
 /** Property: a query answers what the oracle answers, for random tables, records and queries (CONTRACT, Records). */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { type Json, type Query, type Row, runQuery } from '../support/oracle.ts';
-import { type Answer, engines, type Service, startService } from '../support/service.ts';
+import { type Answer, engines, type Service } from '../support/service.ts';
+import { sharedService } from '../support/shared.ts';
 import { type Scenario, scenario, TARGET } from './arbitraries.ts';
 import { settings } from './settings.ts';
 
@@ -14,9 +15,8 @@ for (const engine of engines)
     let service: Service;
     let tables = 0;
     before(async () => {
-      service = await startService({ engine });
+      service = await sharedService(engine);
     });
-    after(() => service.stop());
 
     test('Records/Query: every answer equals the oracle over the same records', { timeout: 240_000 }, async () => {
       const property = fc.asyncProperty(scenario(queriesPerTable), async (drawn) => {

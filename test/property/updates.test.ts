@@ -1,9 +1,10 @@
 /** Property: a chain of updates leaves the record that a plain reading of the operators leaves (SPEC, Field operators). */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '../support/oracle.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { engines, type Service } from '../support/service.ts';
+import { sharedService } from '../support/shared.ts';
 import { settings } from './settings.ts';
 
 const fields = { n: 'Number', list: 'Array', text: 'String', flag: 'Boolean', obj: 'Object' };
@@ -47,12 +48,11 @@ for (const engine of engines)
   describe(`update property (${engine})`, () => {
     let service: Service;
     before(async () => {
-      service = await startService({ engine });
+      service = await sharedService(engine);
       const typed = Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, { type }]));
       const made = await service.call('POST', '/platform/schemas/Updates', { body: { className: 'Updates', fields: typed } });
       assert.equal(made.status, 200, made.text);
     });
-    after(() => service.stop());
 
     test('Field operators on update: a chain of updates, each answer and the record at the end', {
       timeout: 120_000,

@@ -1,23 +1,20 @@
 /** What the query, batch, aggregation and schema suites share: table names, seeding, tables of scenarios. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
-import { type Answer, type EngineName, engines, type Service, type StartOptions, startService } from './service.ts';
+import { before, describe, test } from 'node:test';
+import { type Answer, type EngineName, engines, type Service } from './service.ts';
+import { sharedService } from './shared.ts';
 
 export type Get = () => Service;
 export type Row = Record<string, unknown>;
 
-/** Runs the body once for each engine, inside a describe of its own with one service from before() to after(). */
+/** Runs the body once for each engine, inside a describe of its own, on the service that the suites of this process share. */
 export function onEachEngine(body: (get: Get, engine: EngineName) => void, env: Record<string, string> = {}): void {
   for (const engine of engines)
     describe(engine, () => {
       let service: Service | undefined;
-      const options: StartOptions = { engine, env };
       before(async () => {
-        service = await startService(options);
-      });
-      after(async () => {
-        await service?.stop();
+        service = await sharedService(engine, env);
       });
       body(() => {
         assert.ok(service, 'the service did not start');

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
 import { after, before } from 'node:test';
 import { type Answer, type CallOptions, type EngineName, type Service, startService } from './service.ts';
+import { sharedService } from './shared.ts';
 
 /** Records are asserted on, field by field. */
 export type Json = any;
@@ -88,8 +89,20 @@ const wide = (fields: Record<string, FieldType | string>) =>
     }),
   );
 
-/** Starts one service for the surrounding `describe` and stops it after its last test. */
+/** The service that the suites of this process share, from the surrounding `describe` on. */
 export function useStore(engine: EngineName): Store {
+  let running: Service | undefined;
+  before(async () => {
+    running = await sharedService(engine);
+  });
+  return storeOf(() => {
+    assert.ok(running, 'the service runs');
+    return running;
+  });
+}
+
+/** A service of the surrounding `describe` alone, stopped after its last test: for what others would see, or would disturb. */
+export function useOwnStore(engine: EngineName): Store {
   let running: Service | undefined;
   before(async () => {
     running = await startService({ engine });

@@ -12,7 +12,7 @@ import { runToEnd, startBare } from '../edge/process.ts';
 import { dataForTest } from '../support/data.ts';
 import { onEachEngine, pointer } from '../support/query.ts';
 import type { Json } from '../support/records.ts';
-import { engines, type Service } from '../support/service.ts';
+import { anyEngine, engines, type Service } from '../support/service.ts';
 import { afterCommand } from '../support/soon.ts';
 import { addSystem, callSystem, command, printed, succeed } from './cli.ts';
 
@@ -35,7 +35,7 @@ async function rolesOf(service: Service, userId: string): Promise<string[]> {
 const logIn = (service: Service, username: string, password: string) =>
   service.call('POST', '/platform/login', { as: 'anonymous', body: { username, password } });
 
-onEachEngine((get) => {
+onEachEngine((get, engine) => {
   test('user add: makes a user with his roles, and prints a generated password once', async () => {
     const args = ['--username', 'dana@crm.example', '--name', 'Dana Levi'];
     const output = await succeed(get(), 'user', 'add', '--system', get().appId, ...args, '--role', 'Sales', '--role', 'Service');
@@ -52,8 +52,8 @@ onEachEngine((get) => {
     const { body } = await logIn(get(), 'avi', 'Given1Pass');
     assert.deepEqual(await rolesOf(get(), body.objectId), []);
   });
-  for (const [why, args, line] of [
-    ['a name that is taken, in any case', ['--username', 'AVI'], /Account already exists for this username\.$/],
+  for (const [why, args, line, on = anyEngine] of [
+    ['a name that is taken, in any case', ['--username', 'AVI'], /Account already exists for this username\.$/, engines],
     [
       'a weak password',
       ['--username', 'noa', '--password', 'weak'],
@@ -61,16 +61,22 @@ onEachEngine((get) => {
     ],
     ['an address that is none', ['--username', 'noa', '--email', 'noa'], /Email address format is invalid\.$/],
     ['an empty name', ['--username', ' '], /bad or missing username$/],
-    ['a role that is missing', ['--username', 'noa', '--role', 'Sales', '--role', 'No\nSuch'], /there is no role "No\?Such"$/],
+    [
+      'a role that is missing',
+      ['--username', 'noa', '--role', 'Sales', '--role', 'No\nSuch'],
+      /there is no role "No\?Such"$/,
+      engines,
+    ],
   ] as const)
-    test(`user add: ${why} is refused in one line, and nothing is made`, async () => {
-      const { code, stdout, stderr } = await command(get(), 'user', 'add', '--system', get().appId, ...args);
-      assert.equal(code, 1);
-      assert.equal(stdout, '');
-      assert.equal(lines(stderr).length, 1, stderr);
-      assert.match(stderr.trim(), line);
-      assert.deepEqual(await usersNamed(get(), 'noa'), []);
-    });
+    if (on.includes(engine))
+      test(`user add: ${why} is refused in one line, and nothing is made`, async () => {
+        const { code, stdout, stderr } = await command(get(), 'user', 'add', '--system', get().appId, ...args);
+        assert.equal(code, 1);
+        assert.equal(stdout, '');
+        assert.equal(lines(stderr).length, 1, stderr);
+        assert.match(stderr.trim(), line);
+        assert.deepEqual(await usersNamed(get(), 'noa'), []);
+      });
   test('user add: a system that is missing is refused', async () => {
     const { code, stderr } = await command(get(), 'user', 'add', '--system', 'none', '--username', 'noa');
     assert.equal(code, 1);
@@ -187,7 +193,7 @@ for (const engine of engines)
       await service.stop();
     });
 
-    for (const password of ['Short1A', 'NoDigitsHere'])
+    for (const password of anyEngine.includes(engine) ? ['Short1A', 'NoDigitsHere'] : ['Short1A'])
       test(`ADMIN_PASSWORD that the policy refuses stops it, and makes nothing: ${password}`, async () => {
         const { dataDir: cwd, settings } = await dataForTest(engine, false);
         const env = { HOST: '127.0.0.1', PORT: '0', ...settings };

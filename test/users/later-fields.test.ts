@@ -1,7 +1,7 @@
 /** SPEC "`_User`": fields that are created on first write get the types of its table, whatever comes first. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { assertRefused, type Json, mismatch, pointer, useStore } from '../support/records.ts';
+import { assertRefused, type Json, mismatch, pointer, useOwnStore } from '../support/records.ts';
 import { engines } from '../support/service.ts';
 import { changeUser, isAlive, login, newName, notActive, password, signUp, updateUser } from '../support/users.ts';
 
@@ -26,7 +26,7 @@ const wrong: [string, Json, string][] = [
 
 for (const engine of engines)
   describe(engine, () => {
-    const store = useStore(engine);
+    const store = useOwnStore(engine);
 
     for (const [key, value, got] of wrong)
       test(`\`_User\`: ${key} cannot begin as ${JSON.stringify(value)}`, async () => {

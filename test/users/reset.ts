@@ -20,20 +20,20 @@ export const startMailing = (sink: Smtp, options: StartOptions = {}): Promise<Se
 
 /** Starts a sink and a service that mails to it for the surrounding `describe`, and stops them after its last test. */
 export function useMailing(started: (running: { sink: Smtp; service: Service }) => void, options: StartOptions = {}): Resets {
-  let sink: Smtp;
-  let service: Service;
+  let sink: Smtp | undefined;
+  let service: Service | undefined;
   before(async () => {
     sink = await startSmtp();
     service = await startMailing(sink, options);
     started({ sink, service });
   });
   after(async () => {
-    await service.stop();
-    await sink.close();
+    await service?.stop();
+    await sink?.close();
   });
   return resetsOf(
-    () => service,
-    () => sink,
+    () => service as Service,
+    () => sink as Smtp,
   );
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { assertRefused, date, type Json, pointer, useStore } from '../support/records.ts';
+import { assertRefused, date, type Json, pointer, useOwnStore } from '../support/records.ts';
 import { type CallOptions, engines, type Service, startService } from '../support/service.ts';
 import {
   badSession,
@@ -21,7 +21,7 @@ const DAY = 86_400_000;
 
 for (const engine of engines) {
   describe(engine, () => {
-    const store = useStore(engine);
+    const store = useOwnStore(engine);
     const sessions = (method: string, id: string, options: CallOptions) =>
       store.call(method, `/platform/sessions${id && `/${id}`}`, options);
     const only = async (user: User): Promise<Json> => {

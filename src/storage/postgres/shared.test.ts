@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after } from 'node:test';
+import { after, describe } from 'node:test';
 import { addressesOf } from '../sql/testing/addresses.ts';
 import { testEvery } from '../sql/testing/every-cases.ts';
 import { testFiles } from '../sql/testing/file-cases.ts';
@@ -17,13 +17,16 @@ const engine = await PostgresEngine.connect(database.url, {
   addressesOf,
 });
 const store = await engine.open('app');
-after(async () => {
-  await store.close();
-  await engine.close();
-  await database.drop();
+// All are defined before the first one runs: else the store is closed once those defined so far have run.
+describe('the port: PostgreSQL', async () => {
+  after(async () => {
+    await store.close();
+    await engine.close();
+    await database.drop();
+  });
+  await testFiles(store);
+  await testMissing(store);
+  await testNotes(store);
+  await testPictures(store);
+  await testEvery(store);
 });
-await testFiles(store);
-await testMissing(store);
-await testNotes(store);
-await testPictures(store);
-await testEvery(store);

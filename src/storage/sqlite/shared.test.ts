@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after } from 'node:test';
+import { after, describe } from 'node:test';
 import { addressesOf } from '../sql/testing/addresses.ts';
 import { testEvery } from '../sql/testing/every-cases.ts';
 import { testFiles } from '../sql/testing/file-cases.ts';
@@ -14,13 +14,16 @@ import { SqliteEngine } from './engine.ts';
 const directory = mkdtempSync(join(tmpdir(), 'rds-shared-'));
 const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
 const store = await engine.open('app');
-after(async () => {
-  await store.close();
-  await engine.close();
-  rmSync(directory, { recursive: true });
+// All are defined before the first one runs: else the store is closed once those defined so far have run.
+describe('the port: the embedded engine', async () => {
+  after(async () => {
+    await store.close();
+    await engine.close();
+    rmSync(directory, { recursive: true });
+  });
+  await testFiles(store);
+  await testMissing(store);
+  await testNotes(store);
+  await testPictures(store);
+  await testEvery(store);
 });
-await testFiles(store);
-await testMissing(store);
-await testNotes(store);
-await testPictures(store);
-await testEvery(store);

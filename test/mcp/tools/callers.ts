@@ -1,9 +1,11 @@
 /** Callers of agent tools: keys, and users who signed in. */
+import type { TestContext } from 'node:test';
 import { bearerHeaders, callTool, keyHeaders, masterHeaders, type ToolAnswer, useTool } from '../../support/mcp.ts';
 import { everything, type Permission, signInFor } from '../../support/oauth.ts';
 import type { Json, Store } from '../../support/records.ts';
 import { setRole, signUp, type User } from '../../support/users.ts';
 import { assertToolRefused } from './answers.ts';
+import { setFlag } from './restored.ts';
 
 export interface Tools {
   /** A call that must succeed; answers what its text holds. */
@@ -44,7 +46,5 @@ export async function byUser(
   return { ...user, ...toolsAs(store, () => bearerHeaders(tokens.access_token)) };
 }
 
-/** Opens advanced tools to users (docs/decisions.md "Agent tools"). */
-export async function openAdvanced(store: Store): Promise<void> {
-  await store.create('Config', { Name: 'McpAdvancedTools', Value: { McpAdvancedTools: true } });
-}
+/** Opens advanced tools to users until a test is over (docs/decisions.md "Agent tools"). */
+export const openAdvanced = (test: TestContext, store: Store): Promise<void> => setFlag(test, store, 'McpAdvancedTools', true);

@@ -10,12 +10,19 @@ export interface KeyTools extends Store, Pick<Tools, 'use' | 'refused'> {
   useAsMaster: Tools['use'];
 }
 
-/** Runs a suite on every engine. */
-export function onEachEngine(title: string, suite: (tools: KeyTools) => void): void {
-  for (const engine of engines)
-    describe(`${title} (${engine})`, () => {
-      const store = useStore(engine);
-      const { use, refused } = byKey(store);
-      suite({ ...store, use, refused, useAsMaster: byMaster(store).use });
-    });
-}
+type Suites = (title: string, suite: (tools: KeyTools) => void) => void;
+
+/** Runs suites on every engine, on services of this kind. */
+export const suitesOn =
+  (start: typeof useStore): Suites =>
+  (title, suite) => {
+    for (const engine of engines)
+      describe(`${title} (${engine})`, () => {
+        const store = start(engine);
+        const { use, refused } = byKey(store);
+        suite({ ...store, use, refused, useAsMaster: byMaster(store).use });
+      });
+  };
+
+/** Runs a suite on every engine, on the service that suites share. */
+export const onEachEngine = suitesOn(useStore);

@@ -1,10 +1,11 @@
 /** docs/decisions.md "Agent tools": times without a zone are of the system's time zone, and ranges end with their last day. */
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { date, type Json, pointer, useStore } from '../../support/records.ts';
 import { engines } from '../../support/service.ts';
 import { signUp } from '../../support/users.ts';
 import { byKey } from './callers.ts';
+import { useFlag } from './restored.ts';
 
 for (const engine of engines)
   describe(`local times on ${engine}`, () => {
@@ -14,9 +15,7 @@ for (const engine of engines)
     /** The day of now in the system's zone, which is three hours ahead of UTC all year. */
     const dayOf = (at: number): string => new Date(at + 3 * 3_600_000).toISOString().slice(0, 10);
 
-    before(async () => {
-      await store.create('Config', { Name: 'TimeZone', Value: { TimeZone: 'Europe/Istanbul' } });
-    });
+    useFlag(store, 'TimeZone', 'Europe/Istanbul');
 
     test('Create-Task and Schedule-Activity store and answer instants', async () => {
       const cases = [

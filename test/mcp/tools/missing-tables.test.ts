@@ -1,13 +1,13 @@
 /** Agent tools in a system that has taken tables of the template away: docs/decisions.md "Agent tools". */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { path, useStore } from '../../support/records.ts';
+import { path, useOwnStore } from '../../support/records.ts';
 import { engines } from '../../support/service.ts';
 import { byKey } from './callers.ts';
 
 for (const engine of engines)
   describe(`tables that are not there (${engine})`, () => {
-    const store = useStore(engine);
+    const store = useOwnStore(engine);
     const { use, refused } = byKey(store);
     const drop = async (table: string): Promise<void> => {
       const { results } = (await store.call('GET', path(table), { query: { keys: 'objectId', limit: 100 } })).body;

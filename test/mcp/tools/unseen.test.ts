@@ -83,7 +83,7 @@ onEachEngine('what a caller may not know', (tools) => {
     assert.deepEqual(all.results.map((one: Json) => one.table).sort(), [unknown, createOnly, partly, covered].sort());
   });
 
-  test('Get-Schema tells users nothing of what is hidden from them; keys are shown all', async () => {
+  test('Get-Schema tells users nothing of what is hidden from them; keys are shown all', async (t) => {
     const own = await table({ A: 'String', Hid: 'String', Boss: user });
     const rules = { 'role:Sales': ['Hid', 'Boss'], 'role:Admin': ['Hid', 'Boss'] };
     const update = { pointerFields: ['Boss'] };
@@ -91,7 +91,7 @@ onEachEngine('what a caller may not know', (tools) => {
     const indexes = { byA: { A: 1 }, byHid: { Hid: 1 } };
     const { status, text } = await tools.call('PUT', `/platform/schemas/${own}`, { body: { timeline, indexes } });
     assert.equal(status, 200, text);
-    await openAdvanced(tools);
+    await openAdvanced(t, tools);
     const people = [await seller(), await byUser(tools, ['Admin'])];
     const full = {
       ...closed,
@@ -122,12 +122,13 @@ onEachEngine('what a caller may not know', (tools) => {
     }
   });
 
-  test('SPEC "Schema record": triggers are shown as their own permissions say', async () => {
+  test('SPEC "Schema record": triggers are shown as their own permissions say', async (t) => {
     const own = await table({ A: 'String' });
     await permit(tools, own, { ...closed, find: { 'role:Admin': true } });
     const definition = { table: own, events: ['update'], actions: [], Active: false };
     const shown = await create('_Trigger', { ...definition, Name: 'one' });
     const hidden = await create('_Trigger', { ...definition, Name: 'two', ACL: { nobody: { read: true } } });
+    await openAdvanced(t, tools);
     const admin = await byUser(tools, ['Admin']);
     const idsOf = ({ triggers }: Json) => triggers.map(({ _id }: Json) => _id);
     assert.deepEqual(idsOf(await admin.use('Get-Schema', { className: own })), [shown]);

@@ -12,14 +12,14 @@ const nobody = { nobody: { read: true } };
 onEachEngine('criteria in previews', (tools) => {
   const { table, create, use } = tools;
 
-  test('sub-queries do not count records that the caller may not see', async () => {
+  test('sub-queries do not count records that the caller may not see', async (t) => {
     const members = await table({ Name: 'String', Members: { type: 'Relation', targetClass: 'Accounts' } });
     await permit(tools, members, { find: admin, get: admin });
     const own = await table({ Name: 'String', AccountId: { type: 'Pointer', targetClass: 'Accounts' } });
     await permit(tools, own, { find: admin, get: admin, update: admin });
     const hidden = await create('Accounts', { Name: 'Zsecret', ACL: nobody });
     const objectId = await create(own, { Name: 'Zsecret', AccountId: pointer('Accounts', hidden) });
-    await openAdvanced(tools);
+    await openAdvanced(t, tools);
     const person = await byUser(tools, ['Admin']);
     const meets = async (criteria: object, who: Pick<typeof tools, 'use'>) => {
       const { triggerId } = await use('Set-Trigger', { className: own, event: 'update', active: false, actions: [], criteria });
@@ -41,12 +41,13 @@ onEachEngine('criteria in previews', (tools) => {
     }
   });
 
-  test('criteria on what is hidden cannot be told: the field, or a table without permission', async () => {
+  test('criteria on what is hidden cannot be told: the field, or a table without permission', async (t) => {
     const closed = await table({ Name: 'String' });
     const secret = await create(closed, { Name: 'x' });
     const own = await table({ Hid: 'Number', Of: { type: 'Pointer', targetClass: closed } });
     await permit(tools, own, { find: admin, get: admin, protectedFields: { 'role:Admin': ['Hid'] } });
     const objectId = await create(own, { Hid: 9, Of: pointer(closed, secret) });
+    await openAdvanced(t, tools);
     const person = await byUser(tools, ['Admin']);
     const cases: [object, RegExp][] = [
       [{ Hid: { $gt: 3 } }, new RegExp(`not allowed to access Hid on class ${own}`)],

@@ -208,12 +208,12 @@ for (const engine of engines)
       assert.deepEqual([seen.wouldFire, seen.meetsCriteria], [false, false]);
     });
 
-    test('users: administrators with the switch, by the permissions of the tables', async () => {
+    test('users: administrators with the switch, by the permissions of the tables', async (t) => {
       const table = await tableWith(store);
       const args = { className: table, event: 'create', actions: [updates('self', { Note: 'x' })] };
       const admin = await byUser(store, ['Admin']);
       await admin.refused('Set-Trigger', args, 119, /^Permission denied for action update on class _Trigger/);
-      await openAdvanced(store);
+      await openAdvanced(t, store);
       // The table was made by REST: nobody may anything.
       await admin.refused('Set-Trigger', args, 119, new RegExp(`on class ${table}`));
       const open = { find: { '*': true }, get: { '*': true }, update: { '*': true }, create: { '*': true } };

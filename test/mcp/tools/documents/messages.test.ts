@@ -1,15 +1,18 @@
 /** Agent tools Get-Messages and Get-Campaign-Stats. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { date, type Json, pointer, useStore } from '../../../support/records.ts';
+import { date, type Json, pointer } from '../../../support/records.ts';
 import { engines } from '../../../support/service.ts';
 import { byKey, byUser } from '../callers.ts';
+import { replaceField } from '../restored.ts';
+import { useSecondStore } from '../second.ts';
+import { permit } from '../tables.ts';
 
 const day = (n: number): string => `2026-01-${String(n).padStart(2, '0')}T10:00:00.000Z`;
 
 for (const engine of engines)
   describe(`tools of messages on ${engine}`, () => {
-    const store = useStore(engine);
+    const store = useSecondStore(engine);
     const { use, refused } = byKey(store);
     let account: string;
     let conversation: string;
@@ -133,7 +136,7 @@ for (const engine of engines)
       await (await byUser(store, ['Sales'], ['mcp:create'])).refused('Get-Messages', {}, 119, /mcp:view is not given/);
     });
 
-    test('campaigns have counts, rates and top errors', async () => {
+    test('campaigns have counts, rates and top errors', async (t) => {
       const campaign = await store.create('Campaigns', { Name: 'Summer' });
       const other = await store.create('Campaigns', { Name: 'Winter' });
       const of = (id: string) => ({ CampaignId: pointer('Campaigns', id) });
@@ -179,21 +182,20 @@ for (const engine of engines)
       const sales = await byUser(store, ['Sales']);
       assert.equal((await sales.use('Get-Campaign-Stats', { campaignId: campaign })).results[0].sent, 8);
       const rules = (await store.call('GET', '/platform/schemas/Campaigns')).body.classLevelPermissions;
-      await store.call('PUT', '/platform/schemas/Campaigns', {
-        body: { classLevelPermissions: { ...rules, find: {}, get: {} } },
-      });
+      t.after(() => permit(store, 'Campaigns', rules));
+      await permit(store, 'Campaigns', { ...rules, find: {}, get: {} });
       const seen = await sales.use('Get-Campaign-Stats', { campaignId: campaign });
       assert.deepEqual([seen.results[0].campaign, seen.hidden], [{ objectId: campaign }, ['Campaigns']]);
       const nobody = await byUser(store, []);
       await nobody.refused('Get-Campaign-Stats', {}, 119, /^Permission denied for action find on class CampaignSentLog/);
     });
 
-    test('a system that has not the tables or fields says so', async () => {
-      await store.call('PUT', '/platform/schemas/SMS', { body: { fields: { AccountId: { __op: 'Delete' } } } });
+    test('a system that has not the tables or fields says so', async (t) => {
+      await replaceField(t, store, 'SMS', 'AccountId');
       const page = await use('Get-Messages', { accountId: account });
       assert.deepEqual(page.missing, ['SMS.AccountId']);
       assert.equal(page.results.length, 6);
-      await store.call('PUT', '/platform/schemas/CallRecords', { body: { fields: { AccountId: { __op: 'Delete' } } } });
+      await replaceField(t, store, 'CallRecords', 'AccountId');
       await refused('Get-Messages', { accountId: account, channel: 'call' }, 107, /CallRecords.AccountId/);
     });
   });

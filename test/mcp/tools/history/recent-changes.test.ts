@@ -95,7 +95,7 @@ for (const engine of engines)
       await nobody.refused('Get-Recent-Changes', { since }, 119, /^Permission denied for action find on class _Timeline/);
     });
 
-    test('the request log is for keys, whatever else somebody may', async () => {
+    test('the request log is for keys, whatever else somebody may', async (t) => {
       const table = await watched();
       await store.create(table, { Name: 'logged' });
       const log = async (more: object): Promise<Json[]> =>
@@ -110,7 +110,7 @@ for (const engine of engines)
       await tools.refused('Get-Request-Log', { statusCode: '200' }, 107);
       const { refused } = await byUser(store, ['Admin']);
       await refused('Get-Request-Log', {}, 119, /McpAdvancedTools/);
-      await openAdvanced(store);
+      await openAdvanced(t, store);
       await refused('Get-Request-Log', {}, 119, /^Permission denied for action find on class _RequestLog/);
     });
   });

@@ -4,8 +4,10 @@ import { before, test } from 'node:test';
 import { date, type Json, pointer } from '../../../support/records.ts';
 import { bytesOf, MOST_BYTES } from '../answers.ts';
 import { onEachEngine } from '../engines.ts';
+import { setFlag } from '../restored.ts';
 
-onEachEngine('Aggregate-Data', ({ use, refused, table, create, call }) => {
+onEachEngine('Aggregate-Data', (tools) => {
+  const { use, refused, table, create } = tools;
   let name: string;
   const owners: string[] = [];
   before(async () => {
@@ -92,13 +94,13 @@ onEachEngine('Aggregate-Data', ({ use, refused, table, create, call }) => {
     assert.deepEqual(await rows({ metrics, having: { sum: { $gt: 100 } } }), []);
   });
 
-  test('buckets of a day, week, month, quarter and year, in the system’s time zone', async () => {
+  test('buckets of a day, week, month, quarter and year, in the system’s time zone', async (t) => {
     const buckets = async (dateBucket: string) =>
       (await use('Aggregate-Data', { table: name, groupBy: ['when'], dateBucket, where: { when: { $exists: true } } })) as Json;
     const keys = ({ results }: Json) => results.map((row: Json) => `${row.when}: ${row.count}`);
     const utc = await buckets('month');
     assert.deepEqual([keys(utc), utc.timeZone], [['2026-01: 2', '2026-07: 2'], 'UTC']);
-    const flag = await create('Config', { Name: 'TimeZone', Value: { TimeZone: 'Asia/Jerusalem' } });
+    await setFlag(t, tools, 'TimeZone', 'Asia/Jerusalem');
     const expected: [string, string[]][] = [
       ['day', ['2026-01-31: 1', '2026-02-01: 1', '2026-07-31: 1', '2026-08-01: 1']],
       ['week', ['2026-01-25: 1', '2026-02-01: 1', '2026-07-26: 2']],
@@ -113,15 +115,13 @@ onEachEngine('Aggregate-Data', ({ use, refused, table, create, call }) => {
     const both = await rows({ groupBy: ['City', 'when'], dateBucket: 'year', order: '-City,when' });
     assert.deepEqual(both.at(0), { City: 'Haifa', when: '2026', count: 2 });
     assert.deepEqual(both.at(-1), { City: null, when: null, count: 1 });
-    const deleted = await call('DELETE', `/platform/classes/Config/${flag}`);
-    assert.equal(deleted.status, 200);
   });
 
-  test('buckets over a century and before 1970', async () => {
+  test('buckets over a century and before 1970', async (t) => {
     const old = await table({ when: 'Date' });
     for (const day of ['1899-12-31', '1969-12-28', '1969-12-31', '1970-01-01', '2099-12-31'])
       await create(old, { when: date(`${day}T12:00:00.000Z`) });
-    const flag = await create('Config', { Name: 'TimeZone', Value: { TimeZone: 'America/New_York' } });
+    await setFlag(t, tools, 'TimeZone', 'America/New_York');
     const keys = async (dateBucket: string) => {
       const { results } = await use('Aggregate-Data', { table: old, groupBy: ['when', 'createdAt'], dateBucket });
       return results.map((row: Json) => row.when);
@@ -129,7 +129,6 @@ onEachEngine('Aggregate-Data', ({ use, refused, table, create, call }) => {
     assert.deepEqual(await keys('day'), ['1899-12-31', '1969-12-28', '1969-12-31', '1970-01-01', '2099-12-31']);
     assert.deepEqual(await keys('week'), ['1899-12-31', '1969-12-28', '2099-12-27']);
     assert.deepEqual(await keys('quarter'), ['1899-Q4', '1969-Q4', '1970-Q1', '2099-Q4']);
-    await call('DELETE', `/platform/classes/Config/${flag}`);
   });
 
   test('limit: fewer groups, and that there are more', async () => {

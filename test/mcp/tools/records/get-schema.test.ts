@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../support/records.ts';
 import { bytesOf } from '../answers.ts';
-import { onEachEngine } from '../engines.ts';
+import { suitesOn } from '../engines.ts';
+import { useSecondStore } from '../second.ts';
 
 /** docs/decisions.md "Agent tools": Get-Schema alone may answer so much. */
 const MOST_OF_SCHEMAS = 121_000;
 
-onEachEngine('Get-Schema', ({ use, refused, call, table, create }) => {
+suitesOn(useSecondStore)('Get-Schema', ({ use, refused, call, table, create }) => {
   test('names only: every table but the blocked ones', async () => {
     const own = await table();
     const { results } = await use('Get-Schema', { tablesNameOnly: true });

@@ -5,6 +5,7 @@ import { date, type Json, pointer } from '../../../support/records.ts';
 import { bytesOf, MOST_BYTES } from '../answers.ts';
 import { byUser } from '../callers.ts';
 import { onEachEngine } from '../engines.ts';
+import { setFlag } from '../restored.ts';
 
 onEachEngine('where of tools', (tools) => {
   const { use, refused, table, create, call } = tools;
@@ -56,15 +57,14 @@ onEachEngine('where of tools', (tools) => {
     }
   });
 
-  test('SPEC "Query": the clocks of buckets are looked for by the same where', async () => {
-    const flag = await create('Config', { Name: 'TimeZone', Value: { TimeZone: 'Asia/Jerusalem' } });
+  test('SPEC "Query": the clocks of buckets are looked for by the same where', async (t) => {
+    await setFlag(t, tools, 'TimeZone', 'Asia/Jerusalem');
     const where = { when: { $gte: date('2026-01-03T00:00:00.000Z') } };
     const { results } = await use('Aggregate-Data', { table: name, groupBy: ['when'], dateBucket: 'day', where });
     assert.deepEqual(
       results.map((row: Json) => row.when),
       ['2026-01-03', '2026-01-04'],
     );
-    await call('DELETE', `/platform/classes/Config/${flag}`);
   });
 
   test('a report that is grouped counts by the meaning of where', async () => {

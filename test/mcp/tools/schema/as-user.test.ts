@@ -4,7 +4,8 @@ import { before, describe, test } from 'node:test';
 import { type Json, unique, useStore } from '../../../support/records.ts';
 import { engines } from '../../../support/service.ts';
 import { userPointer } from '../../../support/users.ts';
-import { byKey, byUser, openAdvanced, type Tools } from '../callers.ts';
+import { byKey, byUser, type Tools } from '../callers.ts';
+import { useFlag, useRestored } from '../restored.ts';
 import { home, mainMenu } from '../site/world.ts';
 
 for (const engine of engines)
@@ -13,8 +14,9 @@ for (const engine of engines)
     const { use: byKeyUse } = byKey(store);
     let admin: Tools & { id: string };
     let viewer: Tools;
+    useRestored(store, '_Dictionary', 'SitePages', 'SiteMenus');
+    useFlag(store, 'McpAdvancedTools', true);
     before(async () => {
-      await openAdvanced(store);
       admin = await byUser(store, ['Admin']);
       viewer = await byUser(store, [], ['mcp:view', 'mcp:edit-page-and-schema']);
     });

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { creates } from '../../../automation/effects.ts';
 import { type Json, pointer, unique, useStore } from '../../../support/records.ts';
 import { engines } from '../../../support/service.ts';
+import { makeRole } from '../../../support/users.ts';
 import { byKey } from '../callers.ts';
 
 for (const engine of engines)
@@ -58,10 +59,11 @@ for (const engine of engines)
       assert.match(made.warnings[0], /To points at Nowhere/);
     });
 
-    test('a role that the system lacks is in no permissions', async () => {
+    test('a role that the system lacks is in no permissions', async (t) => {
       const { results } = (await store.call('GET', '/platform/roles', { query: { where: { name: 'Finance' } } })).body;
-      const renamed = await store.call('DELETE', `/platform/roles/${results[0].objectId}`);
-      assert.equal(renamed.status, 200, renamed.text);
+      const deleted = await store.call('DELETE', `/platform/roles/${results[0].objectId}`);
+      assert.equal(deleted.status, 200, deleted.text);
+      t.after(() => makeRole(store, 'Finance', []));
       const className = unique('T');
       await use('Create-Table', { className });
       const { classLevelPermissions } = await schema(className);

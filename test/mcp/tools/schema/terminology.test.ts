@@ -4,11 +4,13 @@ import { describe, test } from 'node:test';
 import { type Json, unique, useStore } from '../../../support/records.ts';
 import { engines } from '../../../support/service.ts';
 import { byKey } from '../callers.ts';
+import { useRestored } from '../restored.ts';
 
 for (const engine of engines)
   describe(`terminology on ${engine}`, () => {
     const store = useStore(engine);
     const { use, refused } = byKey(store);
+    useRestored(store, '_Dictionary');
     const set = (terms: object) => use('Set-Terminology-Dictionary', { terms });
     const terms = async () => (await use('Get-Terminology-Dictionary')).terms;
     const rows = async (): Promise<Json[]> =>

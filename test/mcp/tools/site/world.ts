@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type Store, useStore } from '../../../support/records.ts';
 import type { EngineName } from '../../../support/service.ts';
 import { byKey, type Tools } from '../callers.ts';
+import { useRestored } from '../restored.ts';
 
 /** Of the template. */
 export const home = '65f1a0c3d2e4b5a697882001';
@@ -17,8 +18,10 @@ export interface SiteWorld extends Store, Omit<Tools, 'call'> {
   page(components: unknown, fields?: object): Promise<string>;
 }
 
+/** Sites, pages and menus are afterwards as they were. */
 export function useSite(engine: EngineName): SiteWorld {
   const store = useStore(engine);
+  useRestored(store, 'SitePages', 'SiteMenus', 'Sites');
   const { call: tool, ...tools } = byKey(store);
   return {
     ...store,

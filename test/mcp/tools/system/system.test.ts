@@ -1,13 +1,16 @@
 /** Agent tools Get-System-Info, Get-Config-Flags, Set-Config-Flag: SPEC "`Config`", "Limits". */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Json, unique, useStore } from '../../../support/records.ts';
+import { type Json, unique } from '../../../support/records.ts';
 import { engines } from '../../../support/service.ts';
 import { byKey, byUser, openAdvanced } from '../callers.ts';
+import { useRestored } from '../restored.ts';
+import { useSecondStore } from '../second.ts';
 
 for (const engine of engines)
   describe(`Get-System-Info, Get-Config-Flags, Set-Config-Flag on ${engine}`, () => {
-    const store = useStore(engine);
+    const store = useSecondStore(engine);
+    useRestored(store, 'Config');
     const tools = byKey(store);
     const rowsOf = async (name: string): Promise<Json[]> => (await store.all('Config')).filter(({ Name }) => Name === name);
 
@@ -104,12 +107,12 @@ for (const engine of engines)
       assert.equal(await store.snapshot('Config'), snapshot);
     });
 
-    test('who signed in', async () => {
+    test('who signed in', async (t) => {
       const seller = await byUser(store, ['Sales']);
       await seller.refused('Get-Config-Flags', {}, 119, /^Permission denied for action find on class Config .*role Admin/);
       const admin = await byUser(store, ['Admin']);
       await admin.refused('Set-Config-Flag', { name: 'McpAdvancedTools', value: { McpAdvancedTools: true } }, 119);
-      await openAdvanced(store);
+      await openAdvanced(t, store);
       const { objectId } = await admin.use('Set-Config-Flag', {
         name: 'AcceptWebToSaleLeads',
         value: { AcceptWebToSaleLeads: true },

@@ -2,14 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { masterHeaders, rpc, useTool } from '../../../support/mcp.ts';
-import { type Json, pointer, useStore } from '../../../support/records.ts';
+import { type Json, pointer } from '../../../support/records.ts';
 import { engines } from '../../../support/service.ts';
 import { newRole, setRole, signUp } from '../../../support/users.ts';
 import { byKey, byUser, openAdvanced } from '../callers.ts';
+import { useSecondStore } from '../second.ts';
 
 for (const engine of engines)
   describe(`Get-Roles, Set-User-Roles, Get-My-Access, Notify-User on ${engine}`, () => {
-    const store = useStore(engine);
+    const store = useSecondStore(engine);
     const tools = byKey(store);
     const rolesOf = async (userId: string): Promise<string[]> => {
       const { body } = await store.call('GET', '/platform/roles', { query: { where: { users: pointer('_User', userId) } } });
@@ -130,7 +131,7 @@ for (const engine of engines)
       await tools.use('Update-Record', { table: '_User', objectId: id, data: { active: false } });
     });
 
-    test('who the connection is, and what it may use', async () => {
+    test('who the connection is, and what it may use', async (t) => {
       const service = store.service();
       const { body } = await rpc(service, {}, 'tools/list');
       const all: string[] = body.result.tools.map(({ name }: Json) => name);
@@ -156,7 +157,7 @@ for (const engine of engines)
       assert.ok(
         (await admin.use('Get-My-Access')).refused['needs the row McpAdvancedTools of Config'].includes('Set-User-Roles'),
       );
-      await openAdvanced(store);
+      await openAdvanced(t, store);
       const open = await admin.use('Get-My-Access');
       assert.deepEqual([open.tools, open.advancedTools], [all, true]);
       await seller.refused('Set-User-Roles', { userId: seller.id, roles: ['Admin'] }, 119);

@@ -1,14 +1,15 @@
 /** SPEC "Authentication: Agent-tool layer": whom the tools act for, and what that lets him do; what the audit says of it. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { logOf } from '../audit/log.ts';
-import { rowOf, tracked } from '../audit/rows.ts';
-import { bearerHeaders, callTool, keyHeaders, masterHeaders, type ToolAnswer, useTool } from '../support/mcp.ts';
-import { type Permission, signInFor } from '../support/oauth.ts';
-import { type Json, master, pointer, storeOf, unique } from '../support/records.ts';
-import { anyEngine, type Service, startService } from '../support/service.ts';
-import { soon } from '../support/soon.ts';
-import { changeUser, guardedTable, relate, signUp, type User } from '../support/users.ts';
+import { before, describe, type TestContext, test } from 'node:test';
+import { logOf } from '../../audit/log.ts';
+import { rowOf, tracked } from '../../audit/rows.ts';
+import { bearerHeaders, callTool, keyHeaders, masterHeaders, type ToolAnswer, useTool } from '../../support/mcp.ts';
+import { type Permission, signInFor } from '../../support/oauth.ts';
+import { type Json, master, pointer, storeOf, unique } from '../../support/records.ts';
+import { anyEngine, type Service } from '../../support/service.ts';
+import { sharedService } from '../../support/shared.ts';
+import { soon } from '../../support/soon.ts';
+import { changeUser, guardedTable, relate, signUp, type User } from '../../support/users.ts';
 
 for (const engine of anyEngine)
   describe(`modes (${engine})`, () => {
@@ -16,13 +17,12 @@ for (const engine of anyEngine)
     /** Whose records every signed-in user may read and write. */
     let table: string;
     before(async () => {
-      service = await startService({ engine });
+      service = await sharedService(engine);
       table = await tracked(
         storeOf(() => service),
         { Name: { type: 'String' } },
       );
     });
-    after(() => service?.stop());
 
     const signedIn = async (
       permissions: readonly Permission[],
@@ -51,9 +51,11 @@ for (const engine of anyEngine)
       assert.equal(answer.headers.get('www-authenticate'), `Bearer error="invalid_token", resource_metadata="${metadata}"`);
     };
 
-    const setFlag = async (Name: string, value: boolean): Promise<string> => {
+    /** It is gone when the test is over. */
+    const setFlag = async (test: TestContext, Name: string, value: boolean): Promise<string> => {
       const { body, text } = await service.call('POST', '/platform/classes/Config', { body: { Name, Value: { [Name]: value } } });
       assert.ok(body?.objectId, text);
+      test.after(() => removeFlag(body.objectId));
       return body.objectId;
     };
     const removeFlag = (id: string) => service.call('DELETE', `/platform/classes/Config/${id}`);
@@ -92,7 +94,7 @@ for (const engine of anyEngine)
       isEnded(await read(reader));
     });
 
-    test('advanced tools take the permission, the role Admin and the switch of the system', async () => {
+    test('advanced tools take the permission, the role Admin and the switch of the system', async (t) => {
       const name = unique('Made');
       const make = (headers: Record<string, string>) => callTool(service, headers, 'Create-Table', { className: name });
       const [, viewer] = await signedIn(['mcp:view']);
@@ -101,7 +103,7 @@ for (const engine of anyEngine)
       isDenied(await make(editor), 'create', name, /the role Admin/);
       await setAdmin(user, true);
       isDenied(await make(editor), 'create', name, /McpAdvancedTools/);
-      const flag = await setFlag('McpAdvancedTools', true);
+      const flag = await setFlag(t, 'McpAdvancedTools', true);
       isDone(await make(editor));
       await removeFlag(flag);
       isDenied(await make(editor), 'create', name, /McpAdvancedTools/);
@@ -109,10 +111,10 @@ for (const engine of anyEngine)
       isDenied(await make(editor), 'create', name, /the role Admin/);
     });
 
-    test('a system may close sign-in; keys are not touched by it', async () => {
+    test('a system may close sign-in; keys are not touched by it', async (t) => {
       const [, headers] = await signedIn(['mcp:view']);
       isDone(await read(headers));
-      const flag = await setFlag('McpSignIn', false);
+      const flag = await setFlag(t, 'McpSignIn', false);
       isDenied(await read(headers), 'find', table, /McpSignIn/);
       isDone(await read(keyHeaders(service)));
       await removeFlag(flag);

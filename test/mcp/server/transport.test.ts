@@ -1,18 +1,19 @@
 /** SPEC "Agent-tool layer (MCP)", CONTRACT "Addresses": the addresses and the protocol, whatever the tools. */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { callTool, keyHeaders, masterHeaders, mcpAddress, message, post, rpc } from '../support/mcp.ts';
-import { type Service, startService } from '../support/service.ts';
+import { callTool, keyHeaders, masterHeaders, mcpAddress, message, post, rpc } from '../../support/mcp.ts';
+import type { Service } from '../../support/service.ts';
+import { sharedService } from '../../support/shared.ts';
 
 let service: Service;
 before(async () => {
-  service = await startService();
+  service = await sharedService('sqlite');
 });
-after(() => service?.stop());
 
-const getAccounts = { name: 'Get-Data', arguments: { table: 'Accounts' } };
+/** Finds nothing. */
+const getAccounts = { name: 'Get-Data', arguments: { table: 'Accounts', where: { Name: 'of no account' } } };
 
 test('each earlier revision is spoken, and the newest of them where another is asked for', async () => {
   const revisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];

@@ -1,17 +1,17 @@
 /** How large bodies for agent tools may be, and whose (docs/decisions.md "Agent tools"). */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { bearerHeaders, callTool, keyHeaders, mcpAddress, message, post } from '../support/mcp.ts';
-import { agentUser, type Permission, signInFor } from '../support/oauth.ts';
-import { type Service, startService } from '../support/service.ts';
+import { bearerHeaders, callTool, keyHeaders, mcpAddress, message, post } from '../../support/mcp.ts';
+import { agentUser, type Permission, signInFor } from '../../support/oauth.ts';
+import type { Service } from '../../support/service.ts';
+import { sharedService } from '../../support/shared.ts';
 
 let service: Service;
 before(async () => {
-  service = await startService();
+  service = await sharedService('sqlite');
 });
-after(() => service.stop());
 
 const long = message('ping', { text: 'x'.repeat(1_100_000) });
 

@@ -1,11 +1,12 @@
 /** SPEC "Limits": what agent tools answer at most, whoever asks. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { callTool, keyHeaders, masterHeaders, useTool } from '../support/mcp.ts';
-import { type Json, storeOf, unique } from '../support/records.ts';
-import { type EngineName, engines, type Service, startService } from '../support/service.ts';
-import { samples } from './samples/index.ts';
-import { makeWorld, type World } from './world.ts';
+import { before, describe, test } from 'node:test';
+import { callTool, keyHeaders, masterHeaders, useTool } from '../../support/mcp.ts';
+import { type Json, storeOf, unique } from '../../support/records.ts';
+import { type EngineName, engines, type Service } from '../../support/service.ts';
+import { sharedService } from '../../support/shared.ts';
+import { samples } from '../samples/index.ts';
+import { makeWorld, type World } from '../world.ts';
 
 /** The most that `limit` may be. */
 const mostRows: readonly (readonly [tool: string, most: number])[] = [
@@ -42,7 +43,7 @@ function suite(engine: EngineName): void {
   /** Of 2,005 records, numbered in `Number`, in the order of their creation. */
   let many: string;
   before(async () => {
-    service = await startService({ engine });
+    service = await sharedService(engine);
     world = await makeWorld(storeOf(() => service));
     many = unique('Many');
     for (let from = 0; from < 2_005; from += 1_000) {
@@ -51,7 +52,6 @@ function suite(engine: EngineName): void {
       assert.equal(made.failed, 0);
     }
   });
-  after(() => service?.stop());
 
   const use = (tool: string, args: Json) => useTool(service, keyHeaders(service), tool, args);
   const call = (tool: string, args: Json) => callTool(service, keyHeaders(service), tool, args);

@@ -8,10 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { mcpAddress } from '../support/mcp.ts';
-import { type Service, startService } from '../support/service.ts';
+import { mcpAddress } from '../../support/mcp.ts';
+import type { Service } from '../../support/service.ts';
+import { sharedService } from '../../support/shared.ts';
 
-const suite = fileURLToPath(new URL('../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url));
+const suite = fileURLToPath(new URL('../../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url));
 const baselineFile = new URL('conformance-baseline.yml', import.meta.url);
 
 interface Check {
@@ -28,7 +29,7 @@ let proxy: Server;
 let directory: string;
 
 before(async () => {
-  service = await startService();
+  service = await sharedService('sqlite');
   proxy = await keyProxy(service);
   directory = await mkdtemp(join(tmpdir(), 'rds-conformance-'));
 });
@@ -36,7 +37,6 @@ before(async () => {
 after(async () => {
   proxy?.close();
   proxy?.closeAllConnections();
-  await service?.stop();
   await rm(directory, { recursive: true, force: true });
 });
 

@@ -1,11 +1,12 @@
 /** What is closed to the agents of users stays closed whatever tool they take: basic tools reach every table. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { callTool, masterHeaders, useTool } from '../support/mcp.ts';
-import { type Json, pointer, storeOf } from '../support/records.ts';
-import { type EngineName, engines, type Service, startService } from '../support/service.ts';
-import { type Caller, people, signIn } from './samples/callers.ts';
-import { makeWorld, type World } from './world.ts';
+import { before, describe, test } from 'node:test';
+import { callTool, masterHeaders, useTool } from '../../support/mcp.ts';
+import { type Json, pointer, storeOf } from '../../support/records.ts';
+import { type EngineName, engines, type Service } from '../../support/service.ts';
+import { sharedService } from '../../support/shared.ts';
+import { type Caller, people, signIn } from '../samples/callers.ts';
+import { makeWorld, type World } from '../world.ts';
 
 for (const engine of engines) describe(`around the tools (${engine})`, () => suite(engine));
 
@@ -16,12 +17,11 @@ function suite(engine: EngineName): void {
   let admin: Caller;
   let sales: Caller;
   before(async () => {
-    service = await startService({ engine });
+    service = await sharedService(engine);
     world = await makeWorld(storeOf(() => service));
     admin = await signIn(service, world, people.admin);
     sales = await signIn(service, world, people.sales);
   });
-  after(() => service?.stop());
 
   const update = (table: string, objectId: string, data: Json) => ['Update-Record', { table, objectId, data }] as const;
   const create = (table: string, data: Json) => ['Create-Record', { table, data }] as const;

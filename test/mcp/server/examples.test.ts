@@ -1,14 +1,15 @@
 /** The worked example, as an integrator would run it (examples/agent/README.md). */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { mcpAddress } from '../support/mcp.ts';
-import { agentUser, everything, type Permission, signInFor } from '../support/oauth.ts';
-import { engines, type Service, startService } from '../support/service.ts';
-import { userPointer } from '../support/users.ts';
+import { mcpAddress } from '../../support/mcp.ts';
+import { agentUser, everything, type Permission, signInFor } from '../../support/oauth.ts';
+import { engines, type Service } from '../../support/service.ts';
+import { sharedService } from '../../support/shared.ts';
+import { userPointer } from '../../support/users.ts';
 
-const script = fileURLToPath(new URL('../../examples/agent/chores.ts', import.meta.url));
+const script = fileURLToPath(new URL('../../../examples/agent/chores.ts', import.meta.url));
 
 interface Ended {
   code: number;
@@ -38,9 +39,8 @@ for (const engine of engines)
   describe(engine, () => {
     let service: Service;
     before(async () => {
-      service = await startService({ engine });
+      service = await sharedService(engine);
     });
-    after(() => service.stop());
     const url = () => ['--url', mcpAddress(service)];
     const tokenOf = async (permissions: readonly Permission[]) => {
       const user = await agentUser(service, permissions);

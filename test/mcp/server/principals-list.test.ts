@@ -1,22 +1,22 @@
 /** SPEC "Agent-tool layer (MCP)": which tools are listed, with which arguments and annotations. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { encode } from 'gpt-tokenizer';
-import { rpc } from '../support/mcp.ts';
-import type { Json } from '../support/records.ts';
-import { type Service, startService } from '../support/service.ts';
-import { samples } from './samples/index.ts';
-import { type Effect, listed, namedBySpec } from './samples/listed.ts';
+import { rpc } from '../../support/mcp.ts';
+import type { Json } from '../../support/records.ts';
+import type { Service } from '../../support/service.ts';
+import { sharedService } from '../../support/shared.ts';
+import { samples } from '../samples/index.ts';
+import { type Effect, listed, namedBySpec } from '../samples/listed.ts';
 
 let service: Service;
 let tools: Json[];
 before(async () => {
-  service = await startService();
+  service = await sharedService('sqlite');
   tools = (await rpc(service, {}, 'tools/list')).body.result.tools;
 });
-after(() => service?.stop());
 
 const toolNamed = (name: string): Json => tools.find((tool) => tool.name === name) ?? assert.fail(`${name} is not listed`);
 

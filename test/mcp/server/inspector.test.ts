@@ -1,22 +1,22 @@
 /** The protocol's inspector, in its command line: what an operator tries a connection with. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { bearerHeaders, keyHeaders, mcpAddress, useTool } from '../support/mcp.ts';
-import { agentUser, signInFor } from '../support/oauth.ts';
-import { type Json, unique } from '../support/records.ts';
-import { type Service, startService } from '../support/service.ts';
+import { bearerHeaders, keyHeaders, mcpAddress, useTool } from '../../support/mcp.ts';
+import { agentUser, signInFor } from '../../support/oauth.ts';
+import { type Json, unique } from '../../support/records.ts';
+import type { Service } from '../../support/service.ts';
+import { sharedService } from '../../support/shared.ts';
 
 const inspector = fileURLToPath(
-  new URL('../../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js', import.meta.url),
+  new URL('../../../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js', import.meta.url),
 );
 
 let service: Service;
 before(async () => {
-  service = await startService();
+  service = await sharedService('sqlite');
 });
-after(() => service?.stop());
 
 interface Said {
   code: number;
