@@ -33,7 +33,16 @@ export async function deleteOld(store: Store, kept: KeptDays, now: number, isEno
   ] as const;
   for (const [className, days] of logs)
     if (days > 0) await deleteInBatches(store, className, () => oldest(store, className, now - days * DAY), isEnough);
-  await deleteInBatches(store, '_Session', () => expired(store, now), isEnough);
+  await deleteExpired(store, '_Session', now, isEnough);
+}
+
+/**
+ * Deletes records whose `expiresAt` is over, little by little.
+ * @param now milliseconds since 1970
+ * @param isEnough asked before each batch
+ */
+export function deleteExpired(store: Store, className: string, now: number, isEnough: () => boolean): Promise<void> {
+  return deleteInBatches(store, className, () => expired(store, className, now), isEnough);
 }
 
 /** Records to delete, and whether there may be more of them. */
@@ -74,14 +83,14 @@ async function oldest(store: Store, className: string, before: number): Promise<
   return { ids, more: ids.length > 0 && rows.length === BATCH };
 }
 
-/** Sessions that ended before. */
-async function expired(store: Store, before: number): Promise<Found> {
+/** Records that ended before. */
+async function expired(store: Store, className: string, before: number): Promise<Found> {
   const still = (table: TableSchema): Filter | null => {
     const field = table.fields.get('expiresAt');
     return field?.type === 'Date' ? { kind: 'compare', field, op: 'lt', value: before } : null;
   };
   const rows = await readRows<{ objectId: string }>(store, {
-    className: '_Session',
+    className,
     fields: ['objectId'],
     filter: still,
     orderBy: 'expiresAt',

@@ -11,7 +11,7 @@ import { requireFlag } from './flag.ts';
 import { isThere, isValidEmail, isValidPhone, setBoolean, textOf } from './input.ts';
 import { leadStatus } from './lead-statuses.ts';
 import { openTable } from './tables.ts';
-import { inContactTurn } from './turns.ts';
+import { inContactTurn, type Sought } from './turns.ts';
 
 /**
  * Creates a lead. SPEC "`getlead`", "States and transitions".
@@ -36,12 +36,6 @@ export const getlead: FormFunction = async (context, input) => {
   });
   return { result: { success: true, leadId: objectId } };
 };
-
-/** What accounts are looked for by, as sent. */
-interface Sought {
-  readonly phone: string | null;
-  readonly email: string | null;
-}
 
 /** Whether an account has the telephone number or the e-mail address. */
 async function isDuplicate(store: Store, { phone, email }: Sought): Promise<boolean> {

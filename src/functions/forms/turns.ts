@@ -2,20 +2,21 @@ import { phoneKey } from '../../kernel/phone-key.ts';
 import { TurnsOf } from '../../kernel/turns.ts';
 import type { Store } from '../../storage/port.ts';
 
+/** What accounts are looked for by, as sent; `null`: not by that. */
+export interface Sought {
+  readonly phone: string | null;
+  readonly email: string | null;
+}
+
 const turns = new TurnsOf();
 
 /**
  * Does work that looks for an account by these, and may make one, when no other form of this process does so: of two requests for one new
  * contact the second finds it.
- * @param by telephone number and e-mail address, as sent; `null`: not looked for
  */
-export function inContactTurn<T>(
-  store: Store,
-  by: { readonly phone: string | null; readonly email: string | null },
-  work: () => Promise<T>,
-): Promise<T> {
-  const key = by.phone === null ? null : phoneKey(by.phone);
+export function inContactTurn<T>(store: Store, { phone, email }: Sought, work: () => Promise<T>): Promise<T> {
+  const key = phone === null ? null : phoneKey(phone);
   // The number before the address, whatever the form: so nobody waits in a circle.
-  const withEmail = () => (by.email === null ? work() : turns.take(store, `email ${by.email}`, work));
+  const withEmail = () => (email === null ? work() : turns.take(store, `email ${email}`, work));
   return key === null ? withEmail() : turns.take(store, `phone ${key}`, withEmail);
 }

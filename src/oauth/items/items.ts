@@ -1,7 +1,7 @@
 import { fail, ServiceError } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Filter } from '../../query/filter.ts';
-import { type OwnQuery, readRow, readRows } from '../../records/index.ts';
+import { readRow, readRows } from '../../records/index.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
 import { assignmentsOf, columnsOf, type OwnValues } from '../../storage/columns.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
@@ -227,14 +227,3 @@ const isOver = ({ expiresAt }: Row): boolean => {
   const end = timeOf(expiresAt);
   return end !== null && end <= Date.now();
 };
-
-/** What `sweepItems` removes: items that ended before. */
-export const endedBefore = (time: number): Omit<OwnQuery, 'limit'> => ({
-  className: itemTable,
-  fields: ['objectId'],
-  filter(table) {
-    const field = table.fields.get('expiresAt');
-    return field?.type === 'Date' ? { kind: 'compare', field, op: 'lt', value: time } : null;
-  },
-  orderBy: 'expiresAt',
-});
