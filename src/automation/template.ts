@@ -23,6 +23,8 @@ export interface Filler {
   value(template: Template): Promise<JsonValue | undefined>;
   /** A text with values in it, absent ones as nothing. */
   text(template: string): Promise<string>;
+  /** The same before it is put together: texts of the template's own, and of each value its text, of an Array one for each element. */
+  pieces(template: string): Promise<(string | readonly string[])[]>;
   /** HTML with values in it, escaped but for those of `{{{Field}}}`. */
   html(template: string): Promise<string>;
 }
@@ -72,6 +74,19 @@ class RecordFiller implements Filler {
 
   text(template: string): Promise<string> {
     return this.#joined(template, (value) => value);
+  }
+
+  async pieces(template: string): Promise<(string | readonly string[])[]> {
+    const pieces: (string | readonly string[])[] = [];
+    for (const piece of piecesOf(template)) {
+      if (typeof piece === 'string') {
+        pieces.push(this.#counted(piece));
+        continue;
+      }
+      const { value } = await this.#values.at(piece.path);
+      pieces.push((Array.isArray(value) ? value : [value]).map((element) => this.#counted(valueText(element))));
+    }
+    return pieces;
   }
 
   html(template: string): Promise<string> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addressesOf } from './addresses.ts';
+import { addressesIn, addressesOf, type ListPiece } from './addresses.ts';
 
 const named = (name: string, address: string) => ({ name, address });
 const bare = (...addresses: string[]) => addresses.map((address) => named('', address));
@@ -38,6 +38,86 @@ for (const [list, wrong] of [
   [`${'x'.repeat(400)}@b.example`, `${'x'.repeat(100)}…`],
 ] as const)
   test(`none: ${JSON.stringify(list).slice(0, 60)}`, () => assert.deepEqual(addressesOf(list), { addresses: [], wrong }));
+
+const value = (...texts: string[]) => texts;
+for (const [what, pieces, addresses] of [
+  ['a value', [value(' a@b.example\n')], bare('a@b.example')],
+  [
+    'a value among others',
+    ['c@d.example; ', value('a@b.example'), ',e@f.example'],
+    bare('c@d.example', 'a@b.example', 'e@f.example'),
+  ],
+  ['an empty value', ['c@d.example, ', value(''), value()], bare('c@d.example')],
+  ['of two values one is empty', [value(''), value('a@b.example')], bare('a@b.example')],
+  ['an address for each element', [value('a@b.example', '', 'c@d.example')], bare('a@b.example', 'c@d.example')],
+  ['the same address twice', [value('a@b.example'), ',', value('A@b.example')], bare('a@b.example')],
+  ['a part of an address', [value('info'), '@b.example'], bare('info@b.example')],
+  ['a name of the list', ['"Sales, Inc" <', value('a@b.example'), '>'], [named('Sales, Inc', 'a@b.example')]],
+  ['a name that is a value', ['"', value('CEO, x'), '" <', value('a@b.example'), '>'], bare('a@b.example')],
+  ['a name that a value has a part in', ['Dana ', value('CEO" <e@vil.example>, "'), ' <a@b.example>'], bare('a@b.example')],
+  ['the address as its own name', ['"', value('a@b.example'), '" <', value('a@b.example'), '>'], bare('a@b.example')],
+] as const)
+  test(`filled: ${what}`, () => assert.deepEqual(addressesIn(pieces as readonly ListPiece[]), { addresses, wrong: null }));
+
+for (const text of [
+  'a@b.example, c@d.example',
+  'a@b.example;c@d.example',
+  'a@b.example c@d.example',
+  '"N" <a@b.example>',
+  'N <a@b.example>',
+  '<a@b.example>',
+  'a@b.example>, <c@d.example',
+  'a@b.example (x)',
+  'Team: a@b.example;',
+  'a@b.example\r\nBcc: c@d.example',
+  'dana',
+])
+  test(`filled: ${JSON.stringify(text)} is refused wherever it stands`, () => {
+    const wrong = text.replace(/\s+/g, ' ');
+    const of = (...pieces: ListPiece[]) => addressesIn(pieces);
+    assert.deepEqual(of(value(text)), { addresses: [], wrong });
+    assert.deepEqual(of('x@y.example, ', value(text)), { addresses: [], wrong });
+    assert.deepEqual(of(value('x@y.example', text)).addresses, []);
+    assert.deepEqual(of('<', value(text), '>').addresses, []);
+    assert.deepEqual(of(value(text), '@y.example').addresses.length, text === 'dana' ? 1 : 0);
+  });
+
+test('whatever values bring, entries are as many as the list has itself', () => {
+  const piece = fc.constantFrom(
+    'a@b.example',
+    'c',
+    ',',
+    ';',
+    ':',
+    '<',
+    '>',
+    '"',
+    "'",
+    '(',
+    ')',
+    '\\',
+    ' ',
+    '\n',
+    '@',
+    '＠',
+    '﹐',
+  );
+  const values = fc.array(piece, { maxLength: 8 }).map((texts) => texts.join(''));
+  fc.assert(
+    fc.property(values, values, (one, other) => {
+      const { addresses } = addressesIn(['"Own" <', value(one), '>, ', value(other), ', x@y.example']);
+      assert.ok(addresses.length <= 3);
+      for (const { name, address } of addresses) {
+        assert.ok(name === '' || (name === 'Own' && address === one.trim().normalize('NFKC')), name);
+        assert.ok(
+          [one, other, 'x@y.example'].some((text) => text.trim().normalize('NFKC') === address),
+          address,
+        );
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
 
 test('whatever is read as an address has one @ and nothing that mail headers are written with', () => {
   const piece = fc.constantFrom(

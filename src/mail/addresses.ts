@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import addressparser from 'nodemailer/lib/addressparser';
 import { emailKey } from '../kernel/login-key.ts';
 
@@ -26,23 +27,75 @@ const SHOWN = 100;
 /** What ends a line or is not to be seen: none is in a list of addresses, and a line break would begin another header. */
 const control = /\p{Cc}|\p{Zl}|\p{Zp}/u;
 
+/** A piece of a list: text of its own, in which separators and names count, or the texts of a value, each of them one bare address. */
+export type ListPiece = string | readonly string[];
+
 /**
  * Reads addresses that stand between commas or semicolons, with or without names: `dana@example.com; "Cohen, Dana" <dana@example.com>`.
  * @param list white space around it does not count
  */
 export function addressesOf(list: string): AddressList {
-  const text = list.trim();
-  if (text.length > LONGEST_LIST || control.test(text)) return { addresses: [], wrong: shown(text) };
+  return addressesIn([list]);
+}
+
+/**
+ * Reads a list that values were filled into. A value never adds a recipient: it is one bare address, or a part of one; an empty one is
+ * nothing. A name that a value has a part in is left out.
+ */
+export function addressesIn(pieces: readonly ListPiece[]): AddressList {
+  const values = new Values();
+  const text = pieces
+    .map((piece) => (typeof piece === 'string' ? piece : values.markOf(piece)))
+    .join('')
+    .trim();
+  const filled = values.fill(text);
+  if (filled.length > LONGEST_LIST || control.test(text)) return { addresses: [], wrong: shown(filled) };
   const addresses = new Map<string, MailAddress>();
-  for (const { name, address: written } of addressparser(text, { flatten: true })) {
-    const address = written.length > LONGEST_ADDRESS ? '' : written.normalize('NFKC');
-    const key = emailKey(address);
-    // Two addresses without a comma between them are read as one that is named like the other.
-    if (key === null || (name.includes('@') && unquoted(name) !== address))
-      return { addresses: [], wrong: shown(name || written) };
-    if (!addresses.has(key)) addresses.set(key, { name, address });
+  for (const { name: written, address } of addressparser(text, { flatten: true })) {
+    const name = values.fill(written);
+    for (const one of values.textsOf(address)) {
+      const { key, normal } = oneAddress(one);
+      // Two addresses without a comma between them are read as one that is named like the other.
+      if (key === null || (written.includes('@') && unquoted(name) !== normal))
+        return { addresses: [], wrong: shown(name || one) };
+      if (!addresses.has(key)) addresses.set(key, { name: name === written ? name : '', address: normal });
+    }
   }
   return { addresses: [...addresses.values()], wrong: null };
+}
+
+/** A text as one address; the key is `null` where it is none. */
+function oneAddress(text: string): { readonly key: string | null; readonly normal: string } {
+  const normal = text.length > LONGEST_ADDRESS ? '' : text.normalize('NFKC');
+  return { key: emailKey(normal), normal };
+}
+
+/** The values of a list while it is read: each is a mark that nobody can know, so that nothing in it counts as the list's own text. */
+class Values {
+  readonly #nonce = randomBytes(12).toString('hex');
+  readonly #marks = new RegExp(`${this.#nonce}-(\\d+)(?:@${this.#nonce}|-)`, 'g');
+  readonly #texts: (readonly string[])[] = [];
+
+  /** What stands for a value in the text: like an address where it is one, so that it is never taken for the name of another. */
+  markOf(value: readonly string[]): string {
+    const texts = value.map((text) => text.trim()).filter((text) => text !== '');
+    if (texts.length === 0) return '';
+    const at = this.#texts.push(texts) - 1;
+    return `${this.#nonce}-${at}${texts.every((text) => oneAddress(text).key !== null) ? `@${this.#nonce}` : '-'}`;
+  }
+
+  /** A text with the values in place of their marks. */
+  fill(text: string): string {
+    return text.replace(this.#marks, (_mark, at: string) => (this.#texts[Number(at)] as readonly string[]).join(', '));
+  }
+
+  /** The texts of an entry: those of the value that it is, else itself. */
+  textsOf(entry: string): readonly string[] {
+    const [mark] = entry.match(this.#marks) ?? [];
+    return mark !== undefined && mark === entry
+      ? (this.#texts[Number(mark.split(/[-@]/)[1])] as readonly string[])
+      : [this.fill(entry)];
+  }
 }
 
 const unquoted = (name: string): string => name.replace(/^'(.*)'$/, '$1');

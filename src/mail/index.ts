@@ -1,4 +1,4 @@
-export { type AddressList, addressesOf } from './addresses.ts';
+export { type AddressList, addressesIn, addressesOf, type ListPiece } from './addresses.ts';
 export { headerText, type MailMessage } from './compose.ts';
 export { createMailer } from './create.ts';
 export type { RefusedRecipient } from './fault.ts';

@@ -22,13 +22,24 @@ describe('e-mail', () => {
 
     test('several recipients, with names, between commas and semicolons; hidden ones are in no copy', async () => {
       const lists = { cc: '"כהן, דנה" <dana@example.com>', bcc: 'Noa <noa@example.com>' };
-      const { mail, row } = await sent(mails('{{Email}}; c@example.com', lists), { Email: 'a@example.com, B <b@example.com>' });
+      const { mail, row } = await sent(mails('{{Email}}, B <b@example.com>; c@example.com', lists), { Email: 'a@example.com' });
       const everybody = ['a@example.com', 'b@example.com', 'c@example.com', 'dana@example.com', 'noa@example.com'];
       assert.deepEqual(mail.to, everybody);
       assert.equal(mail.headers.get('to'), 'a@example.com, B <b@example.com>, c@example.com');
       assert.match(mail.headers.get('cc') ?? '', /כהן, דנה.*<dana@example\.com>$/);
       assert.doesNotMatch(mail.raw, /noa/i);
       assert.deepEqual([row.MailTo, row.CC, row.BCC], ['a@example.com, B <b@example.com>; c@example.com', lists.cc, lists.bcc]);
+    });
+
+    test('a value is one address beside those of the template, an Array one for each element; no name comes from a value', async () => {
+      const to = 'sales@example.com, "{{Name}}" <{{Email}}>; {{Others}}';
+      const { mail } = await sent(
+        mails(to),
+        { Name: 'CEO', Email: 'a@example.com', Others: ['b@example.com', 'c@example.com'] },
+        { Others: 'Array' },
+      );
+      assert.equal(mail.headers.get('to'), 'sales@example.com, a@example.com, b@example.com, c@example.com');
+      assert.deepEqual(mail.to, ['sales@example.com', 'a@example.com', 'b@example.com', 'c@example.com']);
     });
 
     test('Hebrew in subject, body and names arrives; plain text is made of the html', async () => {
@@ -67,6 +78,9 @@ describe('e-mail', () => {
         'a@example.com\r\nBcc: evil@example.com',
         'a@example.com evil@example.com',
         'a@example.com>, <evil',
+        'a@example.com, b@example.com',
+        'a@example.com;b@example.com',
+        '"N" <a@example.com>',
         'dana',
       ])
         test(`${JSON.stringify(Email)} in ${list}: nobody gets anything, the row and the log say why`, async () => {

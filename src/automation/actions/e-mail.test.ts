@@ -25,7 +25,8 @@ before(async () => {
     AccountId: pointer('Accounts', accountId),
     CaseId: pointer('Accounts', accountId),
     Bad: 'x@example.com\r\nBcc: evil@example.com',
-    Several: 'a@example.com; "B, C" <b@example.com>',
+    Several: ['a@example.com', 'b@example.com'],
+    List: 'a@example.com; "B, C" <b@example.com>',
     Empty: '',
   });
   record = await world.read('Tickets', id);
@@ -49,7 +50,7 @@ const doIt = async (data: Partial<ActionData['e-mail']>, of: TriggeringRecord = 
 
 test('the row, the job and the note are one commit; values are escaped in html alone', async () => {
   const { run, row, error, jobs } = await doIt({
-    cc: '{{Several}}',
+    cc: '{{Several}}, "C, D" <c@example.com>',
     bcc: 'Noa <noa@example.com>',
     html: '<p>{{Html}}|{{{Html}}}</p>',
   });
@@ -60,7 +61,7 @@ test('the row, the job and the note are one commit; values are escaped in html a
   assert.deepEqual(rest, {
     MailFrom: 'CRM <crm@example.com>',
     MailTo: 'dana@example.com',
-    CC: 'a@example.com; "B, C" <b@example.com>',
+    CC: 'a@example.com, b@example.com, "C, D" <c@example.com>',
     BCC: 'Noa <noa@example.com>',
     Subject: 'שלום',
     Content: html,
@@ -89,7 +90,8 @@ test('the row, the job and the note are one commit; values are escaped in html a
     to: [{ name: '', address: 'dana@example.com' }],
     cc: [
       { name: '', address: 'a@example.com' },
-      { name: 'B, C', address: 'b@example.com' },
+      { name: '', address: 'b@example.com' },
+      { name: 'C, D', address: 'c@example.com' },
     ],
     bcc: [{ name: 'Noa', address: 'noa@example.com' }],
     subject: 'שלום',
@@ -104,6 +106,7 @@ for (const [what, data, error] of [
   ['nobody', { to: '{{Nothing}}' }, 'There is nobody to send the message to.'],
   ['separators alone', { to: ' ,; ' }, 'There is nobody to send the message to.'],
   ['no address', { to: '{{Title}}' }, '"שלום" is not an e-mail address.'],
+  ['a value that is a list', { to: '{{List}}' }, '"a@example.com; "B, C" <b@example.com>" is not an e-mail address.'],
   ['no address among others', { cc: 'a@example.com, {{Title}}' }, '"שלום" is not an e-mail address.'],
   ['a line break of the record', { to: '{{Bad}}' }, '"x@example.com Bcc: evil@example.com" is not an e-mail address.'],
   ['a line break in bcc', { bcc: '{{Bad}}' }, '"x@example.com Bcc: evil@example.com" is not an e-mail address.'],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
-import { type AddressList, addressesOf, headerText } from '../../mail/index.ts';
+import { type AddressList, addressesIn, addressesOf, headerText, type ListPiece } from '../../mail/index.ts';
 import { createRecord } from '../../records/index.ts';
 import { mailTable, stateOf } from '../mail/queued-mail.ts';
 import { queueJob } from '../queue/index.ts';
@@ -30,11 +30,10 @@ const links = [
  * @throws classMissing (103); what templates and creates throw
  */
 export const email: Perform<'e-mail'> = async (run, { mailer: { from } }) => {
-  const texts = await fillIn(run);
-  const [to, cc, bcc] = listsOf(texts);
+  const { texts, lists } = await fillIn(run);
   const messageId = `<${randomUUID()}@${hostOf(from)}>`;
   const row = { ...rowOf(run, texts), MailFrom: from, MessageId: messageId };
-  const wrong = whyNot([to, cc, bcc]);
+  const wrong = whyNot(lists);
   if (wrong !== null) {
     await createRecord(emailsAlongside(run, run.failed(wrong)), mailTable, { ...row, SendStatus: 'failed', ErrorMessage: wrong });
     return;
@@ -42,8 +41,8 @@ export const email: Perform<'e-mail'> = async (run, { mailer: { from } }) => {
   const { trigger, action, event, record, cause, system } = run;
   const { className, objectId } = record;
   const at = Date.now();
-  const lists = { to: to.addresses, cc: cc.addresses, bcc: bcc.addresses };
-  const message = { ...lists, subject: texts.subject, html: texts.html, from, messageId, date: at };
+  const [to, cc, bcc] = lists.map(({ addresses }) => addresses) as [Recipients, Recipients, Recipients];
+  const message = { to, cc, bcc, subject: texts.subject, html: texts.html, from, messageId, date: at };
   const origin = { id: trigger.id, actionId: action.id, event, className, objectId };
   await createRecord(emailsAlongside(run, run.done), mailTable, { ...row, SendStatus: 'queued' }, (schema, emailId) => {
     const state = stateOf({ message, emailId, logId: run.runId, trigger: origin });
@@ -77,25 +76,34 @@ export interface MailTexts {
 export async function mailDraft(
   draft: ActionDraft<'e-mail'>,
 ): Promise<{ readonly texts: MailTexts; readonly wrong: string | null }> {
-  const texts = await fillIn(draft);
-  return { texts, wrong: whyNot(listsOf(texts)) };
+  const { texts, lists } = await fillIn(draft);
+  return { texts, wrong: whyNot(lists) };
 }
 
-const listsOf = ({ to, cc, bcc }: MailTexts) => [addressesOf(to), addressesOf(cc), addressesOf(bcc)] as const;
+type Recipients = AddressList['addresses'];
 
-async function fillIn(draft: ActionDraft<'e-mail'>): Promise<MailTexts> {
+/** @returns the lists of `to`, `cc` and `bcc` beside the texts: what a value brings into them is one address, not a list */
+async function fillIn(draft: ActionDraft<'e-mail'>): Promise<{ readonly texts: MailTexts; readonly lists: AddressList[] }> {
   const { to, cc, bcc, subject, html } = draft.action.data;
   const filler = fillerFor(draft);
-  return {
-    to: (await filler.text(to)).trim(),
-    cc: (await filler.text(cc ?? '')).trim(),
-    bcc: (await filler.text(bcc ?? '')).trim(),
+  const pieces = [await filler.pieces(to), await filler.pieces(cc ?? ''), await filler.pieces(bcc ?? '')] as const;
+  const texts = {
+    to: textOf(pieces[0]),
+    cc: textOf(pieces[1]),
+    bcc: textOf(pieces[2]),
     subject: headerText(await filler.text(subject))
       .slice(0, LONGEST_SUBJECT)
       .toWellFormed(),
     html: await filler.html(html),
   };
+  return { texts, lists: pieces.map(addressesIn) };
 }
+
+const textOf = (pieces: readonly ListPiece[]): string =>
+  pieces
+    .map((piece) => (typeof piece === 'string' ? piece : piece.join(', ')))
+    .join('')
+    .trim();
 
 /** Why a message cannot be sent to these; `null` where it can. */
 function whyNot(lists: readonly AddressList[]): string | null {
