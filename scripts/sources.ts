@@ -7,7 +7,7 @@ const LONGEST = 500;
 const isDataTable = (file: string) => /(?:[.]data[.]ts|\/data\/[^/]+[.]ts)$/.test(file);
 
 const EVERYWHERE = [
-  '{src,test,bench,scripts,bin,docs,template,.ci}/**/*',
+  '{src,test,bench,scripts,bin,docs,examples,template,.ci}/**/*',
   'console/{src,test}/**/*',
   '*.{json,md,mjs,ts,js,yml,yaml}',
   '.ci/run',

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { compileCache } from '../support/service.ts';
+import { compileCache, endWithTests } from '../support/service.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -53,6 +53,10 @@ export async function runToEnd(args: readonly string[], env: Record<string, stri
 export async function startBare(env: Record<string, string>, cwd: string) {
   const { child, run } = launch(['start'], { HOST: '127.0.0.1', PORT: '0', DATA_DIR: cwd, ...env }, cwd);
   const closed = once(child, 'close');
+  endWithTests(child, async () => {
+    child.kill('SIGKILL');
+    await closed;
+  });
   const deadline = Date.now() + 30_000;
   let url: string | undefined;
   while (url === undefined) {

@@ -3,6 +3,7 @@
  * Every black-box suite goes through here, so that no test knows the inside of the program.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Data, type EngineName, makeDatabase, makeDirectory, removeDirectory, settingsOf } from './data.ts';
 
@@ -55,6 +56,16 @@ export interface StartOptions extends Partial<Data> {
 export const compileCache: Record<string, string> =
   process.env.NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
 
+/** Those that a case has left running because it failed would keep the file from ending. */
+const running = new Set<() => Promise<unknown>>();
+after(() => Promise.all([...running].map((stop) => stop())));
+
+/** Has a process ended with the tests of the file, if no test has done so before. @param stop may be called again */
+export function endWithTests(child: ChildProcess, stop: () => Promise<unknown>): void {
+  running.add(stop);
+  child.once('exit', () => running.delete(stop));
+}
+
 /** Of the service's first system. */
 const credentials = { appId: 'testapp', masterKey: 'test-master-key', apiKey: 'test-api-key' };
 
@@ -99,6 +110,16 @@ export async function startService(options: StartOptions = {}): Promise<Service>
     child.stderr.on('data', read);
     exited.then((code) => reject(new Error(`the service ended with ${code} before it listened:\n${output}`)));
   });
+  let stopped: Promise<number | null> | undefined;
+  const end = async () => {
+    child.kill('SIGTERM');
+    const code = await exited;
+    await own?.drop();
+    if (options.dataDir === undefined) await removeDirectory(dataDir);
+    return code;
+  };
+  const stop = () => (stopped ??= end());
+  endWithTests(child, stop);
   return {
     url,
     appId,
@@ -110,13 +131,7 @@ export async function startService(options: StartOptions = {}): Promise<Service>
     process: child,
     output: () => output,
     call: (method, path, callOptions = {}) => call({ url, appId, masterKey, apiKey }, method, path, callOptions),
-    async stop() {
-      child.kill('SIGTERM');
-      const code = await exited;
-      await own?.drop();
-      if (options.dataDir === undefined) await removeDirectory(dataDir);
-      return code;
-    },
+    stop,
     async kill() {
       child.kill('SIGKILL');
       await exited;

@@ -1,11 +1,10 @@
 /** Services that the suites of a process share: a start costs as much as dozens of tests, and a service that has run for a while answers faster. */
-import { after } from 'node:test';
 import { type EngineName, type Service, startService } from './service.ts';
 
 const started = new Map<string, Promise<Service>>();
 
 /**
- * The service of these settings, with the usual first system; it is stopped when the process has run all its tests. Suites that stop it, look at
+ * The service of these settings, with the usual first system; it is stopped when the process has run all its tests (service.ts). Suites that stop it, look at
  * all that it holds or wrote, or change what others rely on, start one of their own.
  */
 export function sharedService(engine: EngineName, env: Record<string, string> = {}): Promise<Service> {
@@ -14,9 +13,3 @@ export function sharedService(engine: EngineName, env: Record<string, string> = 
   started.set(key, service);
   return service;
 }
-
-after(async () => {
-  // One that did not start has failed its suites.
-  const services = await Promise.allSettled(started.values());
-  for (const service of services) if (service.status === 'fulfilled') await service.value.stop();
-});
