@@ -14,22 +14,32 @@ const NEEDED_MAJOR = 24;
 /** The package's own directory. */
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
+const LOCK = join(root, 'package-lock.json');
+/** What npm has installed. */
+const INSTALLED = join(root, 'node_modules/.package-lock.json');
+
 const currentIsNewEnough = Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR;
 
 /** A failure with a message for the terminal, without a stack. */
 export class LaunchError extends Error {}
 
+/** npm speaks of what goes wrong only. */
+const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
+
 /**
  * Installs the dependencies when `node_modules` does not hold what `package-lock.json` names.
  *
- * @param {{ production?: boolean }} [options] `production`: do not insist on development dependencies where this Node suffices.
+ * @param {{ production?: boolean }} [options] `production`: without development dependencies, unless some are there already.
  * @throws {LaunchError} when npm cannot install.
  */
-export function ensureInstalled(options = {}) {
-  const needsDev = !(options.production && currentIsNewEnough);
-  if (isInstalled(needsDev)) return;
+export function ensureInstalled({ production = false } = {}) {
+  // The published package carries no lock file; npm installed its dependencies.
+  const wanted = readPackages(LOCK);
+  const present = readPackages(INSTALLED);
+  if (!wanted || isInstalled(wanted, present, !production)) return;
   process.stderr.write('Installing dependencies (npm ci) ...\n');
-  const quiet = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  const isWhole = !production || Object.values(present ?? {}).some(({ dev }) => dev);
+  const quiet = [isWhole ? '--include=dev' : '--omit=dev', ...QUIET];
   // `npm ci` refuses a lock file that a registry without every platform's packages has written; `npm install` reads it.
   const first = npm(['ci', ...quiet]);
   if (first.ok) return;
@@ -44,17 +54,26 @@ export function ensureInstalled(options = {}) {
  * @throws {LaunchError} when there is no Node of the needed major.
  */
 export function findNode() {
-  const found = pinnedNode() ?? (currentIsNewEnough ? process.execPath : undefined);
+  const found = pinnedNode() ?? (currentIsNewEnough ? process.execPath : installedNode());
   if (found) return found;
-  // npm was told to ignore install scripts: the package is there, the binary that its script fetches is not.
-  if (existsSync(join(root, 'node_modules/node/package.json'))) {
-    npm(['rebuild', 'node', '--ignore-scripts=false', '--loglevel=error']);
-  }
-  const rebuilt = pinnedNode();
-  if (rebuilt) return rebuilt;
   throw new LaunchError(
     `Node ${NEEDED_MAJOR} or newer is needed, and this is ${process.version}: install it, or run "npm ci" with install scripts on.`,
   );
+}
+
+/** @returns {string | undefined} the pinned Node, which was missing. */
+function installedNode() {
+  if (existsSync(join(root, 'node_modules/node/package.json'))) {
+    // npm was told to ignore install scripts: the package is there, the binary that its script fetches is not.
+    npm(['rebuild', 'node', '--ignore-scripts=false', '--loglevel=error']);
+    return pinnedNode();
+  }
+  // Without the development dependencies, of which it is one: the package that its script would fetch.
+  const version = readPackages(LOCK)?.['node_modules/node']?.version;
+  if (!version) return undefined;
+  process.stderr.write(`Installing Node ${version} ...\n`);
+  npm(['install', '--no-save', '--no-package-lock', '--omit=dev', ...QUIET, `${platformPackage()}@${version}`]);
+  return pinnedNode();
 }
 
 /**
@@ -114,13 +133,11 @@ export function launching(body) {
 /**
  * Compares names and versions: file times say nothing after a checkout or a restored cache.
  *
+ * @param {Record<string, LockedPackage>} wanted
+ * @param {Record<string, LockedPackage> | undefined} present
  * @param {boolean} needsDev whether the development dependencies have to be there too
  */
-function isInstalled(needsDev) {
-  const wanted = readPackages(join(root, 'package-lock.json'));
-  // The published package carries no lock file; npm installed its dependencies.
-  if (!wanted) return true;
-  const present = readPackages(join(root, 'node_modules/.package-lock.json'));
+function isInstalled(wanted, present, needsDev) {
   if (!present) return false;
   return Object.entries(wanted).every(([path, { version, optional, dev, devOptional, link }]) => {
     if (!path.startsWith('node_modules/') || link) return true;
@@ -143,11 +160,16 @@ function readPackages(file) {
   }
 }
 
-function pinnedNode() {
+/** @returns {string} the name of the npm package that holds Node for this machine. */
+function platformPackage() {
   const platform = process.platform === 'win32' ? 'win' : process.platform;
   const prefix = process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node';
+  return `${prefix}-${platform}-${process.arch}`;
+}
+
+function pinnedNode() {
   const binary = process.platform === 'win32' ? 'bin/node.exe' : 'bin/node';
-  const packages = ['node', `node/node_modules/${prefix}-${platform}-${process.arch}`, `${prefix}-${platform}-${process.arch}`];
+  const packages = ['node', `node/node_modules/${platformPackage()}`, platformPackage()];
   return packages.map((name) => join(root, 'node_modules', name, binary)).find((file) => existsSync(file) && isNewEnough(file));
 }
 

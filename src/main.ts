@@ -1,3 +1,4 @@
+import { isAbsolute, relative } from 'node:path';
 import type { Workshop } from './app.ts';
 import { type Actions, addFirstSystem, runProgram } from './cli/index.ts';
 import { loadSettings, type Settings } from './config/index.ts';
@@ -98,9 +99,15 @@ function isOfSystem(error: unknown): boolean {
 
 /** What to do about it, where one thing is likely. */
 function hintFor(error: unknown): string {
-  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
+  const { code, syscall, path } = error as NodeJS.ErrnoException;
   if (syscall === 'listen') return code === 'EADDRINUSE' ? '; set PORT to a free one' : '; check HOST and PORT';
-  return syscall === 'mkdir' || syscall === 'open' ? '; check DATA_DIR' : '';
+  return typeof path === 'string' && isOfData(path) ? '; check DATA_DIR' : '';
+}
+
+/** Whether a path lies in DATA_DIR, or leads there. */
+function isOfData(path: string): boolean {
+  const { dataDir } = loadSettings(process.cwd()).config;
+  return [relative(dataDir, path), relative(path, dataDir)].some((way) => !way.startsWith('..') && !isAbsolute(way));
 }
 
 try {

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import type { FileSystem, Files } from '../files/index.ts';
+import { serviceVersion } from '../kernel/version.ts';
 import type { RecordContext } from '../records/index.ts';
 import type { Administration } from '../systems/index.ts';
 import type { Company, MoveEvents, MoveResult } from '../transfer/index.ts';
@@ -46,7 +47,11 @@ export type Print = (line: string) => void;
  */
 export async function runProgram(args: readonly string[], actions: Actions, print: Print): Promise<number> {
   const program = new Command('record-service').description('A table-oriented record store, served over REST.');
-  program.exitOverride().showHelpAfterError(false).helpCommand('help [command]', 'show what a command does');
+  // Before the sub-commands are added, which take it over.
+  program.exitOverride().configureOutput({ outputError: (text, write) => write(inOneLine(text, args)) });
+  program.version(serviceVersion(), '--version', 'print the version');
+  program.helpCommand('help [command]', 'show what a command does');
+  program.addHelpText('after', `\nNot part of it yet: ${[...comingCommands].join(', ')}.`);
   program
     .command('start')
     .description('serve until told to end')
@@ -64,4 +69,18 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
     if (error instanceof CommanderError) return error.exitCode;
     throw error;
   }
+}
+
+/** Sub-commands of CONTRACT "Running" that are still to come. */
+const comingCommands: ReadonlySet<string> = new Set(['backup', 'restore', 'export', 'check']);
+
+/** What is wrong with the arguments, the nearest name and where help is, in one line. */
+function inOneLine(text: string, args: readonly string[]): string {
+  const [command = ''] = args;
+  if (comingCommands.has(command)) return `record-service: ${command} is not part of it yet\n`;
+  const wrong = text
+    .trim()
+    .replace(/^error: /, '')
+    .replaceAll(/\s*\n\s*/g, ' ');
+  return `record-service: ${wrong}; record-service help shows what there is\n`;
 }

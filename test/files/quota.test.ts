@@ -37,6 +37,7 @@ onEachEngine((files) => {
     const file = await files.upload('a.txt', 'x'.repeat(1_000));
     const early = await newPolicy(service(), 'a.txt', 10);
     const { bytes } = await usage(files);
+    assert.match(await quota('--bytes', '1.5GiB'), /^quota: 1610612736$/m);
     await quota('--bytes', String(bytes + 10));
     await soon(async () => assert.equal((await usage(files)).outOfStorage, false));
     const last = await files.upload('a.txt', 'the last one');

@@ -129,6 +129,17 @@ for (const engine of engines)
         assertRefused(await login(store, { username, password: other }), badLogin);
       });
 
+    test('Errors/202: where the username and the e-mail address are in use, the username is named', async () => {
+      const email = `${newName()}@example.com`;
+      await signUp(store, { username: email, email });
+      await refused({ username: email, password, email }, nameTaken);
+      await refused({ username: email, password, email }, nameTaken, { as: 'apiKey' });
+      const other = await signUp(store);
+      const answer = await store.call('PUT', `/platform/users/${other.id}`, { body: { email, username: email } });
+      assert.deepEqual([answer.status, answer.body.code], [400, 202], answer.text);
+      await refused({ username: newName(), password, email }, emailTaken);
+    });
+
     for (const [what, form] of [
       ['the same', (name: string) => name],
       ['in other case', (name: string) => name.toUpperCase()],

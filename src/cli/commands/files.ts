@@ -1,7 +1,8 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Orphan, StorageUsage } from '../../files/index.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { isoText } from '../../kernel/time.ts';
+import { byteCount, upTo } from '../arguments.ts';
 import type { Actions, Print } from '../program.ts';
 
 interface Of {
@@ -63,7 +64,9 @@ export function addFilesCommands(program: Command, { withFiles }: Actions, print
     .command('quota')
     .description('bound what the files of a system may take; one that has reached it takes no more')
     .requiredOption('--system <app-id>', 'the system they are of')
-    .addOption(new Option('--bytes <n>', 'the bound').argParser(upTo(Number.MAX_SAFE_INTEGER)).conflicts('none'))
+    .addOption(
+      new Option('--bytes <n>', 'the bound, with or without a unit: 10GB, 500MiB').argParser(byteCount).conflicts('none'),
+    )
     .option('--none', 'no bound')
     .action(({ system, bytes, none }: QuotaOptions) => {
       if (bytes === undefined && !none) throw new OperatorError('--bytes or --none must be given');
@@ -79,12 +82,4 @@ function printUsage({ files, bytes, quota, outOfStorage }: StorageUsage, print: 
   print(`bytes: ${bytes}`);
   print(`quota: ${quota ?? 'none'}`);
   print(`outOfStorage: ${outOfStorage}`);
-}
-
-/** Reads a whole number. */
-function upTo(most: number): (text: string) => number {
-  return (text) => {
-    if (/^\d{1,16}$/.test(text) && Number(text) <= most) return Number(text);
-    throw new InvalidArgumentError(`It must be a whole number up to ${most}.`);
-  };
 }

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { type Command, CommanderError } from 'commander';
+import { OperatorError } from '../../kernel/operator-error.ts';
 import { importRecords, type RejectedLine, readLines } from '../../transfer/index.ts';
 import { forOperator, oneLine } from '../one-line.ts';
 import type { Actions, Print } from '../program.ts';
@@ -46,7 +47,13 @@ export function addImportCommand(program: Command, { withRecords }: Actions, pri
 /** Opened before anything else is done: a file that is missing changes nothing. */
 async function openBytes(file: string): Promise<AsyncIterable<Buffer>> {
   if (file === '-') return process.stdin;
-  return (await open(file)).createReadStream({ highWaterMark: CHUNK });
+  try {
+    const handle = await open(file);
+    if ((await handle.stat()).isDirectory()) throw new OperatorError(`EISDIR: ${file} is a directory`);
+    return handle.createReadStream({ highWaterMark: CHUNK });
+  } catch (error) {
+    throw new OperatorError(`--file: ${(error as Error).message}`);
+  }
 }
 
 /** Tells on stderr how an import goes: refused lines, and where a person watches, the count. */

@@ -8,8 +8,8 @@ import {
   type ServerOptions,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { serviceVersion } from '../../kernel/version.ts';
 import type { Logger } from '../../observe/index.ts';
-import { serviceVersion } from '../version.ts';
 import { answerDirectly, directRequest } from './direct.ts';
 import type { Exchange } from './exchange.ts';
 

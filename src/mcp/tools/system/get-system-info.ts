@@ -1,5 +1,6 @@
 import { own } from '../../../kernel/json.ts';
 import { limits } from '../../../kernel/limits.ts';
+import { serviceVersion } from '../../../kernel/version.ts';
 import { configFlag } from '../../../records/index.ts';
 import { agentSwitches } from '../../../users/index.ts';
 import { MOST_RECORDS, MOST_ROWS } from '../../definition/parameters.ts';
@@ -8,7 +9,6 @@ import { RESULT_BYTES } from '../../kit/answers/page.ts';
 import { unless } from '../../kit/answers/refusals.ts';
 import { knownTables } from '../../kit/reading/tables.ts';
 import { timeZoneOf } from '../../kit/time/time-zone.ts';
-import { serviceVersion } from '../../version.ts';
 
 const LARGE = 'allowAllFiles';
 

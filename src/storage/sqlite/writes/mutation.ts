@@ -1,6 +1,8 @@
 import { fail, serviceError } from '../../../errors/fail.ts';
-import type { Schema, TableSchema } from '../../../schema/model.ts';
+import type { Filter } from '../../../query/filter.ts';
+import { type Field, fieldOf, type Schema, type TableSchema } from '../../../schema/model.ts';
 import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
+import type { StoredValue } from '../../../values/type.ts';
 import type { Mutation } from '../../port.ts';
 import { compileInsert } from '../../sql/insert.ts';
 import {
@@ -58,8 +60,14 @@ export function carryOut(connection: Connection, mutation: Mutation, schema: Sch
 
 const SQLITE_CONSTRAINT_UNIQUE = 2067;
 
-/** @throws duplicateValue, or the error of the field whose value another record has (schema/system-tables.ts) */
-function unlessTaken<T>(table: TableSchema, write: () => T): T {
+/** What a write sets. */
+type Values = readonly (readonly [Field, StoredValue])[];
+
+/**
+ * @param firstTaken names the first unique field whose value another record has; of several, SQLite tells another one
+ * @throws duplicateValue, or the error of the field whose value another record has (schema/system-tables.ts)
+ */
+function unlessTaken<T>(table: TableSchema, write: () => T, firstTaken: () => string | undefined = () => undefined): T {
   try {
     return write();
   } catch (error) {
@@ -67,9 +75,23 @@ function unlessTaken<T>(table: TableSchema, write: () => T): T {
     if (errcode !== SQLITE_CONSTRAINT_UNIQUE) throw error;
     // UNIQUE constraint failed: t__User._username_key
     const column = message.slice(message.lastIndexOf('.') + 1);
-    const field = table.fields.values().find((one) => one.column === column);
-    return fail(uniqueFieldsOf(table.className).get(field?.name ?? '') ?? 'duplicateValue');
+    const told = table.fields.values().find((one) => one.column === column)?.name ?? '';
+    const errors = uniqueFieldsOf(table.className);
+    return fail(errors.get((errors.has(told) && firstTaken()) || told) ?? 'duplicateValue');
   }
+}
+
+/** The first of a table's unique fields, in their order, of which another record has the value that is set. */
+function firstTakenOf(connection: Connection, table: TableSchema, objectId: StoredValue, set: Values): string | undefined {
+  const values = new Map([...set].map(([{ name }, value]) => [name, value]));
+  const others: Filter = { kind: 'not', item: { kind: 'compare', field: fieldOf(table, 'objectId'), op: 'eq', value: objectId } };
+  const isTaken = (name: string) => {
+    const value = values.get(name) ?? null;
+    if (value === null) return false;
+    const same: Filter = { kind: 'compare', field: fieldOf(table, name), op: 'eq', value };
+    return connection.first(compileRequire({ kind: 'require', table, filter: { kind: 'and', items: [same, others] } }, dialect));
+  };
+  return uniqueFieldsOf(table.className).keys().find(isTaken);
 }
 
 function insert(connection: Connection, { picture, ...plain }: Extract<Mutation, { kind: 'insert' }>): void {
@@ -79,11 +101,22 @@ function insert(connection: Connection, { picture, ...plain }: Extract<Mutation,
     if (text === null) return;
     values = [...values, [picture.to, text]];
   }
-  unlessTaken(plain.table, () => connection.run(compileInsert({ ...plain, values }, dialect)));
+  const { table } = plain;
+  const objectId = values.find(([{ name }]) => name === 'objectId')?.[1] ?? null;
+  unlessTaken(
+    table,
+    () => connection.run(compileInsert({ ...plain, values }, dialect)),
+    () => firstTakenOf(connection, table, objectId, values),
+  );
 }
 
 function update(connection: Connection, mutation: Extract<Mutation, { kind: 'update' }>, context: RowContext): string {
-  const row = unlessTaken(mutation.table, () => connection.first(compileUpdate(mutation, dialect)));
+  const set = () => mutation.assignments.flatMap((one): Values => (one.kind === 'set' ? [[one.field, one.value]] : []));
+  const row = unlessTaken(
+    mutation.table,
+    () => connection.first(compileUpdate(mutation, dialect)),
+    () => firstTakenOf(connection, mutation.table, mutation.objectId, set()),
+  );
   if (!row) fail(mutation.missing ?? 'objectNotFound');
   if (mutation.returning.length === 0) return '';
   mutation.returning.forEach((field, index) => {

@@ -1,0 +1,69 @@
+/** CONTRACT "Operations": version, help, and what is told where a command is given in a wrong way. */
+import assert from 'node:assert/strict';
+import { chmod, mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { runCommand } from '../files/commands/run.ts';
+import { type Run, temporary } from './process.ts';
+
+const cwd = await temporary();
+const run = (...args: string[]): Promise<Run> => runCommand(args, { DATA_DIR: join(cwd, 'data') }, cwd);
+
+test('Operations: --version prints X.Y.Z', async () => {
+  const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
+  assert.deepEqual(await run('--version'), { code: 0, stdout: `${version}\n`, stderr: '' });
+  assert.match(version, /^\d+\.\d+\.\d+$/);
+});
+
+const near: [args: string[], nearest: RegExp][] = [
+  [['strat'], /unknown command 'strat' \(Did you mean start\?\)/],
+  [['systm', 'list'], /unknown command 'systm' \(Did you mean system\?\)/],
+  [['system', 'remvoe', 'x'], /unknown command 'remvoe' \(Did you mean remove\?\)/],
+  [['key', 'lst'], /unknown command 'lst' \(Did you mean list\?\)/],
+  [['files', 'usage', '--systm', 'x'], /unknown option '--systm' \(Did you mean --system\?\)/],
+  [
+    ['import', '--system', 'x', '--table', 'T', '--file', 'f', '--tabel', 'T'],
+    /unknown option '--tabel' \(Did you mean --table\?\)/,
+  ],
+  [['user', 'add', '--system', 'x'], /required option '--username <name>'/],
+  [['start', 'now'], /too many arguments/],
+  [['nonsense'], /unknown command 'nonsense'/],
+  [['backup', '--to', 'x'], /backup is not part of it yet/],
+];
+for (const [args, nearest] of near)
+  test(`Operations: ${args.join(' ')} names the nearest or what is missing, in one line, and exits 1`, async () => {
+    const { code, stdout, stderr } = await run(...args);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, nearest);
+    assert.equal(stderr.trim().split('\n').length, 1, stderr);
+  });
+
+const helped: [args: string[], says: RegExp][] = [
+  [['--help'], /import[\s\S]*Not part of it yet: backup/],
+  [['help'], /import/],
+  [['system', '--help'], /remove/],
+  [['help', 'system'], /remove/],
+  [['key', 'add', '--help'], /--name/],
+  [['import', '--help'], /--file/],
+  [['move', '--help'], /--to/],
+];
+for (const [args, says] of helped)
+  test(`Operations: ${args.join(' ')} helps and exits 0`, async () => {
+    const { code, stdout, stderr } = await run(...args);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, says);
+  });
+
+test('Operations: DATA_DIR is named where a path of it is at fault, and nowhere else', async () => {
+  const missing = await run('import', '--system', 'x', '--table', 'T', '--file', join(cwd, 'missing.ndjson'));
+  assert.equal(missing.code, 1);
+  assert.match(missing.stderr, /no such file.*missing\.ndjson/);
+  assert.doesNotMatch(missing.stderr, /DATA_DIR/);
+  if (process.getuid?.() === 0) return;
+  const locked = join(cwd, 'locked');
+  await mkdir(locked);
+  await chmod(locked, 0o500);
+  const made = await runCommand(['system', 'add'], { DATA_DIR: join(locked, 'data') }, cwd);
+  assert.equal(made.code, 1);
+  assert.match(made.stderr, /EACCES.*; check DATA_DIR/);
+});
