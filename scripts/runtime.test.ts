@@ -73,7 +73,9 @@ test('A start on a Node that is new enough installs what the service needs, once
   assert.deepEqual(launch(clone, 'start'), { stdout: 'served', asked: [] });
 });
 
-test('A start on an older Node installs what the service needs, and the pinned Node', { skip: process.platform === 'win32' }, () => {
+test('A start on an older Node installs what the service needs, and the pinned Node', {
+  skip: process.platform === 'win32',
+}, () => {
   const clone = bareClone();
   const { stdout, asked } = launch(clone, 'start', true);
   assert.deepEqual([stdout, asked[0], asked.length], ['served', 'ci --omit=dev', 2]);
