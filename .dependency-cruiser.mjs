@@ -26,7 +26,7 @@ const layers = [
   ['http', 'mcp', 'oauth', 'cli'],
   ['index.ts'],
   ['stores.ts'],
-  ['app.ts', 'processes.ts'],
+  ['app.ts', 'processes.ts', 'lifecycle-log.ts'],
   ['main.ts'],
 ];
 

@@ -134,8 +134,9 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
   const { salt: secret } = stores.registry;
   const oauth = new OAuth({ ...shared, secret, rateLimits: config.rateLimits, limitOf });
   const bearer = (system: System, token: string) => oauth.bearer(system, token);
+  const probe = () => stores.engine.probe();
   const agentTools = new AgentTools({ ...shared, automation, host: config.host, bearer });
-  const http = await HttpServer.create({ ...shared, resets, functions }, config, [agentTools, oauth]);
+  const http = await HttpServer.create({ ...shared, resets, functions, probe }, config, [agentTools, oauth]);
   return {
     administration: new Administration(stores.registry, stores.engine, () => openBytes(config, log)),
     contextOf: masterOf(hooks),

@@ -3,6 +3,7 @@ import type { Workshop } from './app.ts';
 import { type Actions, addFirstSystem, runProgram } from './cli/index.ts';
 import { loadSettings, type Settings } from './config/index.ts';
 import { OperatorError } from './kernel/operator-error.ts';
+import type { LifecycleLog } from './lifecycle-log.ts';
 import { endInOrder, isWorker, serveWith, tellListening, toldByStarter } from './processes.ts';
 
 const print = (line: string) => console.log(line);
@@ -31,24 +32,39 @@ const printAddress = (address: string) => print(`Record Data Service listening o
 
 async function serveAlone({ config, secrets }: Settings): Promise<void> {
   const { createApp } = await import('./app.ts');
+  const life = await lifecycleOf({ config, secrets });
   const app = await createApp(config, secrets);
   try {
-    const told = toldToEnd();
+    const told = toldToEnd(life);
     await addFirstSystem(app.administration, app.contextOf, secrets, config.dataDir, print);
-    printAddress(await app.listen());
+    const address = await app.listen();
+    printAddress(address);
+    life.started(app.administration.systems().length, address);
     await told;
   } finally {
+    life.stopping('fault');
     await app.close();
+    life.stopped();
   }
 }
 
 /** WEB_CONCURRENCY: this process makes the first system and starts those that serve. */
 async function serveTogether({ config, secrets }: Settings): Promise<void> {
-  const told = toldToEnd();
-  await inWorkshop(true, ({ administration, contextOf }) =>
-    addFirstSystem(administration, contextOf, secrets, config.dataDir, print),
-  );
-  await serveWith(config.webConcurrency, told, printAddress);
+  const life = await lifecycleOf({ config, secrets });
+  const told = toldToEnd(life);
+  const systems = await inWorkshop(true, async ({ administration, contextOf }) => {
+    await addFirstSystem(administration, contextOf, secrets, config.dataDir, print);
+    return administration.systems().length;
+  });
+  try {
+    await serveWith(config.webConcurrency, told, (address) => {
+      printAddress(address);
+      life.started(systems, address);
+    });
+  } finally {
+    life.stopping('fault');
+    life.stopped();
+  }
 }
 
 /** One of several processes. Signals of a terminal reach it, too; the process that started it says when to end. */
@@ -78,14 +94,20 @@ async function inWorkshop<T>(mayMake: boolean, work: (workshop: Workshop) => T |
   }
 }
 
+async function lifecycleOf({ config, secrets }: Settings): Promise<LifecycleLog> {
+  const { lifecycleLog } = await import('./lifecycle-log.ts');
+  return lifecycleLog(config, secrets.databaseUrl === undefined ? 'sqlite' : 'postgres');
+}
+
 /** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
-function toldToEnd(): Promise<void> {
+function toldToEnd(life: LifecycleLog): Promise<void> {
   return new Promise((resolve) => {
     let told = false;
     for (const signal of ['SIGTERM', 'SIGINT'] as const)
       process.on(signal, () => {
         if (told) process.exit(1);
         told = true;
+        life.stopping(signal);
         resolve();
       });
   });

@@ -29,6 +29,8 @@ class SmallEngine implements Engine {
 
   warmUp(): void {}
 
+  async probe(): Promise<void> {}
+
   async open(appId: string): Promise<Store> {
     this.log.push(`open ${appId}`);
     const path = join(this.#directory, `${appId}.sqlite`);

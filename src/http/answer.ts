@@ -49,3 +49,9 @@ function prepare({ log }: ErrorEdge, reply: FastifyReply, error: unknown): void 
   if (error instanceof TooManyRequests) reply.header('retry-after', String(error.retryAfter));
   if (!(error instanceof ServiceError)) log.error({ err: error, request: reply.request.id }, 'a request failed');
 }
+
+/** Adds a header of requests to those by which the answer is another one. */
+export function varyBy(reply: FastifyReply, name: string): void {
+  const before = reply.getHeader('vary');
+  reply.header('vary', before === undefined ? name : `${before}, ${name}`);
+}

@@ -36,6 +36,7 @@ const edge: Edge = {
   log: pino({ level: 'silent' }),
   trustProxy: false,
   baseUrl: () => 'http://base',
+  probe: async () => {},
 };
 
 let letGo = 0;

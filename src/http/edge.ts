@@ -18,4 +18,6 @@ export interface Edge {
   readonly trustProxy: boolean | string[];
   /** The service's address as clients see it, without a slash at the end. */
   readonly baseUrl: () => string;
+  /** Rejects where the store does not work. */
+  readonly probe: () => Promise<void>;
 }

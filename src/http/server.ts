@@ -10,13 +10,16 @@ import { registerFiles } from './files/index.ts';
 import { type FunctionOptions, registerFunctions } from './functions/index.ts';
 import { limitOf } from './limits/address-limit.ts';
 import { registerBodyReader } from './plugins/body.ts';
+import { registerCompression } from './plugins/compression.ts';
 import { registerCors } from './plugins/cors.ts';
 import { answerBadAddress, answerBadRequest, registerErrors } from './plugins/errors.ts';
 import { registerHealth } from './plugins/health.ts';
+import { registerHome } from './plugins/home.ts';
 import { registerRequestId, requestId } from './plugins/request-id.ts';
 import { registerRequestLog } from './plugins/request-log.ts';
 import { registerResetPage } from './plugins/reset-page.ts';
 import { parseQueryString } from './query-string.ts';
+import { Readiness } from './readiness.ts';
 import { dataEndpoints } from './routes/index.ts';
 
 /** Milliseconds for a client to send a whole request, whatever it asks (`BodyTimes` holds most to less), and to send its headers. */
@@ -68,7 +71,6 @@ export class HttpServer {
       genReqId: requestId,
       bodyLimit: limits.bodyBytes,
       trustProxy: options.trustProxy,
-      exposeHeadRoutes: false,
       // Who reached us before the end is answered; the connection is closed then.
       return503OnClosing: false,
       connectionTimeout: options.queryTimeout + QUIET_TIMEOUT,
@@ -98,10 +100,12 @@ export class HttpServer {
     });
     registerRequestId(server);
     await registerCors(server);
+    await registerCompression(server);
     registerBodyReader(server);
     registerErrors(server, edge);
     registerRequestLog(server, edge.log);
-    registerHealth(server, () => http.#draining);
+    registerHealth(server, () => http.#draining, new Readiness(edge.probe));
+    registerHome(server, edge.baseUrl);
     registerResetPage(server, edge);
     registerDataEndpoints(
       server,

@@ -239,6 +239,8 @@ export interface Engine {
   /** Makes ready what the first long read would else wait for. */
   warmUp(): void;
   open(appId: string): Promise<Store>;
+  /** Whether it can be read and written now: reads, and where writes are the machine's own writes. Cheap. @throws where it cannot */
+  probe(): Promise<void>;
   /** Removes all data of a system. */
   remove(appId: string): Promise<void>;
   /** Ends reader threads and connections. */

@@ -15,6 +15,8 @@ import { Systems } from './systems.ts';
 class FakeEngine implements Engine {
   warmUp(): void {}
 
+  async probe(): Promise<void> {}
+
   readonly log: string[] = [];
   failing = false;
   async open(appId: string): Promise<Store> {

@@ -31,6 +31,14 @@ function slowPost(url: string, path: string, headers: Record<string, string>, bo
   };
 }
 
+/** The lines of the log in what a service printed. */
+function logLines(output: string): Record<string, unknown>[] {
+  return output
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
 for (const engine of engines)
   describe(engine, () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const)
@@ -59,6 +67,21 @@ for (const engine of engines)
         );
         assert.equal(await second.stop(), 0);
       });
+
+    test('Operations: the log tells when the service started, why it stops, and when it has', async () => {
+      const service = await startService({ engine, env: { LOG_LEVEL: 'info' } });
+      assert.equal(await service.stop(), 0);
+      const lines = logLines(service.output());
+      const [started, stopping, stopped] = ['started', 'stopping', 'stopped'].map((msg) =>
+        lines.find((line) => line.msg === msg),
+      );
+      const { version, node, engine: kind, systems, address, ms } = started ?? {};
+      assert.match(String(version), /^\d+\.\d+\.\d+$/);
+      assert.deepEqual([node, kind, systems, address], [process.versions.node, engine, 1, service.url]);
+      assert.ok(Number(ms) > 0);
+      assert.equal(stopping?.signal, 'SIGTERM');
+      assert.ok(Number(stopped?.ms) >= 0);
+    });
 
     test('Running: an idle connection that is kept alive does not hold the exit', async () => {
       const service = await startService({ engine });

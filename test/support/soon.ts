@@ -8,8 +8,9 @@ const SECOND = 1_000;
 /**
  * Waits until something is seen, which has to be when it is asked for a second after now; then it stays.
  * @param seen what is asked; errors of assertions count as not yet
+ * @param boundMs in place of the second
  */
-export async function soon(seen: () => Promise<void>): Promise<void> {
+export async function soon(seen: () => Promise<void>, boundMs = SECOND): Promise<void> {
   const since = performance.now();
   for (;;) {
     const asked = performance.now();
@@ -17,7 +18,7 @@ export async function soon(seen: () => Promise<void>): Promise<void> {
       await seen();
       break;
     } catch (error) {
-      if (!(error instanceof assert.AssertionError) || asked - since >= SECOND) throw error;
+      if (!(error instanceof assert.AssertionError) || asked - since >= boundMs) throw error;
     }
     await wait(20);
   }

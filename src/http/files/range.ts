@@ -4,7 +4,7 @@ import type { ByteRange } from '../../files/index.ts';
 
 /** What tells one version of a file from another. */
 export interface Validators {
-  /** Strong. */
+  /** Weak (`W/…`) where the answer may be compressed. */
   readonly etag: string;
   readonly lastModified: string;
 }
@@ -29,5 +29,6 @@ function wholeSuffix(range: string, size: number): string {
 
 /** RFC 9110, 13.1.5: `If-Range` holds a strong tag, or the very date. */
 function isSameVersion(ifRange: string | string[] | undefined, { etag, lastModified }: Validators): boolean {
-  return ifRange === undefined || ifRange === etag || ifRange === lastModified;
+  if (ifRange === undefined || ifRange === lastModified) return true;
+  return ifRange === etag && !etag.startsWith('W/');
 }

@@ -6,6 +6,7 @@ import { catalogue } from '../../errors/catalogue.ts';
 import { ServiceError } from '../../errors/fail.ts';
 import { fileNameOf, type OpenFile, type PresentFile, serving } from '../../files/index.ts';
 import type { Edge } from '../edge.ts';
+import { mayBeCompressed, sendCompressible, weakly } from './compressible.ts';
 import { pour } from './pour.ts';
 import { type Validators, wantedRange } from './range.ts';
 
@@ -41,7 +42,9 @@ export async function sendFile(
   way: Way,
 ): Promise<boolean> {
   const { headers, method } = request;
-  const of: Validators = { etag: `"${file.id}"`, lastModified: new Date(file.createdAt).toUTCString() };
+  const isPlain = mayBeCompressed(request, file.contentType);
+  const etag = `"${file.id}"`;
+  const of: Validators = { etag: isPlain ? weakly(etag) : etag, lastModified: new Date(file.createdAt).toUTCString() };
   const about = { etag: of.etag, 'last-modified': of.lastModified, 'cache-control': cacheControl[way], ...unsniffed };
   const isRead = method !== 'POST';
   if (isRead && hasIt(headers, of)) {
@@ -64,6 +67,11 @@ export async function sendFile(
   const all = range ? { ...said, 'content-range': `bytes ${range.start}-${range.end}/${file.size}` } : said;
   if (!stream) {
     reply.code(status).headers(all).send();
+    return true;
+  }
+  if (!range && isPlain) {
+    reply.code(200).headers(said);
+    await sendCompressible(reply, stream, size);
     return true;
   }
   try {

@@ -18,6 +18,8 @@ export function registerFunctions(server: FastifyInstance, edge: Edge, options: 
   const limit = limitOf(options.rateLimits.functions);
   server.route({
     method: ['GET', 'POST'],
+    // A GET runs the function (SPEC); what only looks at an address must not.
+    exposeHeadRoute: false,
     url: '/functions/:appId/:name',
     bodyLimit: options.functionBodyBytes,
     ...(limit && { onRequest: counted(edge, limit) }),

@@ -78,6 +78,10 @@ export class PostgresEngine implements Engine {
     }
   }
 
+  async probe(): Promise<void> {
+    await this.#database.short({ text: 'SELECT 1', params: [] });
+  }
+
   /** Connections are made when they are needed, in no time. */
   warmUp(): void {}
 

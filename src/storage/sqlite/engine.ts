@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileAddresses } from '../../config/index.ts';
 import type { Engine, Store } from '../port.ts';
+import { probeDirectory } from './probe.ts';
 import { ReaderPool, type ReportFault } from './reads/pool.ts';
 import { SqliteStore } from './store.ts';
 
@@ -38,6 +39,10 @@ export class SqliteEngine implements Engine {
       report: this.#report,
       addresses: () => this.#addressesOf(appId),
     });
+  }
+
+  probe(): Promise<void> {
+    return probeDirectory(this.#directory);
   }
 
   warmUp(): void {

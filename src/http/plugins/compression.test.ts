@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { after, before, test } from 'node:test';
+import { createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
+import { fastify } from 'fastify';
+import { registerCompression } from './compression.ts';
+
+const server = fastify();
+let rest = Promise.withResolvers<void>();
+let letGo = 0;
+
+before(async () => {
+  await registerCompression(server);
+  server.get('/slow', (_request, reply) => {
+    reply.type('application/json').send(Readable.from(slowly()));
+  });
+  server.get('/events', (_request, reply) => {
+    reply.type('text/event-stream').send(Readable.from(['x'.repeat(5_000)]));
+  });
+  await server.listen({ port: 0, host: '127.0.0.1' });
+});
+after(() => server.close());
+
+/** The second piece is made when the first one has been read. */
+async function* slowly() {
+  try {
+    yield '{"first":1,';
+    await rest.promise;
+    yield '"second":2}';
+  } finally {
+    letGo++;
+  }
+}
+
+const ask = (path: string, encoding: string, method = 'GET') =>
+  request({ port: (server.server.address() as AddressInfo).port, path, method, headers: { 'Accept-Encoding': encoding } }).end();
+
+for (const [encoding, decoder] of [
+  ['gzip', createGunzip],
+  ['br', createBrotliDecompress],
+  ['zstd', createZstdDecompress],
+] as const)
+  test(`${encoding}: a piece of a stream can be read before the next one is made`, async () => {
+    rest = Promise.withResolvers();
+    const text = await new Promise<string>((resolve, reject) => {
+      ask('/slow', encoding).once('response', (answer) => {
+        assert.equal(answer.headers['content-encoding'], encoding);
+        let read = '';
+        const decoded = answer.pipe(decoder()).setEncoding('utf8');
+        decoded.on('data', (piece: string) => {
+          read += piece;
+          if (read.includes('first')) rest.resolve();
+        });
+        decoded.once('end', () => resolve(read)).once('error', reject);
+      });
+    });
+    assert.deepEqual(JSON.parse(text), { first: 1, second: 2 });
+  });
+
+test('event streams go out as they are', async () => {
+  const headers = await new Promise<Record<string, unknown>>((resolve) => {
+    ask('/events', 'gzip').once('response', (answer) => {
+      answer.resume();
+      resolve(answer.headers);
+    });
+  });
+  assert.equal(headers['content-encoding'], undefined);
+});
+
+test('a HEAD lets go of a stream without reading it', async () => {
+  rest = Promise.withResolvers();
+  const before = letGo;
+  const status = await new Promise((resolve) => {
+    ask('/slow', 'gzip', 'HEAD').once('response', (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    });
+  });
+  assert.equal(status, 200);
+  // A generator that was never asked has nothing to let go of; one that was would wait here for ever.
+  assert.equal(letGo, before);
+});

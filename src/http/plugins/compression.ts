@@ -1,0 +1,51 @@
+import { Readable } from 'node:stream';
+import zlib from 'node:zlib';
+import compress from '@fastify/compress';
+import type { FastifyInstance } from 'fastify';
+import { varyBy } from '../answer.ts';
+
+/** Bytes up to which an answer goes out as it is (CONTRACT "Operations"). */
+const LARGEST_PLAIN_BYTES = 1024;
+/** Bytes of an answer that is compressed at once; the others are compressed off the event loop. */
+const LARGEST_SYNC_BYTES = 16 * 1024;
+
+/** Each piece of a stream goes out when it is there, and does not wait for the next one. */
+const gzip = { level: 5, flush: zlib.constants.Z_SYNC_FLUSH };
+const brotli = { flush: zlib.constants.BROTLI_OPERATION_FLUSH };
+const zstd = { flush: zlib.constants.ZSTD_e_flush };
+
+/** One object has the options of zlib and zstd alike in the plugin, and they are not the same. */
+const codecs = {
+  ...zlib,
+  createZstdCompress: () => zlib.createZstdCompress(zstd),
+  zstdCompressSync: (bytes: Buffer) => zlib.zstdCompressSync(bytes),
+};
+
+/**
+ * CONTRACT "Operations": answers of more than 1 KB are compressed where `Accept-Encoding` allows. Files that are compressed already and event
+ * streams are not. To be registered before the routes.
+ */
+export async function registerCompression(server: FastifyInstance): Promise<void> {
+  server.addHook('onSend', (request, reply, payload, done) => {
+    if (isVaried(payload)) varyBy(reply, 'accept-encoding');
+    // The answer to a HEAD is not made to be thrown away.
+    if (request.method === 'HEAD' && payload instanceof Readable) {
+      payload.destroy();
+      done(null, Readable.from([]));
+    } else done(null, payload);
+  });
+  await server.register(compress, {
+    encodings: ['zstd', 'br', 'gzip'],
+    globalDecompression: false,
+    threshold: LARGEST_PLAIN_BYTES + 1,
+    syncThreshold: LARGEST_SYNC_BYTES,
+    zlib: codecs,
+    zlibOptions: gzip,
+    brotliOptions: brotli,
+  });
+}
+
+/** Whether the answer is another one with another `Accept-Encoding`. */
+function isVaried(payload: unknown): boolean {
+  return payload instanceof Readable || (typeof payload === 'string' && payload.length > LARGEST_PLAIN_BYTES);
+}

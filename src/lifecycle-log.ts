@@ -1,0 +1,37 @@
+import type { Config } from './config/index.ts';
+import { serviceVersion } from './kernel/version.ts';
+import { createLog } from './observe/index.ts';
+
+/** What has the service end. */
+export type StopCause = NodeJS.Signals | 'fault';
+
+/** Lines that tell when the service started and why it stopped (CONTRACT "Operations"). */
+export interface LifecycleLog {
+  /** @param systems how many it has @param address where it listens */
+  started(systems: number, address: string): void;
+  /** Told once; later causes are passed over. */
+  stopping(cause: StopCause): void;
+  stopped(): void;
+}
+
+/** @param engine what keeps the records */
+export function lifecycleLog({ logLevel }: Config, engine: 'sqlite' | 'postgres'): LifecycleLog {
+  const log = createLog(logLevel);
+  let stoppingAt: number | undefined;
+  return {
+    started(systems, address) {
+      // Since the process began.
+      const ms = Math.round(performance.now());
+      log.info({ version: serviceVersion(), node: process.versions.node, engine, systems, address, ms }, 'started');
+    },
+    stopping(cause) {
+      if (stoppingAt !== undefined) return;
+      stoppingAt = performance.now();
+      if (cause === 'fault') log.info({ cause }, 'stopping');
+      else log.info({ signal: cause }, 'stopping');
+    },
+    stopped() {
+      log.info({ ms: Math.round(performance.now() - (stoppingAt ?? performance.now())) }, 'stopped');
+    },
+  };
+}
