@@ -13,6 +13,7 @@ const layers = [
   ['config'],
   ['errors'],
   ['observe'],
+  ['admission'],
   ['schema'],
   ['values'],
   ['access'],

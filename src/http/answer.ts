@@ -35,6 +35,12 @@ export function sendError(edge: ErrorEdge, reply: FastifyReply, error: unknown):
 
 /** The same while the client may still be sending. A file that is too large has a page for an answer (SPEC "Errors": 413). */
 export function refuseEarly(edge: ErrorEdge, reply: FastifyReply, error: unknown): void {
+  if (error instanceof ServiceError && error.key === 'bodyTooSlow') {
+    // What is left of the body is not waited for.
+    reply.header('connection', 'close');
+    sendError(edge, reply, error);
+    return;
+  }
   prepare(edge, reply, error);
   const { status, json } = renderError(error);
   const isPage = error instanceof ServiceError && error.key === 'fileTooLarge';

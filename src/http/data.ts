@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { anonymous, type Principal } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import { isJsonObject } from '../kernel/json.ts';
+import { limits } from '../kernel/limits.ts';
 import { prefix } from '../kernel/prefix.ts';
 import type { QueryParameters } from '../query/scope.ts';
 import { tellsOfFunction } from '../records/index.ts';
@@ -35,9 +36,11 @@ export function registerDataEndpoints(server: FastifyInstance, edge: Edge, endpo
     // A POST may stand for any of the others, so each path takes one.
     const methods = new Set([...byMethod.keys(), 'POST']) as Set<Endpoint['method']>;
     if (ofPath.some((endpoint) => endpoint.isPostElsewhere)) methods.delete('POST');
+    const bodyLimit = Math.max(...ofPath.map(({ bodyBytes = limits.bodyBytes }) => bodyBytes));
     for (const method of methods) {
       const choose = method === 'POST' ? chooserOf(byMethod) : fixed(byMethod.get(method));
-      server.route({ method, url: prefix + path, handler: (request, reply) => handle(edge, choose, request, reply) });
+      const url = prefix + path;
+      server.route({ method, url, bodyLimit, handler: (request, reply) => handle(edge, choose, request, reply) });
     }
   }
 }

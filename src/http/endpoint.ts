@@ -46,6 +46,8 @@ export interface Endpoint {
   readonly open?: true;
   /** Whether a POST to the same path is not read as the others are, but registered by itself. */
   readonly isPostElsewhere?: true;
+  /** Bytes that a body may have; left out: what data endpoints take. */
+  readonly bodyBytes?: number;
   /** May throw any ServiceError. */
   readonly handle: (request: ApiRequest) => ApiReply | Promise<ApiReply>;
 }

@@ -101,7 +101,7 @@ export class HttpServer {
     registerRequestId(server);
     await registerCors(server);
     await registerCompression(server);
-    registerBodyReader(server);
+    registerBodyReader(server, edge);
     registerErrors(server, edge);
     registerRequestLog(server, edge.log);
     registerHealth(server, () => http.#draining, new Readiness(edge.probe));

@@ -1,16 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { actorId, mayUse, type Principal } from '../access/index.ts';
+import type { Sender } from '../admission/place.ts';
+import { Places } from '../admission/places.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
 import type { Tool } from './definition/tool.ts';
 import type { Answerer } from './desk.ts';
 import { appIdOf, callerFor, credentialsOf } from './modes/caller.ts';
 import type { McpParts } from './parts.ts';
-import { readBody } from './transport/body.ts';
+import { longBodies, readBody } from './transport/body.ts';
 import { failureOf } from './transport/failure.ts';
 import { hostName, isOwnHost } from './transport/hosts.ts';
 import { type RpcError, rpcCodes } from './transport/messages.ts';
-import { Places, type Sender } from './transport/places.ts';
 import { sendRpcError } from './transport/send.ts';
 
 /** Without sessions there is nothing to be streamed to a GET, and nothing for a DELETE to end. */
@@ -24,7 +25,7 @@ export class AgentTools {
   readonly #parts: McpParts;
   readonly #tools: readonly Tool[] | undefined;
   #answerer: Promise<Answerer> | undefined;
-  readonly #places = new Places();
+  readonly #places = new Places(longBodies);
   /** Where the answers go to requests whose bodies are being read. */
   readonly #responses = new WeakMap<IncomingMessage, ServerResponse>();
 

@@ -43,6 +43,12 @@ export class Systems {
     return registration && this.#openSystem(registration).then(() => this.acquire(appId));
   }
 
+  /** Whether there is a system of an application id, as far as this process knows by now. */
+  isKnown(appId: string): boolean {
+    if (this.#registry.version() !== this.#version) this.#reload();
+    return this.#registrations.has(appId);
+  }
+
   /** The systems that are open, as of each step; who works with one holds it before the next. */
   *opened(): IterableIterator<System> {
     for (const open of this.#open.values()) if (open instanceof System) yield open;

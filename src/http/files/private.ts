@@ -2,20 +2,21 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { anonymous, type Principal } from '../../access/index.ts';
 import { ServiceError } from '../../errors/fail.ts';
 import type { PrivatePlace } from '../../files/index.ts';
+import { limits } from '../../kernel/limits.ts';
 import { prefix } from '../../kernel/prefix.ts';
 import type { Credentials, System } from '../../systems/index.ts';
 import { principalFor } from '../../users/index.ts';
 import { sendError } from '../answer.ts';
 import type { Edge } from '../edge.ts';
 import { openEnvelope } from '../envelope.ts';
-import { answerFile, credentialsBytes } from './read.ts';
+import { answerFile } from './read.ts';
 
 /** SPEC "Files": files of `PrivateFile` fields. A POST is a read too; it has its credentials in the body. */
 export function registerPrivateReads(server: FastifyInstance, edge: Edge): void {
   server.route({
     method: ['GET', 'HEAD', 'POST'],
     url: `${prefix}/files/:appId/:name/:className/:objectId/:field`,
-    bodyLimit: credentialsBytes,
+    bodyLimit: limits.smallBodyBytes,
     handler(request, reply) {
       answerPrivate(edge, request, reply);
     },

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { serviceError } from '../../errors/fail.ts';
 import type { OpenFile } from '../../files/index.ts';
 import { isJsonObject, own } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
 import { prefix } from '../../kernel/prefix.ts';
 import type { System } from '../../systems/index.ts';
 import { parseRequestJson } from '../../values/index.ts';
@@ -9,9 +10,6 @@ import { sendError } from '../answer.ts';
 import type { Edge } from '../edge.ts';
 import { refuseUnasked } from '../unasked.ts';
 import { sendFile, sendMissing, type Way } from './send.ts';
-
-/** Bytes of a body that has nothing but credentials. */
-export const credentialsBytes = 64 * 1024;
 
 /** How a file of a system is asked for; `null` where it is not there, `'answered'` where the client has another answer already. */
 type Open = (system: System) => Promise<OpenFile | null | 'answered'>;
@@ -39,7 +37,7 @@ export function registerReads(server: FastifyInstance, edge: Edge): void {
   server.route({
     method: 'POST',
     url: upload,
-    bodyLimit: credentialsBytes,
+    bodyLimit: limits.smallBodyBytes,
     handler: (request, reply) => refusePost(edge, request, reply),
   });
 }

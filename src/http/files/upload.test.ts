@@ -129,23 +129,34 @@ for (const [size, status] of [
       await world.idle();
     });
 
-test('bodies that name nobody yet are kept in small numbers; others wait their turn', async () => {
-  const slow = Array.from({ length: 32 }, () => {
-    const sent = begin({}, {});
+const stopped = (count: number, headers: Record<string, number>) =>
+  Array.from({ length: count }, () => {
+    const sent = begin(headers, {});
     sent.on('error', () => {});
     sent.write('{"base64":"');
     return sent;
   });
-  for (let n = 0; n < 200 && world.spooled < 32; n++) await wait(10);
-  assert.equal(world.spooled, 32);
-  const later = world.post(JSON.stringify({ base64: 'aGVsbG8=', _ApplicationId: 'app' }), {});
-  const raw = world.post('hello');
-  assert.equal((await raw).status, 201);
+const spooled = async (count: number) => {
+  for (let n = 0; n < 200 && world.spooled < count; n++) await wait(10);
+  assert.equal(world.spooled, count);
+};
+
+test('who sends the beginning of small uploads and stops keeps nobody waiting', async () => {
+  const slow = stopped(60, { 'Content-Length': 1_000 });
+  await spooled(60);
+  assert.equal((await world.post(JSON.stringify({ base64: 'aGVsbG8=', _ApplicationId: 'app' }), {})).status, 201);
+  for (const sent of slow) sent.destroy();
+  await world.idle();
+});
+test('uploads of one address that may be of any size have a part of the room; others of it wait their turn', async () => {
+  // 22 of the largest size fit into the part of one address.
+  const slow = stopped(30, {});
+  await spooled(22);
   await wait(100);
-  assert.equal(world.spooled, 32);
+  assert.equal(world.spooled, 22);
+  assert.equal((await world.post('hello')).status, 201);
   slow[0]?.destroy();
-  assert.equal((await later).status, 201);
-  assert.equal(world.spooled, 33);
+  await spooled(23);
   for (const sent of slow) sent.destroy();
   await world.idle();
 });

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import pLimit, { type LimitFunction } from 'p-limit';
+import type { Places } from '../../admission/places.ts';
 import { fail, ServiceError } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -11,22 +11,21 @@ import type { Edge } from '../edge.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type Envelope, openEnvelope } from '../envelope.ts';
 import { removalEndpoint } from '../routes/files.ts';
+import { senderOf } from '../sender.ts';
 import { beginsAsObject, bytesOf, CountedBytes, isLonger, peek } from './body.ts';
 import { type LongString, readJsonBody } from './json-body.ts';
 import { fileOf, HEAD_BYTES, holdsLong, isTooLarge, jsonUploadBytes, mayBeUpload, readJsonUpload } from './json-upload.ts';
+import { PlacedBytes, uploadPlaces } from './placed.ts';
 import { Upload } from './upload-exchange.ts';
 
 /** Milliseconds that the bytes of a file may take: 32 MiB at 0.3 Mbit/s. */
 const UPLOAD_TIME = 900_000;
 /** The same where nobody is named yet whose file it is: 32 MiB in base64 at 1.2 Mbit/s, waiting included. */
 const UNNAMED_TIME = 300_000;
-/** JSON uploads that are on the disk at once though nobody is named yet: some 1.5 GB at most. Others wait, unread. */
-const UNNAMED_ON_DISK = 32;
-
 /** What uploads work with. */
 interface Uploads {
   readonly edge: Edge;
-  readonly unnamed: LimitFunction;
+  readonly places: Places;
   readonly removal: Endpoint;
 }
 
@@ -34,7 +33,7 @@ interface Uploads {
 export function registerUpload(server: FastifyInstance, edge: Edge): void {
   const uploads: Uploads = {
     edge,
-    unnamed: pLimit(UNNAMED_ON_DISK),
+    places: uploadPlaces(),
     removal: removalEndpoint(edge.files),
   };
   server.register((scope, _options, done) => {
@@ -71,45 +70,61 @@ async function take(uploads: Uploads, upload: Upload): Promise<void> {
   allowBodyTime(raw, isNamed ? UPLOAD_TIME : UNNAMED_TIME);
   if (isNamed) await upload.open(openEnvelope(headers, undefined));
   if (upload.fileName === '') fail('notFound');
+  const length = lengthOf(request);
   const bytes = bytesOf(raw);
+  let placed: PlacedBytes | undefined;
+  const place = (all: AsyncIterator<Buffer>, most: number): PlacedBytes => {
+    const sender = () => senderOf(uploads.edge.systems, request);
+    placed = new PlacedBytes({ places: uploads.places, sender, response: upload.reply.raw, size: length || most }, all);
+    return placed;
+  };
+  const asRaw = (all: AsyncIterator<Buffer>) => takeRaw(upload, place(all, limits.fileBytes));
+  const asJson = (all: AsyncIterator<Buffer>) => {
+    if (length > jsonUploadBytes) fail('fileTooLarge');
+    return takeJson(uploads, upload, place(all, jsonUploadBytes), isNamed);
+  };
   try {
-    if (isNamed && isForm(headers['content-type'])) return await takeRaw(upload, await unlessForm(bytes));
-    if (isNamed && !mayBeJson(headers['content-type'])) return await takeRaw(upload, bytes);
+    if (isNamed && isForm(headers['content-type'])) return await asRaw(await unlessForm(bytes));
+    if (isNamed && !mayBeJson(headers['content-type'])) return await asRaw(bytes);
     const begun = await peek(bytes, 1);
     const isObject = beginsAsObject(begun.head);
     if (!isNamed) {
       if (!isObject) fail('unauthorized');
-      return await uploads.unnamed(() => takeJson(uploads, upload, begun.all, false));
+      return await asJson(begun.all);
     }
-    if (!isObject) return await takeRaw(upload, begun.all);
+    if (!isObject) return await asRaw(begun.all);
     const { head, all } = await peek(begun.all, HEAD_BYTES);
-    await (mayBeUpload(head) ? takeJson(uploads, upload, all, true) : takeRaw(upload, all));
+    await (mayBeUpload(head) ? asJson(all) : asRaw(all));
   } finally {
     // A body that somebody still reads cannot be dropped.
-    await bytes.return?.();
+    await placed?.drop();
+    if (!placed?.isTaken) await bytes.return?.();
+    placed?.free();
   }
 }
 
 /** Takes a body whose bytes are the file. */
-async function takeRaw(upload: Upload, bytes: AsyncIterableIterator<Buffer>): Promise<void> {
+async function takeRaw(upload: Upload, bytes: PlacedBytes): Promise<void> {
   const { request } = upload;
   const counted = new CountedBytes(bytes);
   try {
+    await upload.admit();
+    if (lengthOf(request) <= limits.fileBytes) await bytes.wait();
     await upload.store({ saidType: request.headers['content-type'], length: lengthOf(request), bytes: counted });
   } catch (error) {
     const isWrongType = error instanceof ServiceError && error.key === 'invalidFileType';
     if (!isWrongType || request.headers['content-length'] !== undefined) throw error;
     // SPEC "Errors": what is too large is 413 before all else, which a body that does not say its length shows at its end.
-    await bytes.return?.();
+    await bytes.drop();
     if (await isLonger(request.raw, limits.fileBytes - counted.size)) fail('fileTooLarge');
     throw error;
   }
 }
 
 /** Takes a body that looks like JSON: it is kept on the disk until it is looked at, since it may say at its end whose it is. */
-async function takeJson(uploads: Uploads, upload: Upload, bytes: AsyncIterable<Buffer>, isNamed: boolean): Promise<void> {
+async function takeJson(uploads: Uploads, upload: Upload, bytes: PlacedBytes, isNamed: boolean): Promise<void> {
   const { headers } = upload.request;
-  if (lengthOf(upload.request) > jsonUploadBytes) fail('fileTooLarge');
+  await bytes.wait();
   const kept = await uploads.edge.files.spool(bytes, jsonUploadBytes);
   try {
     const read = await readJsonBody(kept);

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { ServiceError, serviceError } from '../../errors/fail.ts';
-import { networkOf } from './network.ts';
+import { networkOf } from '../../kernel/network.ts';
 
 const MINUTE = 60_000;
 /** Addresses that are counted at once, some 10 MB; beyond, those that have been quiet longest are forgotten. */

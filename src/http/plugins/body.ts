@@ -1,22 +1,46 @@
-import type { FastifyInstance } from 'fastify';
-import { withoutMark } from '../../kernel/json.ts';
-import { limits } from '../../kernel/limits.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { getHeapStatistics } from 'node:v8';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { freeWhenAnswered } from '../../admission/place.ts';
+import { Places } from '../../admission/places.ts';
+import { FREE_BYTES, readBody } from '../body-reader.ts';
+import type { Edge } from '../edge.ts';
+import { senderOf } from '../sender.ts';
 
 const mediaType = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
 
+const MIB = 1024 * 1024;
+/**
+ * Bytes of bodies that are in memory until their requests are answered: on small machines a part of the heap, which holds them as values too,
+ * and in each case several of the largest kind.
+ */
+const ALL_BYTES = Math.max(96 * MIB, Math.min(256 * MIB, getHeapStatistics().heap_size_limit / 4));
+const inMemory = { all: ALL_BYTES, ofSystem: (ALL_BYTES / 4) * 3, ofCaller: ALL_BYTES / 2 } as const;
+
 /**
  * Bodies are read as text whatever their type says and parsed by the endpoints' own reader: Parse's clients send JSON as text/plain
- * (CONTRACT "Requests"), and what is no JSON is refused there.
+ * (CONTRACT "Requests"), and what is no JSON is refused there. All that are being read share the memory that they take.
  */
-export function registerBodyReader(server: FastifyInstance): void {
+export function registerBodyReader(server: FastifyInstance, { systems }: Pick<Edge, 'systems'>): void {
+  const places = new Places(inMemory);
+  /** Where the answers go to requests whose bodies may be long. */
+  const responses = new WeakMap<IncomingMessage, ServerResponse>();
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', { parseAs: 'string', bodyLimit: limits.bodyBytes }, (_request, text, done) =>
-    done(null, withoutMark(text as string)),
-  );
-  // A type that is none says as little as no type at all; the framework would refuse it.
-  server.addHook('onRequest', (request, _reply, done) => {
-    const type = request.headers['content-type'];
-    if (type !== undefined && !mediaType.test(type)) delete request.headers['content-type'];
+  server.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage, done) => {
+    const ask = (size: number) => {
+      const place = places.ask(senderOf(systems, request), size);
+      const response = responses.get(request.raw);
+      if (response) freeWhenAnswered(place, response);
+      return place;
+    };
+    readBody({ payload, bound: request.routeOptions.bodyLimit, ask }, done);
+  });
+  server.addHook('onRequest', ({ headers, raw }, reply, done) => {
+    // A type that is none says as little as no type at all; the framework would refuse it.
+    const type = headers['content-type'];
+    if (type !== undefined && !mediaType.test(type)) delete headers['content-type'];
+    if (Number(headers['content-length']) > FREE_BYTES || headers['transfer-encoding'] !== undefined)
+      responses.set(raw, reply.raw);
     done();
   });
 }

@@ -40,7 +40,7 @@ describe('the page of a password reset', () => {
       log: pino({ level: 'silent' }),
     });
     server = fastify({ routerOptions: { querystringParser: parseQueryString as never } });
-    registerBodyReader(server);
+    registerBodyReader(server, { systems: { isKnown: () => true } as unknown as Systems });
     registerResetPage(server, {
       systems: { acquire: (appId) => (appId === 'lost' ? lost() : appId === 'app' ? system() : undefined) } as Systems,
       log: pino({ level: 'debug' }, { write: (line: string) => void log.push(line) }),

@@ -1,5 +1,6 @@
 import { requireKey } from '../../access/index.ts';
 import type { Files } from '../../files/index.ts';
+import { limits } from '../../kernel/limits.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { fieldsOf } from '../envelope.ts';
 
@@ -9,6 +10,7 @@ export function removalEndpoint(files: Files): Endpoint {
     method: 'DELETE',
     path: '/files/:name',
     isPostElsewhere: true,
+    bodyBytes: limits.smallBodyBytes,
     async handle({ system, principal, params: { name = '' } }) {
       requireKey(principal);
       await files.remove(system, name);

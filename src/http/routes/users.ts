@@ -1,5 +1,6 @@
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
 import { getRecord } from '../../records/index.ts';
 import type { ClpAction } from '../../schema/model.ts';
 import type { PasswordResets, Users } from '../../users/index.ts';
@@ -13,7 +14,7 @@ import type { AddressLimit } from '../limits/address-limit.ts';
  */
 export function userEndpoints(users: Users, resets: PasswordResets, limit: AddressLimit | null): readonly Endpoint[] {
   const counted = limitedBy(limit);
-  return [
+  const endpoints: readonly Endpoint[] = [
     {
       method: 'POST',
       path: '/login',
@@ -60,6 +61,7 @@ export function userEndpoints(users: Users, resets: PasswordResets, limit: Addre
       },
     },
   ];
+  return endpoints.map((endpoint) => ({ ...endpoint, bodyBytes: limits.smallBodyBytes }));
 }
 
 type Handle = Endpoint['handle'];

@@ -4,14 +4,15 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { LONG_BODY, readBody, SHORT_BODY } from './body.ts';
+import type { Sender } from '../../admission/place.ts';
+import { Places } from '../../admission/places.ts';
+import { LONG_BODY, longBodies, readBody, SHORT_BODY } from './body.ts';
 import { failureOf } from './failure.ts';
-import { Places, type Sender } from './places.ts';
 
 let server: Server;
 let finish = () => {};
 before(async () => {
-  const places = new Places(100);
+  const places = new Places(longBodies, 100);
   server = createServer(async (payload, response) => {
     const [, system = '', caller = ''] = (payload.url ?? '').split('/');
     const longSender = async (): Promise<Sender | null> => {

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
+import { Bytes } from '../../admission/bytes.ts';
+import { freeWhenAnswered, keepWhole, type Place, type Sender } from '../../admission/place.ts';
+import type { Bounds, Places } from '../../admission/places.ts';
 import { serviceError } from '../../errors/fail.ts';
 import { withoutMark } from '../../kernel/json.ts';
-import { Bytes } from './bytes.ts';
-import type { Place, Places, Sender } from './places.ts';
 
 /** Bytes of a body that anybody may send: what calls no tool is short. */
 export const SHORT_BODY = 1024 * 1024;
@@ -11,8 +12,8 @@ export const SHORT_BODY = 1024 * 1024;
 export const LONG_BODY = 46 * 1024 * 1024;
 /** Bytes after which nothing is read any more: until then a body that is too large is read and dropped, so that its sender gets an answer. */
 const DROPPED = 64 * 1024 * 1024;
-/** Milliseconds that a body which is whole keeps its place at most: what a call may take, however slowly its answer is taken. */
-const KEPT = 60_000;
+/** Long bodies that are in memory at once, each several times: as it came, as text, as values. Others wait, unread. */
+export const longBodies: Bounds = { all: 4, ofSystem: 3, ofCaller: 2 };
 
 /** A request whose body is to be read. */
 export interface Arrival {
@@ -79,12 +80,7 @@ async function placeFor({ response, places, longSender }: Arrival): Promise<Plac
   const sender = await longSender();
   if (!sender || response.closed) return null;
   const place = places.ask(sender);
-  for (const event of ['prefinish', 'close']) response.once(event, () => place.free());
+  freeWhenAnswered(place, response);
   await place.given;
   return place;
-}
-
-function keepWhole(place: Place): void {
-  place.ended();
-  setTimeout(() => place.free(), KEPT).unref();
 }

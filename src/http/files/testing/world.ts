@@ -104,6 +104,7 @@ export class World {
   #edge(): Edge {
     const { system } = this;
     const systems = {
+      isKnown: (appId: string) => appId === 'app',
       acquire(appId: string) {
         if (appId !== 'app') return undefined;
         system.hold();

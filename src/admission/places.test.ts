@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import { type Place, Places } from './places.ts';
+import type { Place } from './place.ts';
+import { Places } from './places.ts';
 
 let places: Places;
 beforeEach(() => {
   mock.timers.enable({ apis: ['setInterval'] });
-  places = new Places(1_000);
+  places = new Places({ all: 4, ofSystem: 3, ofCaller: 2 }, 1_000);
 });
 afterEach(() => mock.timers.reset());
 
@@ -93,4 +94,55 @@ test('a body that comes slowly loses its place where others wait: 408', async ()
   assert.equal((states[3]?.taken as { key?: string } | undefined)?.key, 'bodyTooSlow');
   mock.timers.tick(1_000);
   assert.deepEqual(await given(...waiting), [true, true, true]);
+});
+
+test('places of several sizes: the one who comes first is not passed over by smaller ones', async () => {
+  const sized = new Places({ all: 100, ofSystem: 80, ofCaller: 60 }, 1_000);
+  const ask = (caller: string, size: number, system = caller) => sized.ask({ system, caller }, size);
+  const held = [ask('a', 50), ask('b', 40)] as const;
+  assert.deepEqual(await given(...held), [true, true]);
+  const [large, small] = [ask('c', 30), ask('d', 5)] as const;
+  assert.deepEqual(await given(large, small), [false, false]);
+  held[1].free();
+  assert.deepEqual(await given(large, small), [true, true]);
+  // What is larger than all that one may have is given when he has nothing else.
+  held[0].free();
+  large.free();
+  assert.deepEqual(await given(ask('e', 1_000)), [true]);
+});
+
+test('a slow body is ended for who has less, and for who waits for himself only his own', async () => {
+  const sized = new Places({ all: 100, ofSystem: 100, ofCaller: 60 }, 1_000);
+  const ask = (caller: string, size: number) => sized.ask({ system: 'a', caller }, size);
+  const [slow, greedy] = [ask('slow', 10), ask('greedy', 60)] as const;
+  const states = [slow, greedy].map(watch);
+  // His share is used up: nobody else is in his way.
+  const more = ask('greedy', 10);
+  mock.timers.tick(1_000);
+  await settled();
+  assert.deepEqual(
+    states.map(({ taken }) => taken !== undefined),
+    [false, true],
+  );
+  assert.deepEqual(await given(more), [true]);
+  // Who has more than the slow one has waits; who has nothing does not.
+  const other = ask('greedy', 50);
+  assert.deepEqual(await given(other), [true]);
+  const third = ask('third', 30);
+  await settled();
+  assert.deepEqual(await given(third), [true]);
+  const rich = ask('third', 30);
+  const comeOn = () => {
+    for (const place of [more, other, third]) place.came(1_000_000);
+  };
+  comeOn();
+  mock.timers.tick(1_000);
+  await settled();
+  assert.equal(states[0]?.taken, undefined);
+  const poor = ask('poor', 10);
+  comeOn();
+  mock.timers.tick(1_000);
+  await settled();
+  assert.notEqual(states[0]?.taken, undefined);
+  assert.deepEqual(await given(rich, poor), [false, true]);
 });

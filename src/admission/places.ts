@@ -1,0 +1,166 @@
+import { LRUCache } from 'lru-cache';
+import { Place, type Sender } from './place.ts';
+
+/** How much there is, and how much of it one system and one caller may have: others find room however long theirs take. */
+export interface Bounds {
+  readonly all: number;
+  readonly ofSystem: number;
+  readonly ofCaller: number;
+}
+
+/** Callers of whom it is remembered when they were given a place last. */
+const REMEMBERED = 10_000;
+/** Bytes a second that a body comes with at least while others wait, and the milliseconds over which it is measured. */
+const LEAST_PACE = 64 * 1024;
+const INTERVAL = 5_000;
+
+/** The room that bodies take, in memory or on a disk. Who finds none waits, unread (docs/adr/0017-admission.md). */
+export class Places {
+  readonly #bounds: Bounds;
+  readonly #interval: number;
+  /** By sender, in the order in which they asked. */
+  readonly #waiting = new Map<string, Set<Place>>();
+  readonly #held = new Set<Place>();
+  #taken = 0;
+  readonly #bySystem = new Tally();
+  readonly #byCaller = new Tally();
+  /** Callers by when they were given a place last. */
+  readonly #served = new LRUCache<string, number>({ max: REMEMBERED });
+  #given = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(bounds: Bounds, interval = INTERVAL) {
+    this.#bounds = bounds;
+    this.#interval = interval;
+  }
+
+  /** Asks for a place, which is to be freed whether it was given or not. @param size how much it takes */
+  ask(sender: Sender, size = 1): Place {
+    const { all, ofSystem, ofCaller } = this.#bounds;
+    const place = new Place(sender, Math.min(size, all, ofSystem, ofCaller), (one) => this.#leave(one));
+    const key = lineOf(sender);
+    const line = this.#waiting.get(key) ?? new Set();
+    this.#waiting.set(key, line.add(place));
+    this.#fill();
+    return place;
+  }
+
+  #leave(place: Place): void {
+    if (this.#held.delete(place)) this.#count(place, -place.size);
+    else if (!this.#leaveLine(place)) return;
+    this.#fill();
+  }
+
+  #leaveLine(place: Place): boolean {
+    const key = lineOf(place.sender);
+    const line = this.#waiting.get(key);
+    if (!line?.delete(place)) return false;
+    if (line.size === 0) this.#waiting.delete(key);
+    return true;
+  }
+
+  #count({ sender }: Place, size: number): void {
+    this.#taken += size;
+    this.#bySystem.add(sender.system, size);
+    this.#byCaller.add(sender.caller, size);
+  }
+
+  #fill(): void {
+    for (let next = this.#next(); next; next = this.#next()) {
+      this.#leaveLine(next);
+      this.#held.add(next);
+      this.#count(next, next.size);
+      this.#served.set(next.sender.caller, ++this.#given);
+      next.give();
+    }
+    if (this.#waiting.size > 0) this.#startWatch();
+    else this.#stopWatch();
+    if (this.#held.size === 0) this.#served.clear();
+  }
+
+  /**
+   * Whose system and who himself has the least comes first, then who was given a place the longest ago, then who has waited longest.
+   * Nobody is passed over because he needs more room than there is just now: small ones would keep him waiting for ever.
+   */
+  #next(): Place | undefined {
+    let first: Place | undefined;
+    for (const place of this.#heads()) {
+      if (this.#beyond(place) !== null) continue;
+      if (!first || this.#order(place, first) < 0) first = place;
+    }
+    return first && this.#taken + first.size <= this.#bounds.all ? first : undefined;
+  }
+
+  /** Of each line the first. */
+  *#heads(): IterableIterator<Place> {
+    for (const [head] of this.#waiting.values()) if (head) yield head;
+  }
+
+  /** Whose share is used up; `null` where there is nothing but others in the way. */
+  #beyond({ sender, size }: Place): 'caller' | 'system' | null {
+    if (this.#byCaller.of(sender.caller) + size > this.#bounds.ofCaller) return 'caller';
+    return this.#bySystem.of(sender.system) + size > this.#bounds.ofSystem ? 'system' : null;
+  }
+
+  #order({ sender: one }: Place, { sender: other }: Place): number {
+    return (
+      this.#bySystem.of(one.system) - this.#bySystem.of(other.system) ||
+      this.#byCaller.of(one.caller) - this.#byCaller.of(other.caller) ||
+      (this.#served.get(one.caller) ?? 0) - (this.#served.get(other.caller) ?? 0)
+    );
+  }
+
+  #startWatch(): void {
+    if (this.#timer) return;
+    for (const place of this.#held) place.measure();
+    this.#timer = setInterval(() => this.#endSlow(), this.#interval);
+    this.#timer.unref();
+  }
+
+  #stopWatch(): void {
+    if (!this.#timer) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    for (const place of this.#held) place.forget();
+  }
+
+  #endSlow(): void {
+    const least = (LEAST_PACE * this.#interval) / 1_000;
+    const isInTheWay = this.#inTheWay();
+    for (const place of [...this.#held]) if (place.measure() < least && isInTheWay(place)) place.take();
+  }
+
+  /** Tells which places keep others waiting: of who waits for himself his own, else of those who have no less than he has. */
+  #inTheWay(): (place: Place) => boolean {
+    const callers = new Set<string>();
+    const leastOf = new Map<string, number>();
+    let least = Number.POSITIVE_INFINITY;
+    for (const head of this.#heads()) {
+      const { system, caller } = head.sender;
+      const beyond = this.#beyond(head);
+      const has = this.#byCaller.of(caller);
+      if (beyond === 'caller') callers.add(caller);
+      else if (beyond === 'system') leastOf.set(system, Math.min(has, leastOf.get(system) ?? has));
+      else least = Math.min(least, has);
+    }
+    return ({ sender: { system, caller } }) =>
+      callers.has(caller) || this.#byCaller.of(caller) >= Math.min(least, leastOf.get(system) ?? least);
+  }
+}
+
+/** How much each has. Who has nothing is forgotten. */
+class Tally {
+  readonly #sums = new Map<string, number>();
+
+  of(key: string): number {
+    return this.#sums.get(key) ?? 0;
+  }
+
+  add(key: string, size: number): void {
+    const sum = this.of(key) + size;
+    if (sum > 0) this.#sums.set(key, sum);
+    else this.#sums.delete(key);
+  }
+}
+
+const lineOf = ({ system, caller }: Sender): string => JSON.stringify([system, caller]);
