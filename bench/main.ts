@@ -1,5 +1,5 @@
 /**
- * `node bench/main.ts [name...] [--records N] [--seconds S] [--rounds R]`: runs the named workloads (all of them where
+ * `node bench/main.ts [name...] [--records N] [--seconds S] [--rounds R] [--against DIR]`: runs the named workloads (all of them where
  * none is named), one after the other, and prints a table of each. See bench/README.md.
  */
 import { parseArgs } from 'node:util';
@@ -17,6 +17,7 @@ import { parse } from './workloads/parse.ts';
 import { stream } from './workloads/stream.ts';
 import { systems } from './workloads/systems.ts';
 import { triggers } from './workloads/triggers.ts';
+import { versions } from './workloads/versions.ts';
 
 const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['crud', crud],
@@ -31,12 +32,13 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['import', importRecords],
   ['systems', systems],
   ['driver', driver],
+  ['versions', versions],
 ]);
 const minutesEach = 15;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { records: { type: 'string' }, seconds: { type: 'string' }, rounds: { type: 'string' } },
+  options: { records: { type: 'string' }, seconds: { type: 'string' }, rounds: { type: 'string' }, against: { type: 'string' } },
 });
 const unknown = positionals.filter((name) => !workloads.has(name));
 if (unknown.length > 0) {
@@ -44,7 +46,9 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-for (const name of positionals.length > 0 ? positionals : workloads.keys()) {
+/** Without the other version there is nothing to compare with. */
+const all = [...workloads.keys()].filter((name) => name !== 'versions' || values.against !== undefined);
+for (const name of positionals.length > 0 ? positionals : all) {
   const scratch = new Scratch();
   const interrupted = () => void scratch.dispose().finally(() => process.exit(130));
   process.once('SIGINT', interrupted);
@@ -54,6 +58,7 @@ for (const name of positionals.length > 0 ? positionals : workloads.keys()) {
       records: whole(values.records),
       seconds: whole(values.seconds) ?? 3,
       rounds: whole(values.rounds) ?? 3,
+      against: values.against,
       scratch,
     };
     await Promise.race([workloads.get(name)?.(context), deadline(minutesEach)]);

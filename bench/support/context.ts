@@ -6,5 +6,7 @@ export interface BenchContext {
   records: number | undefined;
   seconds: number;
   rounds: number;
+  /** The directory of another version of the service. */
+  against: string | undefined;
   scratch: Scratch;
 }

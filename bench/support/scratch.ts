@@ -27,10 +27,14 @@ export class Scratch {
     this.closing.push(closing);
   }
 
-  /** Starts the service on a directory of this scratch. @param database of PostgreSQL, where it is to be used */
-  async service(dataDir: string, database?: { url: string }): Promise<Service> {
+  /**
+   * Starts the service on a directory of this scratch.
+   * @param database of PostgreSQL, where it is to be used
+   * @param program another version's `main.ts`
+   */
+  async service(dataDir: string, database?: { url: string }, program?: string): Promise<Service> {
     const engine = database ? 'postgres' : 'sqlite';
-    const service = await startService({ dataDir, engine, ...(database && { database }) });
+    const service = await startService({ dataDir, engine, ...(database && { database }), ...(program && { program }) });
     this.watch(service.process);
     return service;
   }

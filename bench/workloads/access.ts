@@ -56,11 +56,11 @@ function target({ url, appId }: Service, name: string, credentials: Record<strin
   return { name, url, headers: { 'X-Platform-Application-Id': appId, ...credentials } };
 }
 
-const reads = (ids: readonly string[]): Prepared[] =>
+export const reads = (ids: readonly string[]): Prepared[] =>
   Array.from({ length: 5000 }, (_, index) => ({ method: 'GET', path: `${path}/${ids[spread(index, ids.length)]}` }));
 
 /** Gives records an ACL that names roles. */
-async function guard(service: Service, ids: readonly string[]): Promise<void> {
+export async function guard(service: Service, ids: readonly string[]): Promise<void> {
   const ACL = { 'role:BenchOuter': { read: true }, 'role:Admin': { read: true, write: true } };
   for (let at = 0; at < ids.length; at += 500) {
     const requests = ids.slice(at, at + 500).map((id) => ({ method: 'PUT', path: `${path}/${id}`, body: { ACL } }));
@@ -69,7 +69,7 @@ async function guard(service: Service, ids: readonly string[]): Promise<void> {
 }
 
 /** Makes the users. @returns their session tokens */
-async function signUp(service: Service): Promise<string[]> {
+export async function signUp(service: Service): Promise<string[]> {
   const tokens: string[] = [];
   for (let n = 0; n < users; n++) {
     const body = { username: `bench${n}@example.com`, password };
@@ -79,7 +79,7 @@ async function signUp(service: Service): Promise<string[]> {
 }
 
 /** Puts the first user into a role inside another, and lets that other one read the table. @returns his session */
-async function withRoles(service: Service, [token]: string[]): Promise<Target> {
+export async function withRoles(service: Service, [token]: string[]): Promise<Target> {
   const own = serviceTarget(service);
   const session = target(service, 'session', { 'X-Platform-Session-Token': token ?? '' });
   const { objectId } = await send(session, { method: 'GET', path: '/platform/users/me' });

@@ -35,7 +35,7 @@ interface Kind {
 }
 
 /** The first is what the others are compared with. */
-const kindsOf = ({ appId }: Service): readonly Kind[] => {
+export const kindsOf = ({ appId }: Service): readonly Kind[] => {
   const form = (name: string, body: unknown): Prepared => ({ method: 'POST', path: `/functions/${appId}/${name}`, body });
   return [
     {

@@ -17,7 +17,7 @@ const perRound = 40_000;
 const path = '/platform/classes/Accounts';
 
 /** A create as clients send it. */
-function account(seed: number, silence: object = {}): Prepared {
+export function account(seed: number, silence: object = {}): Prepared {
   const { Name, PhoneNumber, Email, City, Comment } = makeRecord(seed);
   return { method: 'POST', path, body: { Name, PhoneNumber, Email, City, Comment, ...silence } };
 }
@@ -36,7 +36,7 @@ interface Kind {
 }
 
 /** The first is what the others are compared with. */
-const kinds: readonly Kind[] = [
+export const kinds: readonly Kind[] = [
   { name: 'plain create', isJudged: false, silence: silent },
   { name: 'with its timeline row', isJudged: false, silence: {} },
   { name: 'and a trigger whose criteria do not hold', isJudged: true, silence: {}, trigger: 'nobody' },
@@ -130,7 +130,7 @@ async function keepUp(engine: string, target: Target, runs: Triggers, load: Load
 }
 
 /** The triggers of the service, of which one is active at a time. */
-class Triggers {
+export class Triggers {
   readonly #target: Target;
   readonly #ids: ReadonlyMap<string, string>;
   /** Rows of the log when it was last looked at. */

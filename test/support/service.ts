@@ -48,6 +48,8 @@ export interface Service extends Data {
 }
 
 export interface StartOptions extends Partial<Data> {
+  /** The program, where it is not the one of these sources. */
+  program?: string;
   engine?: EngineName;
   env?: Record<string, string>;
 }
@@ -82,7 +84,7 @@ export async function startService(options: StartOptions = {}): Promise<Service>
   const database = options.database ?? own;
   const settings = settingsOf({ dataDir, ...(database && { database }) });
   const { appId, masterKey, apiKey } = credentials;
-  const child = spawn(process.execPath, [main, 'start'], {
+  const child = spawn(process.execPath, [options.program ?? main, 'start'], {
     cwd: dataDir,
     env: {
       PATH: process.env.PATH ?? '',
