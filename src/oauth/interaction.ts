@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type Provider from 'oidc-provider';
 import { type AgentPermission, isAgentPermission } from '../access/index.ts';
 import { ServiceError } from '../errors/fail.ts';
+import { networkOf } from '../kernel/network.ts';
 import { readRow } from '../records/index.ts';
 import type { System } from '../systems/index.ts';
 import { agentFor, authenticate } from '../users/index.ts';
@@ -124,11 +125,15 @@ const faults: ReadonlyMap<string, readonly [SignInFault, status: number]> = new 
 ]);
 
 async function signIn(visit: Visit, interaction: Interaction, known: Known, form: URLSearchParams): Promise<Outcome> {
-  const { system, countAttempt } = visit;
+  const { system, countAttempt, request } = visit;
   const username = form.get('username') ?? '';
   try {
     countAttempt();
-    const { userId, mark } = await authenticate(system.store, { username, password: form.get('password') });
+    const { userId, mark } = await authenticate(system.store, {
+      username,
+      password: form.get('password'),
+      network: networkOf(request.ip ?? ''),
+    });
     if (interaction.session && interaction.session.accountId !== userId) await forgetUser(visit, interaction);
     const login = { accountId: userId, acr: mark, amr: ['pwd'] };
     return await goOn(visit, { login, select_account: {}, lang: known.language }, false);

@@ -18,6 +18,8 @@ export interface SignInAttempt {
   /** In place of the name. */
   readonly email?: JsonValue | undefined;
   readonly password: JsonValue | undefined;
+  /** That it comes from. */
+  readonly network: string;
 }
 
 /** What a client signs in with. */
@@ -73,13 +75,14 @@ export async function logIn(store: Store, attempt: LoginAttempt): Promise<Logged
  */
 export async function authenticate(store: Store, attempt: SignInAttempt, alongside: Alongside = () => []): Promise<SignedIn> {
   const { name, isAddress, password } = checkAttempt(attempt);
+  const turn = { system: store, caller: attempt.network };
   const user = await userNamed(store, loginKey(name), isAddress);
   if (!user) {
-    await isPassword(password, undefined);
+    await isPassword(turn, password, undefined);
     return fail('badLogin');
   }
   refuseLocked(user);
-  if (await isPassword(password, user.password))
+  if (await isPassword(turn, password, user.password))
     return user.active === false ? turnAway(store, user) : enter(store, user, alongside);
   await note(store, user.objectId, (table, at) => ({
     condition: notLocked(table, at),

@@ -27,6 +27,13 @@ import { hashToken } from './token-hash.ts';
 /** The installation that a client says it is; `null` where it says nothing. */
 export type InstallationId = string | null;
 
+/** Where a client signs in. */
+export interface LoginClient {
+  readonly installationId: InstallationId;
+  /** That the request comes from. */
+  readonly network: string;
+}
+
 /** What opens a session answers beside what it made. The token is shown this once. */
 export interface Opened extends Created {
   readonly sessionToken: string;
@@ -80,9 +87,9 @@ export class Users {
    * @returns JSON text of the user with his token
    * @throws what `logIn` throws
    */
-  async logIn(context: RecordContext, sent: JsonObject, installationId: InstallationId): Promise<string> {
+  async logIn(context: RecordContext, sent: JsonObject, { installationId, network }: LoginClient): Promise<string> {
     const { username, email, password } = sent;
-    const attempt = { username, email, password, installationId, sessionDays: this.#sessionDays };
+    const attempt = { username, email, password, installationId, network, sessionDays: this.#sessionDays };
     const { userId, token } = await logIn(context.store, attempt);
     return unlessMissing(withToken(context, userId, token), 'badLogin');
   }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../errors/fail.ts';
+import { networkOf } from '../../kernel/network.ts';
 import type { Store } from '../../storage/port.ts';
 import { resetPassword, resetPath } from '../../users/index.ts';
 import type { Edge } from '../edge.ts';
@@ -28,7 +29,7 @@ export function registerResetPage(server: FastifyInstance, edge: Pick<Edge, 'sys
     method: 'POST',
     url,
     bodyLimit: FORM_BYTES,
-    handler: (request, reply) => answer(edge, request, reply, (store) => submit(store, request.body)),
+    handler: (request, reply) => answer(edge, request, reply, (store) => submit(store, request)),
   });
 }
 
@@ -37,10 +38,10 @@ interface Page {
   readonly html: string;
 }
 
-async function submit(store: Store, body: unknown): Promise<Page> {
+async function submit(store: Store, { body, ip }: FastifyRequest): Promise<Page> {
   const form = new URLSearchParams(typeof body === 'string' ? body : '');
   const token = form.get('token') ?? '';
-  const outcome = await resetPassword(store, token, form.get('password') ?? '');
+  const outcome = await resetPassword(store, token, form.get('password') ?? '', networkOf(ip ?? ''));
   if (outcome === 'weakPassword') return { status: 400, html: formPage(token, true) };
   return { status: outcome === 'done' ? 200 : 400, html: messagePage(outcome) };
 }

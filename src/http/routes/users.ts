@@ -1,10 +1,11 @@
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
+import { networkOf } from '../../kernel/network.ts';
 import { getRecord } from '../../records/index.ts';
 import type { ClpAction } from '../../schema/model.ts';
 import type { PasswordResets, Users } from '../../users/index.ts';
-import type { ApiReply, ApiRequest, Endpoint } from '../endpoint.ts';
+import type { ApiReply, ApiRequest, Client, Endpoint } from '../endpoint.ts';
 import { fieldsOf } from '../envelope.ts';
 import type { AddressLimit } from '../limits/address-limit.ts';
 
@@ -19,14 +20,14 @@ export function userEndpoints(users: Users, resets: PasswordResets, limit: Addre
       method: 'POST',
       path: '/login',
       open: true,
-      handle: counted(async ({ context, client, body }) => ok(await users.logIn(context, fieldsOf(body), client.installationId))),
+      handle: counted(async ({ context, client, body }) => ok(await users.logIn(context, fieldsOf(body), loginClient(client)))),
     },
     {
       method: 'GET',
       path: '/login',
       open: true,
       handle: counted(async ({ context, client, query }) =>
-        ok(await users.logIn(context, Object.fromEntries(query) as JsonObject, client.installationId)),
+        ok(await users.logIn(context, Object.fromEntries(query) as JsonObject, loginClient(client))),
       ),
     },
     {
@@ -63,6 +64,8 @@ export function userEndpoints(users: Users, resets: PasswordResets, limit: Addre
   ];
   return endpoints.map((endpoint) => ({ ...endpoint, bodyBytes: limits.smallBodyBytes }));
 }
+
+const loginClient = ({ installationId, address }: Client) => ({ installationId, network: networkOf(address()) });
 
 type Handle = Endpoint['handle'];
 

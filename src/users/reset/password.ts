@@ -14,9 +14,10 @@ export type ResetOutcome = 'done' | 'badLink' | 'weakPassword';
 /**
  * Sets a new password by the token of a link, unlocks the user and ends all his sessions, in one commit; of many at once exactly one
  * succeeds (docs/decisions.md "Users and sessions": Reset).
+ * @param network that it comes from
  * @throws unavailable (503) where too many passwords wait to be hashed
  */
-export async function resetPassword(store: Store, token: string, password: string): Promise<ResetOutcome> {
+export async function resetPassword(store: Store, token: string, password: string, network: string): Promise<ResetOutcome> {
   if (!meetsPolicy(password)) return 'weakPassword';
   if (!isResetToken(token)) return 'badLink';
   const tokenHash = hashToken(token);
@@ -28,7 +29,7 @@ export async function resetPassword(store: Store, token: string, password: strin
     limit: 1,
   });
   if (!user) return 'badLink';
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await hashPassword({ system: store, caller: network }, password);
   const at = Date.now();
   const set = {
     password: passwordHash,

@@ -71,7 +71,7 @@ describe('password reset', () => {
     return sent.slice(from).map(({ text = '' }) => /\?token=([\w-]{32})$/m.exec(text)?.[1] ?? 'none');
   };
   const enter = (username: string, password: string) =>
-    logIn(store, { username, email: undefined, password, installationId: null, sessionDays: 1 });
+    logIn(store, { username, email: undefined, password, installationId: null, network: '', sessionDays: 1 });
   const rows = <Row>(className: string, fields: string[], field: string, value: string) =>
     readRows<Row>(store, { className, fields, filter: (table) => holds(table, field, value) });
 
@@ -125,15 +125,15 @@ describe('password reset', () => {
     const [token = ''] = await ask('dana@example.com');
     const [kept] = await rows<{ _reset_token: string }>('_User', ['_reset_token'], 'objectId', userId);
     assert.ok(kept?._reset_token && kept._reset_token !== token);
-    assert.equal(await resetPassword(store, token, 'weak'), 'weakPassword');
-    assert.equal(await resetPassword(store, token, fresh), 'done');
+    assert.equal(await resetPassword(store, token, 'weak', ''), 'weakPassword');
+    assert.equal(await resetPassword(store, token, fresh, ''), 'done');
     assert.deepEqual(await rows('_Session', ['objectId'], 'user', userId), []);
     const after = ['password', '_reset_token', '_reset_expires_at', '_failed_login_count', '_last_failed_login'];
     const [{ password, ...user } = {}] = await rows<Record<string, unknown>>('_User', after, 'objectId', userId);
     assert.deepEqual(user, { _failed_login_count: 0 });
     assert.match(String(password), /^\$argon2id\$/);
     await enter('dana', fresh);
-    assert.equal(await resetPassword(store, token, `${fresh}b`), 'badLink');
+    assert.equal(await resetPassword(store, token, `${fresh}b`, ''), 'badLink');
   });
 
   test('of two uses at once exactly one succeeds, and the sessions of others stay', async () => {
@@ -141,7 +141,10 @@ describe('password reset', () => {
     await enter('other', old);
     await add('twice');
     const [token = ''] = await ask('twice@example.com');
-    const outcomes = await Promise.all([resetPassword(store, token, `${fresh}a`), resetPassword(store, token, `${fresh}b`)]);
+    const outcomes = await Promise.all([
+      resetPassword(store, token, `${fresh}a`, ''),
+      resetPassword(store, token, `${fresh}b`, ''),
+    ]);
     assert.deepEqual(outcomes.toSorted(), ['badLink', 'done']);
     await enter('twice', outcomes[0] === 'done' ? `${fresh}a` : `${fresh}b`);
     assert.equal((await rows('_Session', ['objectId'], 'user', other)).length, 1);
@@ -151,8 +154,8 @@ describe('password reset', () => {
     await add('newer');
     const [first = ''] = await ask('newer@example.com');
     const [second = ''] = await ask('newer@example.com');
-    assert.equal(await resetPassword(store, first, fresh), 'badLink');
-    assert.equal(await resetPassword(store, second, fresh), 'done');
+    assert.equal(await resetPassword(store, first, fresh, ''), 'badLink');
+    assert.equal(await resetPassword(store, second, fresh, ''), 'done');
   });
 
   test('a link that has expired leaves the password and the sessions alone', async () => {
@@ -170,20 +173,20 @@ describe('password reset', () => {
         };
       },
     });
-    assert.equal(await resetPassword(store, token, fresh), 'badLink');
+    assert.equal(await resetPassword(store, token, fresh, ''), 'badLink');
     assert.equal((await rows('_Session', ['objectId'], 'user', userId)).length, 1);
     await enter('late', old);
   });
 
   for (const forged of ['', 'x', 'A'.repeat(32), `${'A'.repeat(31)}'`, 'A'.repeat(10_000)])
     test(`a forged token: ${forged.slice(0, 40)}`, async () =>
-      assert.equal(await resetPassword(store, forged, fresh), 'badLink'));
+      assert.equal(await resetPassword(store, forged, fresh, ''), 'badLink'));
 
   test('messages to one user have a bound; the last link stays good', async () => {
     await add('flooded');
     const tokens: string[] = [];
     for (let n = 0; n < 25; n++) tokens.push(...(await ask('flooded@example.com')));
     assert.equal(tokens.length, 20);
-    assert.equal(await resetPassword(store, tokens.at(-1) ?? '', fresh), 'done');
+    assert.equal(await resetPassword(store, tokens.at(-1) ?? '', fresh, ''), 'done');
   });
 });

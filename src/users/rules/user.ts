@@ -1,8 +1,8 @@
-import { isAgentPermission } from '../../access/index.ts';
+import { actorId, isAgentPermission } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { emailKey, loginKey } from '../../kernel/login-key.ts';
-import type { RuledFields, RuledWrite, TableRules } from '../../records/index.ts';
+import type { RecordContext, RuledFields, RuledWrite, TableRules } from '../../records/index.ts';
 import type { OwnValues } from '../../storage/columns.ts';
 import type { StoredValue } from '../../values/index.ts';
 import { isOperator } from '../../values/index.ts';
@@ -17,20 +17,23 @@ import { endSessionsOf } from '../sessions/record.ts';
  * new password has no sessions.
  */
 export const userRules: TableRules = {
-  async create({ objectId, fields }: RuledWrite): Promise<RuledFields> {
+  async create({ context, objectId, fields }: RuledWrite): Promise<RuledFields> {
     if (objectId === 'master') fail('duplicateValue');
     const names = { ...nameOf(fields.username), ...emailOf(fields.email) };
     checkAgentPermissions(fields.mcpPermissions);
-    return { fields: shown(fields), set: { ...names, ...unlockedUnless(fields), password: await passwordOf(fields.password) } };
+    return {
+      fields: shown(fields),
+      set: { ...names, ...unlockedUnless(fields), password: await passwordOf(context, fields.password) },
+    };
   },
 
-  async update({ objectId, fields }: RuledWrite): Promise<RuledFields> {
+  async update({ context, objectId, fields }: RuledWrite): Promise<RuledFields> {
     const set: Record<string, StoredValue> = {};
     if (Object.hasOwn(fields, 'username')) Object.assign(set, nameOf(fields.username));
     if (Object.hasOwn(fields, 'email')) Object.assign(set, emailOf(fields.email));
     checkAgentPermissions(fields.mcpPermissions);
     const hasPassword = Object.hasOwn(fields, 'password');
-    if (hasPassword) Object.assign(set, unlockedUnless(fields), { password: await passwordOf(fields.password) });
+    if (hasPassword) Object.assign(set, unlockedUnless(fields), { password: await passwordOf(context, fields.password) });
     const endsSessions = hasPassword || fields.active === false;
     // A link that was sent before is for who the user was then.
     if (endsSessions || Object.hasOwn(set, '_email_key')) Object.assign(set, withoutLink);
@@ -89,7 +92,9 @@ function emailOf(email: JsonValue | undefined): { _email_key: string | null } {
 const isDelete = (value: JsonValue): boolean => isOperator(value) && (value as JsonObject).__op === 'Delete';
 
 /** @returns the hash. @throws passwordMissing (201), passwordPolicy (142) */
-function passwordOf(password: JsonValue | undefined): Promise<string> {
+function passwordOf({ store, principal }: RecordContext, password: JsonValue | undefined): Promise<string> {
   if (typeof password !== 'string' || password === '') return fail('passwordMissing');
-  return meetsPolicy(password) ? hashPassword(password) : fail('passwordPolicy');
+  if (!meetsPolicy(password)) return fail('passwordPolicy');
+  const caller = principal.kind === 'apiKey' ? `key:${principal.name}` : (actorId(principal) ?? '');
+  return hashPassword({ system: store, caller }, password);
 }

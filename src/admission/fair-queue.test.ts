@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { FairQueue } from './fair-queue.ts';
+
+let queue: FairQueue;
+let done: string[];
+let release: () => void;
+beforeEach(() => {
+  queue = new FairQueue({ atOnce: 1, waiting: 6 });
+  done = [];
+});
+
+/** Keeps the queue busy until `release` is called. */
+function block(): Promise<void> {
+  return queue.run({ system: 'none', caller: '' }, () => new Promise<void>((resolve) => (release = resolve)));
+}
+/** Work of a caller of a system: `a1` is the one of system `a` and caller `1`. */
+const ask = (name: string) =>
+  queue
+    .run({ system: name[0], caller: name[1] as string }, async () => {
+      done.push(name);
+    })
+    .catch((error: { key?: string }) => error.key);
+
+test('systems take turns, and in each its callers, whatever the order in which they came', async () => {
+  block();
+  const all = ['a1', 'a1', 'a1', 'a2', 'b1', 'a1'].map(ask);
+  release();
+  await Promise.all(all);
+  assert.deepEqual(done, ['a1', 'b1', 'a2', 'a1', 'a1', 'a1']);
+});
+
+test('where too many wait, one of the caller with most of the system with most is refused', async () => {
+  block();
+  const all = ['a1', 'a1', 'a1', 'a1', 'a2', 'a3'].map(ask);
+  const more = ['b1', 'b2', 'a1', 'a4'].map(ask);
+  release();
+  assert.deepEqual(await Promise.all(all), [undefined, 'unavailable', 'unavailable', 'unavailable', undefined, undefined]);
+  assert.deepEqual(await Promise.all(more), [undefined, undefined, 'unavailable', undefined]);
+  assert.deepEqual(done.sort(), ['a1', 'a2', 'a3', 'a4', 'b1', 'b2']);
+});
+
+test('work that fails leaves its turn to the next, and tells its own caller alone', async () => {
+  const failing = queue.run({ system: 'a', caller: '1' }, () => {
+    throw new Error('no memory');
+  });
+  const next = ask('a1');
+  await assert.rejects(failing, /no memory/);
+  assert.equal(await next, undefined);
+  assert.deepEqual(done, ['a1']);
+});

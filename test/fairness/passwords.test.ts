@@ -1,0 +1,41 @@
+/** Passwords are compared one after the other for all systems, each in its turn (docs/adr/0017-admission.md). */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { unique } from '../support/records.ts';
+import { type Service, startService } from '../support/service.ts';
+import { addSystem } from '../systems/cli.ts';
+
+let service: Service;
+before(async () => {
+  service = await startService({ env: { TRUST_PROXY: 'on' } });
+});
+after(() => service.stop());
+
+async function logIn(app: string, address: string, username = unique('nobody')): Promise<number> {
+  const answer = await fetch(`${service.url}/platform/login`, {
+    method: 'POST',
+    headers: { 'X-Platform-Application-Id': app, 'X-Forwarded-For': address },
+    body: JSON.stringify({ username, password: 'Wrong-1' }),
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+/** Whether an attempt is answered while most of a flood still waits. */
+async function isSoon(attempt: () => Promise<number>): Promise<void> {
+  let answered = 0;
+  const flood = Array.from({ length: 50 }, () => logIn(service.appId, '203.0.113.1').then(() => answered++));
+  while (answered < 3) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(await attempt(), 404);
+  assert.ok(answered < 25, `${answered} of 50 were answered before`);
+  await Promise.all(flood);
+}
+
+test('many attempts at one system do not keep those at another waiting', async () => {
+  const { appId } = await addSystem(service);
+  assert.equal(await logIn(appId, '203.0.113.2'), 404);
+  await isSoon(() => logIn(appId, '203.0.113.2'));
+});
+
+test('nor do those of one address keep others of the same system waiting', () =>
+  isSoon(() => logIn(service.appId, '203.0.113.2')));
