@@ -3,6 +3,7 @@ import type { System } from '../systems/index.ts';
 import { markOf } from '../users/index.ts';
 import { addressesOf, type IssuerAddresses } from './addresses.ts';
 import type { Fetch } from './clients/guarded-fetch.ts';
+import { OpenItems } from './items/bounds.ts';
 import { Items } from './items/items.ts';
 import { Sealer } from './items/seal.ts';
 import { openKeys } from './keys.ts';
@@ -31,6 +32,7 @@ export interface IssuerParts {
   readonly secret: string;
   readonly fetch: Fetch;
   readonly mayFetch: ProviderParts['mayFetch'];
+  readonly network: ProviderParts['network'];
   readonly report: (error: unknown) => void;
 }
 
@@ -63,7 +65,16 @@ export class Issuers {
     const items = new Items(system.store, new Sealer(secret, system.appId));
     const keys = await openKeys(items);
     const tokens = new TokenReader(keys, addresses);
-    const parts = { ...shared, addresses, items, keys, tokens, markOf: (userId: string) => markOf(system.store, userId) };
+    const openItems = new OpenItems(system.store);
+    const parts = {
+      ...shared,
+      addresses,
+      items,
+      openItems,
+      keys,
+      tokens,
+      markOf: (userId: string) => markOf(system.store, userId),
+    };
     let served: Promise<Served> | undefined;
     const serve = () =>
       serveWith(parts).catch((error: unknown) => {

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentPermission } from '../access/index.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
 import { renderError } from '../errors/render.ts';
+import { networkOf } from '../kernel/network.ts';
 import type { Logger } from '../observe/index.ts';
 import type { System, Systems } from '../systems/index.ts';
 import { markOf } from '../users/index.ts';
@@ -81,6 +82,7 @@ export class OAuth {
       baseUrl,
       secret,
       fetch,
+      network: () => networkOf(this.#visitors.getStore()?.address ?? ''),
       mayFetch: (address) => mayBeFetched(address) && this.#countFetch(),
       report: (error) => log.error({ err: error }, 'a sign-in for an agent failed'),
     });

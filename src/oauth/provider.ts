@@ -5,6 +5,7 @@ import { endpoints, type IssuerAddresses } from './addresses.ts';
 import type { Fetch } from './clients/guarded-fetch.ts';
 import { normalizeClient } from './clients/metadata.ts';
 import { ItemAdapter } from './items/adapter.ts';
+import type { OpenItems } from './items/bounds.ts';
 import type { Items } from './items/items.ts';
 import { keyOf } from './items/seal.ts';
 import type { SystemKeys } from './keys.ts';
@@ -34,10 +35,31 @@ const now = (): number => Math.floor(Date.now() / 1_000);
 /** Bytes of a client's metadata document. */
 const DOCUMENT_BYTES = 16 * 1024;
 
+/** Characters of the address that begins a sign-in: what it says is kept until its user has come. */
+const ADDRESS_LENGTH = 8_192;
+/** Characters of a `state`, which is kept with the request. */
+const STATE_LENGTH = 2_048;
+
+function refuseLongAddress(context: KoaContextWithOIDC): void {
+  const language = chooseLanguage({ acceptLanguage: context.get('accept-language') });
+  context.status = 400;
+  context.set(pageHeaders());
+  const detail = `invalid_request: the address has more than ${ADDRESS_LENGTH} characters`;
+  context.body = deadEndPage(language, 'badRequest', detail);
+}
+
+function refuseLongState(_context: unknown, state: string | undefined): void {
+  if (state !== undefined && state.length > STATE_LENGTH)
+    throw new errors.InvalidRequest(`state has more than ${STATE_LENGTH} characters`);
+}
+
 /** What a provider is made of. */
 export interface ProviderParts {
   readonly addresses: IssuerAddresses;
   readonly items: Items;
+  readonly openItems: OpenItems;
+  /** That the request under way comes from. */
+  readonly network: () => string;
   readonly keys: SystemKeys;
   readonly tokens: TokenReader;
   /** The mark that a user would sign in with now; `null` where he cannot. */
@@ -59,7 +81,13 @@ export function makeProvider(parts: ProviderParts): Provider {
   provider.on('server_error', (_context, error) => report(error));
   provider.use(async (context, next) => {
     const { path, method } = context;
-    if (path === endpoints.authorization && method === 'GET') context.query = normalizeRequest(context.query);
+    if (path === endpoints.authorization && method === 'GET') {
+      if (context.url.length > ADDRESS_LENGTH) {
+        refuseLongAddress(context as unknown as KoaContextWithOIDC);
+        return;
+      }
+      context.query = normalizeRequest(context.query);
+    }
     // Clients of the other endpoints are programs, whatever they say they accept.
     if (method === 'POST') context.req.headers.accept = 'application/json';
     await next();
@@ -91,11 +119,11 @@ async function revokeAccessToken(context: KoaContextWithOIDC, { tokens, items }:
   context.body = '';
 }
 
-function configurationOf({ addresses, items, keys, markOf, fetch, mayFetch }: ProviderParts): Configuration {
+function configurationOf({ addresses, items, openItems, network, keys, markOf, fetch, mayFetch }: ProviderParts): Configuration {
   const { issuer, path, resource, isHttps } = addresses;
   const cookie = { httpOnly: true, sameSite: 'lax', secure: isHttps } as const;
   return {
-    adapter: (kind) => new ItemAdapter(items, kind),
+    adapter: (kind) => new ItemAdapter(items, kind, { items: openItems, network }),
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
     clientBasedCORS: () => true,
     clientDefaults: { id_token_signed_response_alg: 'ES256' },
@@ -150,6 +178,7 @@ function configurationOf({ addresses, items, keys, markOf, fetch, mayFetch }: Pr
       rpInitiatedLogout: { enabled: false },
       userinfo: { enabled: false },
     },
+    extraParams: { state: refuseLongState },
     fetch: (address, options) => fetch(String(address), options),
     fetchResponseBodyLimits: { 'client_id metadata document': DOCUMENT_BYTES },
     async findAccount(_context, userId, source) {

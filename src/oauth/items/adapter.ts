@@ -1,7 +1,15 @@
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { JsonObject } from '../../kernel/json.ts';
+import { familyOfNetwork, type OpenItems } from './bounds.ts';
 import type { Items } from './items.ts';
 import { keyOf } from './seal.ts';
+
+/** Items that nobody has signed in for. */
+interface Open {
+  readonly items: Pick<OpenItems, 'added'>;
+  /** That the request comes from. */
+  readonly network: () => string;
+}
 
 /** Milliseconds that a client is kept who has registered and not come to a grant. */
 const UNUSED_CLIENT = 86_400_000;
@@ -13,10 +21,13 @@ const UNUSED_CLIENT = 86_400_000;
 export class ItemAdapter implements Adapter {
   readonly #items: Items;
   readonly #kind: string;
+  readonly #open: Open;
 
-  constructor(items: Items, kind: string) {
+  /** @param open where those are counted that nobody has signed in for */
+  constructor(items: Items, kind: string, open: Open) {
     this.#items = items;
     this.#kind = kind;
+    this.#open = open;
   }
 
   /** @throws InvalidGrant where the grant that it is made for was revoked meanwhile; unavailable */
@@ -24,15 +35,25 @@ export class ItemAdapter implements Adapter {
     const { jti: _id, exp, consumed: _consumed, ...rest } = payload as AdapterPayload & { readonly jti?: string };
     const isGrant = this.#kind === 'Grant';
     const { grantId, clientId } = rest;
+    const isOpen = this.#isOpen(rest);
     const isPut = await this.#items.put(this.#kind, id, {
       payload: rest as JsonObject,
       expiresAt: this.#endOf(exp, expiresIn),
+      ...(isOpen && { family: familyOfNetwork(this.#open.network()) }),
       ...(isGrant && { family: keyOf('Grant', id) }),
       ...(isGrant && clientId !== undefined && { keeps: keyOf('Client', clientId) }),
       ...(isBound(this.#kind, grantId) && { family: keyOf('Grant', grantId), requires: keyOf('Grant', grantId) }),
       ...(this.#kind === 'Session' && rest.uid !== undefined && { uid: rest.uid }),
     });
     if (!isPut) throw new errors.InvalidGrant('the grant was revoked');
+    if (isOpen) await this.#open.items.added(this.#kind);
+  }
+
+  /** Whether anybody may have an item added: a client that registers, a request whose user has not signed in. */
+  #isOpen(payload: AdapterPayload): boolean {
+    if (this.#kind === 'Client') return true;
+    const { session, result } = payload as { readonly session?: { accountId?: string }; readonly result?: { login?: unknown } };
+    return this.#kind === 'Interaction' && session?.accountId === undefined && result?.login === undefined;
   }
 
   #endOf(exp: number | undefined, expiresIn: number | undefined): number | null {

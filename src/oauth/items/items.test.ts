@@ -16,6 +16,7 @@ import { SqliteEngine } from '../../storage/sqlite/engine.ts';
 import { openStore } from '../../systems/index.ts';
 import { openKeys } from '../keys.ts';
 import { ItemAdapter } from './adapter.ts';
+import { OpenItems } from './bounds.ts';
 import { Items, itemTable } from './items.ts';
 import { keyOf, Sealer } from './seal.ts';
 import { sweepItems } from './sweep.ts';
@@ -69,12 +70,17 @@ for (const [name, make] of [
       // What migrations make is what a new system has of it.
       store = await openStore(place.engine, 'items');
       items = new Items(store, new Sealer('secret', 'items'));
+      bound = new OpenItems(store);
     });
     after(async () => {
       await store.close();
       await place.close();
     });
-    const adapter = (kind: string) => new ItemAdapter(items, kind);
+    /** The network that what anybody may add comes from. */
+    const network = '';
+    const open = { items: { added: (kind: string) => bound.added(kind) }, network: () => network };
+    let bound: OpenItems;
+    const adapter = (kind: string) => new ItemAdapter(items, kind, open);
     const rows = () =>
       readRows<Record<string, unknown>>(store, {
         className: itemTable,
