@@ -1,6 +1,6 @@
 import type { Principal } from '../access/index.ts';
 import type { Schema } from '../schema/model.ts';
-import type { Mutation, Store } from '../storage/port.ts';
+import type { Condition, Mutation, Store } from '../storage/port.ts';
 import type { FileKeeper } from './write/files.ts';
 import type { Cause, WriteObserver } from './write/observer.ts';
 import type { TableRules } from './write/rules.ts';
@@ -33,6 +33,10 @@ export interface RecordContext {
   readonly referer: string | null;
   /** The trigger that has this written; left out where a client has. */
   readonly cause?: Cause;
+  /** What has to hold for each write: who writes has decideAnew by it, and decides anew where it no longer holds (`decideAnew`). Pure. */
+  readonly conditions?: (schema: Schema) => readonly Condition[];
+  /** The keys under which each write is made, which nobody else may have written under meanwhile (`exclusively`). */
+  readonly held?: Omit<Extract<Condition, { kind: 'unchanged' }>, 'kind'>;
   /** Further steps of the commit of each write, after all others: who keeps count of what is done takes note of it there. Pure. */
   readonly alongside?: (schema: Schema) => readonly Mutation[];
 }

@@ -3,6 +3,7 @@ export { type CheckedRecords, checkRecords, type NamedRecord, type RecordFault }
 export { configFlag } from './config-flags.ts';
 export type { RecordContext, WriteHooks } from './context.ts';
 export { definitionFields } from './definitions.ts';
+export { decideAnew, exclusively, holding } from './exclusive.ts';
 export { functionReferer, tellsOfFunction } from './function-referer.ts';
 export { readLabels } from './labels.ts';
 export { findRecords, getRecord } from './read.ts';

@@ -145,8 +145,37 @@ export type Mutation =
   /** Takes all members out of a Relation of a record. */
   | { readonly kind: 'unlinkAll'; readonly table: TableSchema; readonly relation: Field; readonly ownerId: string };
 
-/** A write as data: schema changes first, then the steps. */
+/** A condition of a write does not hold: what it was decided by is no longer so, and it is to be decided anew. Nothing was written. */
+export class Overtaken extends Error {}
+
+/** Who wrote last under a key, as far as a store that several processes share needs to know. */
+export interface KeyVersion {
+  /** Several keys may share a slot: then one looks as if it were written to when another one is. */
+  readonly slot: number;
+  /** Empty: nobody. */
+  readonly writer: string;
+}
+
+/**
+ * What has to hold for a write to be carried out, looked at in the commit itself, before its steps. Writes with conditions on one thing are
+ * carried out one after the other, whatever process they come by, and each sees those before.
+ */
+export type Condition =
+  /** Nobody but this writer has written under the keys since their versions were read. The write itself counts as one under these keys. */
+  | { readonly kind: 'unchanged'; readonly versions: readonly KeyVersion[]; readonly writer: string }
+  /** No record of the table matches. */
+  | {
+      readonly kind: 'absent';
+      readonly table: TableSchema;
+      readonly filter: Filter;
+      /** Names what the filter looks for: the same for all writes that may make what it finds. */
+      readonly key: string;
+    };
+
+/** A write as data: its conditions, schema changes, then the steps. */
 export interface WritePlan {
+  /** @throws Overtaken where one does not hold */
+  readonly conditions?: readonly Condition[];
   readonly changes: readonly SchemaChange[];
   readonly mutations: readonly Mutation[];
 }
@@ -211,6 +240,12 @@ export interface Store {
   tableVersion(className: string): number;
   /** Carries a write out and resolves when it is durable. Writes of one turn of the event loop share a commit; each fails alone. */
   write(write: PreparedWrite): Promise<WriteOutcome>;
+  /**
+   * The versions of keys, in their order, for the condition `unchanged` of a write that is decided by what is read after this: the schema,
+   * too, is known then as it is. Within a process writers take turns by themselves: a store that one process has to itself reads nothing.
+   * @throws unavailable, timeout
+   */
+  keyVersions(keys: readonly string[]): Promise<readonly KeyVersion[]>;
   /**
    * Carries a write out together with others of its kind, within a fifth of a second, and before any delete. For rows that nobody waits
    * for: a crash before loses them, and errors are reported to the operator alone.

@@ -1,10 +1,19 @@
 import { phoneKey } from '../../kernel/phone-key.ts';
 import { readFirst } from '../../records/index.ts';
-import type { Store } from '../../storage/port.ts';
+import type { Schema } from '../../schema/model.ts';
+import type { Condition, Store } from '../../storage/port.ts';
+import { storageOf } from '../../values/index.ts';
 
 /** A secret field of Accounts, which follows PhoneNumber (schema/system-tables.ts). */
 const PHONE_KEY = '_phone_key';
+const EMAIL = 'Email';
 const fields = ['objectId'];
+
+/** What accounts are looked for by, as sent; `null`: not by that. */
+export interface Sought {
+  readonly phone: string | null;
+  readonly email: string | null;
+}
 
 /**
  * The first created account with a telephone number, in whatever form it is stored (SPEC "`getlead`": duplicate detection).
@@ -19,7 +28,20 @@ export async function accountByPhone(store: Store, phone: string): Promise<strin
 /** Whether an account has an e-mail address, the case of its letters included. */
 export async function hasEmail(store: Store, email: string): Promise<boolean> {
   // Any will do: in this order they come from the index.
-  return (await firstAccount(store, 'Email', email, 'objectId')) !== null;
+  return (await firstAccount(store, EMAIL, email, 'objectId')) !== null;
+}
+
+/** For a write that makes an account since nobody has these: nobody has them in its commit either. */
+export function unlessTaken({ phone, email }: Sought): (schema: Schema) => Condition[] {
+  const key = phone === null ? null : phoneKey(phone);
+  return (schema) => [...absent(schema, PHONE_KEY, key), ...absent(schema, EMAIL, email)];
+}
+
+function absent(schema: Schema, name: string, value: string | null): Condition[] {
+  const table = schema.tables.get('Accounts');
+  const field = table?.fields.get(name);
+  if (value === null || !table || !field || storageOf(field) !== 'text') return [];
+  return [{ kind: 'absent', table, filter: { kind: 'compare', field, op: 'eq', value }, key: `${name} ${value}` }];
 }
 
 async function firstAccount(store: Store, field: string, value: string, orderBy?: string): Promise<string | null> {

@@ -6,12 +6,12 @@ import type { Store } from '../../storage/port.ts';
 import type { FormFunction } from '../model.ts';
 import { coerce } from './coercion/coerce.ts';
 import { pointerTo } from './coercion/pointer.ts';
-import { accountByPhone, hasEmail } from './duplicates.ts';
+import { accountByPhone, hasEmail, type Sought } from './duplicates.ts';
 import { requireFlag } from './flag.ts';
 import { isThere, isValidEmail, isValidPhone, setBoolean, textOf } from './input.ts';
 import { leadStatus } from './lead-statuses.ts';
 import { openTable } from './tables.ts';
-import { inContactTurn, type Sought } from './turns.ts';
+import { inContactTurn } from './turns.ts';
 
 /**
  * Creates a lead. SPEC "`getlead`", "States and transitions".
@@ -30,9 +30,9 @@ export const getlead: FormFunction = async (context, input) => {
   setBoolean(accounts, fields, 'IsAccount', false);
   setBoolean(accounts, fields, 'fromWeb2lead', true);
   const by = { phone: textOf(phone), email: isThere(email) ? textOf(email) : null };
-  const { objectId } = await inContactTurn(store, by, async () => {
-    await setStatus(store, accounts, fields, await isDuplicate(store, by));
-    return createRecord(context, 'Accounts', fields);
+  const { objectId } = await inContactTurn(context, by, async (forNew) => {
+    const isTaken = await isDuplicate(store, by);
+    return createRecord(isTaken ? context : forNew, 'Accounts', await withStatus(store, accounts, fields, isTaken));
   });
   return { result: { success: true, leadId: objectId } };
 };
@@ -44,11 +44,11 @@ async function isDuplicate(store: Store, { phone, email }: Sought): Promise<bool
 }
 
 /** A status that was sent counts for a lead that is no duplicate only. */
-async function setStatus(store: Store, accounts: TableSchema, fields: JsonObject, isDuplicate: boolean): Promise<void> {
-  if (isDuplicate) delete fields.LeadStatusId;
-  else if (Object.hasOwn(fields, 'LeadStatusId')) return;
+async function withStatus(store: Store, accounts: TableSchema, sent: JsonObject, isDuplicate: boolean): Promise<JsonObject> {
+  const { LeadStatusId: own, ...fields } = sent;
+  if (!isDuplicate && own !== undefined) return sent;
   const field = accounts.fields.get('LeadStatusId');
-  if (field?.type !== 'Pointer' || field.targetClass !== 'LeadStatuses') return;
+  if (field?.type !== 'Pointer' || field.targetClass !== 'LeadStatuses') return fields;
   const status = await leadStatus(store, isDuplicate ? 'duplicate' : 'new');
-  if (status !== null) fields.LeadStatusId = pointerTo(field, status);
+  return status === null ? fields : { ...fields, LeadStatusId: pointerTo(field, status) };
 }

@@ -62,8 +62,12 @@ async function createLinked(context: RecordContext, form: LinkedRow): Promise<Wr
   const { phone } = form;
   if (phoneKey(phone) === null) return createBoth(context, form);
   // Only while the contact may be new, so that rows of a known one do not wait for each other.
-  const findOrCreate = async () => (await accountByPhone(store, phone)) ?? createBoth(context, form);
-  const found = await inContactTurn(store, { phone, email: null }, findOrCreate);
+  const by = { phone, email: null };
+  const found = await inContactTurn(
+    context,
+    by,
+    async (forNew) => (await accountByPhone(store, phone)) ?? createBoth(forNew, form),
+  );
   if (typeof found !== 'string') return found;
   const { objectId } = await createRecord(context, form.target.className, linked(form, found));
   return { accountId: found, Id: objectId };

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../errors/fail.ts';
 import type { Schema } from '../../schema/model.ts';
-import type { Mutation, WriteOutcome, WritePlan } from '../../storage/port.ts';
+import type { Condition, Mutation, WriteOutcome, WritePlan } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
 import type { WriteEvent, WriteObserver } from './observer.ts';
 
@@ -11,6 +11,7 @@ export type RecordPlan = WritePlan & { readonly events: readonly WriteEvent[] };
  * Carries a planned write out, with what its observers add to the same commit, and tells them when it is durable. At once where the observers
  * are, so that writes keep the order in which they came.
  * @param plan pure; called again where the schema changes before the write's turn comes
+ * @throws Overtaken where a condition of the context does not hold; what the plan and its steps throw
  */
 export function transact(context: RecordContext, plan: (schema: Schema) => RecordPlan): Promise<WriteOutcome> {
   const waits = context.hooks.observers.map((observer) => observer.ready?.(context)).filter((wait) => wait !== undefined);
@@ -27,8 +28,9 @@ async function carryOut(context: RecordContext, plan: (schema: Schema) => Record
       const added = (when: 'before' | 'mutations') => stepsOf(observers, when, planned.events, schema, context);
       const [before, after] = [added('before'), added('mutations')];
       const last = context.alongside?.(schema) ?? [];
-      if (before.length + after.length + last.length === 0) return planned;
-      return { changes: planned.changes, mutations: [...before, ...planned.mutations, ...after, ...last] };
+      const conditions = conditionsOf(context, schema);
+      if (before.length + after.length + last.length + conditions.length === 0) return planned;
+      return { conditions, changes: planned.changes, mutations: [...before, ...planned.mutations, ...after, ...last] };
     },
   });
   const tell = (what: 'committed' | 'doubted') => {
@@ -42,6 +44,11 @@ async function carryOut(context: RecordContext, plan: (schema: Schema) => Record
     if (error instanceof ServiceError && error.key === 'unavailable') tell('doubted');
     throw error;
   }
+}
+
+function conditionsOf({ conditions, held }: RecordContext, schema: Schema): readonly Condition[] {
+  const own = conditions?.(schema) ?? [];
+  return held ? [{ kind: 'unchanged', ...held }, ...own] : own;
 }
 
 function stepsOf(

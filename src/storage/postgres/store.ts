@@ -1,12 +1,13 @@
 import { serviceError } from '../../errors/fail.ts';
 import type { Schema } from '../../schema/model.ts';
-import type { PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
+import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
 import type { RowContext } from '../sql/shape.ts';
 import { claim } from './claims.ts';
 import type { Database } from './connection/database.ts';
 import { isStale } from './connection/errors.ts';
 import { PostgresContents } from './contents.ts';
 import { Freshness } from './freshness.ts';
+import { versionsFrom, versionsStatement } from './key-versions.ts';
 import type { Notices, StoreNotice, Watcher } from './notices.ts';
 import type { Presence } from './presence.ts';
 import { PostgresReader } from './reads/reader.ts';
@@ -106,6 +107,13 @@ export class PostgresStore implements Store, Watcher {
   async write(write: PreparedWrite): Promise<WriteOutcome> {
     if (this.#closed) throw serviceError('unavailable');
     return this.#queued(write, false);
+  }
+
+  async keyVersions(keys: readonly string[]): Promise<readonly KeyVersion[]> {
+    const statement = versionsStatement(this.#schemaName, keys);
+    const [row] = await this.#database.short(statement, this.#schemaName).catch(unlessGone);
+    if (row?.[0] !== this.#known.changes) await this.#reload();
+    return versionsFrom(keys, row?.[1] ?? null);
   }
 
   writeBehind(write: PreparedWrite): void {

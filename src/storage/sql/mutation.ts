@@ -65,7 +65,7 @@ export function compileExists(table: TableSchema, objectId: string, guard: RowGu
 }
 
 /** One record that matches. */
-export function compileRequire({ table, filter }: Of<'require'>, dialect: Dialect): Statement {
+export function compileRequire({ table, filter }: Pick<Of<'require'>, 'table' | 'filter'>, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect).add('SELECT 1 FROM ').table(table.sqlName).add(' AS t WHERE ');
   writeFilter(out, filter, 't');
   return out.add(' LIMIT 1').statement();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe } from 'node:test';
 import { addressesOf } from '../sql/testing/addresses.ts';
+import { testConditions } from '../sql/testing/condition-cases.ts';
 import { testEvery } from '../sql/testing/every-cases.ts';
 import { testFiles } from '../sql/testing/file-cases.ts';
 import { testMissing } from '../sql/testing/missing-cases.ts';
@@ -26,4 +27,5 @@ describe('the port: the embedded engine', async () => {
   await testNotes(store);
   await testPictures(store);
   await testEvery(store);
+  await testConditions(store);
 });

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { newObjectId } from '../../kernel/ids.ts';
 import type { Schema } from '../../schema/model.ts';
-import type { PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
+import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
 import type { RowContext } from '../sql/shape.ts';
 import { Connection } from './connection.ts';
 import { SqliteContents } from './contents.ts';
@@ -115,6 +115,10 @@ export class SqliteStore implements Store {
   }
 
   /** No other process serves the system. */
+  async keyVersions(): Promise<readonly KeyVersion[]> {
+    return [];
+  }
+
   async claim(): Promise<boolean> {
     return true;
   }
@@ -139,6 +143,7 @@ export class SqliteStore implements Store {
         writes++;
         return this.#carryOut(write.plan(this.#schema));
       },
+      keyVersions: () => this.keyVersions(),
       claim: () => this.claim(),
       processId: this.processId,
       peers: () => this.peers(),

@@ -1,5 +1,7 @@
 import { authorize } from '../../../access/index.ts';
 import { isJsonObject, type JsonObject } from '../../../kernel/json.ts';
+import { TurnsOf } from '../../../kernel/turns.ts';
+import { holding } from '../../../records/index.ts';
 import type { Field } from '../../../schema/model.ts';
 import type { ToolCall } from '../../definition/tool.ts';
 import { bytesOf } from '../answers/bytes.ts';
@@ -13,7 +15,7 @@ import { inTurn } from '../writing/turns.ts';
 import { columnsOf, type FieldFinder, fieldFinder } from './columns.ts';
 import { matcherFor } from './matches.ts';
 import { readFlatRows } from './rows.ts';
-import { type Item, type OnDuplicate, rowWriter } from './write.ts';
+import { type Item, type OnDuplicate, type RowOptions, rowWriter } from './write.ts';
 
 /** What is to be imported. */
 export interface ImportOrder {
@@ -45,30 +47,57 @@ export async function importRows(
   const columns = columnsOf(table, find, rows, fieldMap);
   const used = new Set(columns.map(({ field }) => field.name));
   const matcher = matcherFor(call, table, matchFields(find, matchOn, used));
+  const isMatched = matchOn.length > 0 && !dryRun;
+  const keyOf = (fields: JsonObject) => (typeof fields[ID] === 'string' ? `objectId ${fields[ID]}` : matcher.keyOf(fields));
   const read = await readFlatRows(call, columns, rows);
   const data = read.map(({ fields }) => fields);
   const carryOut = async () => {
+    const keys = read.map(({ fields }) => keyOf(fields));
+    const held = await callsFor(call, className, isMatched && onDuplicate !== 'create' ? keys : []);
     const [matches, present] = [await matcher.find(data), await namedIds(call, className, data)];
-    const items = read.map(({ fields, faults }): Item => {
+    const items = read.map(({ fields, faults }, at): Item => {
       const { [ID]: id, ...written } = fields;
       const named = typeof id === 'string' ? id : undefined;
       const missing =
         named !== undefined && !present.has(named) ? [`objectId: ${className} has no record ${named.slice(0, 100)}`] : [];
-      const key = named === undefined ? matcher.keyOf(fields) : `objectId ${named}`;
+      const key = keys[at];
       const ids = named === undefined ? (key === undefined ? [] : (matches.get(key) ?? [])) : [named];
-      return { data: written, faults: [...faults, ...missing], key, ids, isNamed: named !== undefined };
+      const own = (key === undefined ? undefined : held.get(key)) ?? call;
+      return { call: own, data: written, faults: [...faults, ...missing], key, ids, isNamed: named !== undefined };
     });
-    const write = rowWriter(call, className, { onDuplicate, dryRun });
+    const lookAgain: RowOptions['lookAgain'] = (item, work) =>
+      inTurn(call, lockOf(className, item.key ?? ''), async (own) => {
+        const found = await matcher.find([item.data]);
+        return work({ ...item, call: own, ids: found.get(item.key ?? '') ?? [] });
+      });
+    const write = rowWriter(call, className, { onDuplicate, dryRun, lookAgain });
     return eachItem(items, reporter(call.services.log), write);
   };
-  // Of two imports of the same rows the second finds what the first has made.
-  const outcomes = await (matchOn.length > 0 && !dryRun ? inTurn(call, `import ${className}`, carryOut) : carryOut());
+  // Of two imports of the same rows the second finds what the first has made; rows that another process makes meanwhile are looked for again.
+  const outcomes = await (isMatched ? imports.take(call.context.store, className, carryOut) : carryOut());
   const told = {
     ...(dryRun && { dryRun }),
     ...counts(outcomes),
     columns: Object.fromEntries(columns.map(({ column, field }) => [column, field.name])),
   };
   return { ...told, results: fittingOutcomes(outcomes, RESULT_BYTES - FRAME_BYTES - bytesOf(told)) };
+}
+
+/** Imports of this process, by table. */
+const imports = new TurnsOf();
+
+const lockOf = (className: string, key: string) => `import ${className} ${key}`;
+
+/** Which rows are written by, so that a row is not written where another process has written one like it meanwhile. */
+async function callsFor(
+  call: ToolCall,
+  className: string,
+  keys: readonly (string | undefined)[],
+): Promise<ReadonlyMap<string, ToolCall>> {
+  const sought = [...new Set(keys)].filter((key) => key !== undefined);
+  if (sought.length === 0) return new Map();
+  const versions = await call.context.store.keyVersions(sought.map((key) => lockOf(className, key)));
+  return new Map(versions.map((version, at) => [sought[at] ?? '', { ...call, context: holding(call.context, [version]) }]));
 }
 
 function matchFields(find: FieldFinder, matchOn: readonly string[], used: ReadonlySet<string>): Field[] {

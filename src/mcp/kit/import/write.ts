@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { checkTogether, type RecordWrite } from '../../../records/index.ts';
+import { Overtaken } from '../../../storage/port.ts';
 import type { ToolCall } from '../../definition/tool.ts';
 import { badArguments } from '../answers/refusals.ts';
 import { bodyOf, createRow, updateRow } from '../writing/records.ts';
@@ -9,6 +10,8 @@ export type OnDuplicate = 'skip' | 'create' | 'update';
 
 /** A row that has been read. */
 export interface Item {
+  /** Which its record is created by: as long as no other process has made one like it. */
+  readonly call: ToolCall;
   readonly data: JsonObject;
   readonly faults: readonly string[];
   /** What it is compared by with the other rows; `undefined` where it is like none. */
@@ -31,6 +34,14 @@ const EXPECTED = 'Values of the types that the fields have; for a Pointer a name
 /** So many of several records are named. */
 const MOST_TOLD = 5;
 
+/** How rows are written. */
+export interface RowOptions {
+  readonly onDuplicate: OnDuplicate;
+  readonly dryRun: boolean;
+  /** Does the work of a row with the records that it is by now: another process has made one. */
+  readonly lookAgain: <T>(item: Item, work: (item: Item) => Promise<T>) => Promise<T>;
+}
+
 /**
  * Writes rows, or says what it would write. A row that is like an earlier one waits for that, and is then a duplicate of its record.
  * @returns for each row what was done: `{action, objectId}`
@@ -38,12 +49,22 @@ const MOST_TOLD = 5;
 export function rowWriter(
   call: ToolCall,
   className: string,
-  { onDuplicate, dryRun }: { readonly onDuplicate: OnDuplicate; readonly dryRun: boolean },
+  { onDuplicate, dryRun, lookAgain }: RowOptions,
 ): (item: Item, index: number) => Promise<JsonObject> {
   const earlier = new Map<string, Promise<Done | null>>();
 
-  const carryOut = async ({ data, faults, ids, isNamed }: Item, row: number, before: Promise<Done | null>): Promise<Done> => {
+  const carryOut = async (item: Item, row: number, before: Promise<Done | null>): Promise<Done> => {
     const like = await before;
+    try {
+      return await settle(item, row, like);
+    } catch (error) {
+      if (!(error instanceof Overtaken)) throw error;
+      return lookAgain(item, (now) => settle(now, row, like));
+    }
+  };
+
+  const settle = async (item: Item, row: number, like: Done | null): Promise<Done> => {
+    const { data, faults, ids, isNamed } = item;
     if (faults.length > 0) badArguments(faults.join('; '), { expected: EXPECTED, next: 'Get-Lookup-Values' });
     if (isNamed && onDuplicate === 'create')
       badArguments('objectId: the record exists already', { expected: 'Leave objectId out, or set onDuplicate to update' });
@@ -52,17 +73,17 @@ export function rowWriter(
     const objectId = ids[0] ?? like?.objectId ?? null;
     const isDuplicate = ids.length > 0 || like !== null;
     const same = ids.length === 0 && like ? { sameAsRow: like.row } : {};
-    if (!isDuplicate || onDuplicate === 'create') return create(data, row);
+    if (!isDuplicate || onDuplicate === 'create') return create(item, row);
     if (onDuplicate === 'skip') return { objectId, row, told: { action: 'skipped', objectId, ...same } };
     return { objectId, row, told: await update(objectId, data, same) };
   };
 
-  const create = async (data: JsonObject, row: number): Promise<Done> => {
+  const create = async ({ call: own, data }: Item, row: number): Promise<Done> => {
     if (dryRun) {
       await check({ kind: 'create', className, body: bodyOf(call, data) });
       return { objectId: null, row, told: { action: 'created', data } };
     }
-    const { objectId } = await createRow(call, className, data);
+    const { objectId } = await createRow(own, className, data);
     return { objectId, row, told: { action: 'created', objectId } };
   };
 

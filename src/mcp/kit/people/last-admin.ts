@@ -11,21 +11,26 @@ interface Change {
   readonly data: JsonObject;
 }
 
-/** Does what may take administrators out. Such works of a process wait for each other, since each looks who would be left. */
-export const inAdminTurn = <T>(call: ToolCall, work: () => Promise<T>): Promise<T> => inTurn(call, `_Role ${ADMIN}`, work);
+/** Does what may take administrators out. Such works wait for each other, since each looks who would be left. */
+export const inAdminTurn = <T>(call: ToolCall, work: (call: ToolCall) => Promise<T>): Promise<T> =>
+  inTurn(call, `_Role ${ADMIN}`, work);
 
 /**
  * Carries a change of a record out, unless nobody who may sign in would be left in `Admin`.
  * @throws invalidArguments (107); permissionDenied (119) for who may not read roles and blocks a user
  */
-export function keepingAnAdmin<T>(call: ToolCall, { table, objectId, data }: Change, write: () => Promise<T>): Promise<T> {
+export function keepingAnAdmin<T>(
+  call: ToolCall,
+  { table, objectId, data }: Change,
+  write: (call: ToolCall) => Promise<T>,
+): Promise<T> {
   const blocks = table === '_User' && own(data, 'active') === false;
   const removed = table === '_Role' ? removedBy(own(data, 'users')) : [];
-  if (!blocks && removed.length === 0) return write();
-  return inAdminTurn(call, async () => {
+  if (!blocks && removed.length === 0) return write(call);
+  return inAdminTurn(call, async (call) => {
     if (blocks) await requireAnotherAdmin(call, [objectId]);
     else if ((await adminRole(call))?.objectId === objectId) await requireAnotherAdmin(call, removed);
-    return write();
+    return write(call);
   });
 }
 

@@ -5,7 +5,7 @@ import { hasField } from '../reading/tables.ts';
 
 /**
  * The number that follows the highest of a table, of all its records, also those that the caller may not see: he would else give one that is
- * taken. Within `inTurn` no two calls of a process get the same.
+ * taken. Within `inTurn` no two calls get the same.
  * @returns `undefined` where the table does not number its records so
  */
 export async function nextNumber(call: ToolCall, table: string, field = 'Number'): Promise<number | undefined> {

@@ -50,7 +50,7 @@ export async function updateRow(
   data: JsonObject,
   { onlyIf, ...silence }: Silence & { readonly onlyIf?: OnlyIf | undefined } = {},
 ): Promise<Row> {
-  const write = () => updateRecord(call.context, table, objectId, bodyOf(call, data, silence), onlyIf);
+  const write = ({ context }: ToolCall) => updateRecord(context, table, objectId, bodyOf(call, data, silence), onlyIf);
   const row = JSON.parse(await keepingAnAdmin(call, { table, objectId, data }, write)) as Row;
   return mayView(call.principal) ? row : { updatedAt: row.updatedAt ?? null, objectId: row.objectId };
 }

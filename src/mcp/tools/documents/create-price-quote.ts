@@ -39,12 +39,12 @@ export const createPriceQuote = defineTool({
     const rows = await pricedRows(call, asked);
     const totals = totalsOf(rows);
     const quote = quoteOf(call, { ...links, name, currencyId: currencyOf(rows), totals });
-    // Whoever numbers quotes waits for the one before, so that no two of a process have one number.
-    return inTurn(call, QUOTES, async () => {
-      const number = await nextNumber(call, QUOTES);
+    // Whoever numbers quotes waits for the one before, so that no two have one number.
+    return inTurn(call, QUOTES, async (held) => {
+      const number = await nextNumber(held, QUOTES);
       const writes = writesFor(call, { ...quote, ...(number !== undefined && { Number: number }) }, rows, totals, links);
       if (dryRun === true) await checkTogether(call.context, writes);
-      else await createTogether(call.context, writes);
+      else await createTogether(held.context, writes);
       return answerOf(writes, rows, totals, number, dryRun === true);
     });
   },

@@ -24,9 +24,9 @@ export const upsertRecord = defineTool({
   async run(call, { table: className, matchOn, data }) {
     await requireFind(call, className);
     const where = matchOf(call, className, matchOn, data);
-    // Of two calls for one new record the second finds what the first has made. Calls to other processes do not wait.
-    return inTurn(call, `${className} ${canonicalJson(where)}`, () =>
-      withAdded(call, className, () => upsert(call, className, where, data)),
+    // Of two calls for one new record the second finds what the first has made.
+    return inTurn(call, `${className} ${canonicalJson(where)}`, (held) =>
+      withAdded(held, className, () => upsert(held, className, where, data)),
     );
   },
 });

@@ -16,7 +16,7 @@ export const addFields = defineTool({
   needs: ['mcp:edit-page-and-schema'],
   isAdvanced: true,
   effect: 'add',
-  run: (call, { className, fields }) => inTurn(call, DICTIONARY, () => addTo(call, className, fields)),
+  run: (call, { className, fields }) => inTurn(call, DICTIONARY, (held) => addTo(held, className, fields)),
 });
 
 async function addTo(call: ToolCall, className: string, sent: readonly JsonObject[]): Promise<JsonObject> {

@@ -37,9 +37,9 @@ export const createTable = defineTool({
       classLevelPermissions,
       ...(timeline && { timeline: { displayFields: {}, index: {} } }),
     };
-    await inTurn(call, DICTIONARY, async () => {
+    await inTurn(call, DICTIONARY, async (held) => {
       const rows = await labelWrites(context.store, className, told);
-      await createSchema(context, className, body, rows);
+      await createSchema(held.context, className, body, rows);
     });
     const { tables } = context.store.schema();
     const warnings = missingTargets(context.store.schema(), definitions);

@@ -4,7 +4,7 @@ import { object, table } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
 import { badArguments } from '../../kit/answers/refusals.ts';
 import { tableNamed } from '../../kit/reading/tables.ts';
-import { labelWrites } from '../../kit/schema/dictionary.ts';
+import { DICTIONARY, labelWrites } from '../../kit/schema/dictionary.ts';
 import { labelOf } from '../../kit/schema/fields.ts';
 import { inTurn } from '../../kit/writing/turns.ts';
 
@@ -29,9 +29,9 @@ export const setFieldLabels = defineTool({
     const unknown = [...labels.keys()].filter((name) => !fields.has(name) || !isDescribed(className, name));
     if (unknown.length > 0)
       badArguments(`labels: ${className} has no field ${unknown.slice(0, 20).join(', ').slice(0, 500)}`, { next: 'Get-Schema' });
-    return inTurn(call, '_Dictionary', async () => {
-      const writes = await labelWrites(call.context.store, className, labels);
-      const written = await writeTogether(call.context, writes);
+    return inTurn(call, DICTIONARY, async ({ context }) => {
+      const writes = await labelWrites(context.store, className, labels);
+      const written = await writeTogether(context, writes);
       return { className, labelled: [...labels.keys()], changed: written.length };
     });
   },

@@ -24,7 +24,7 @@ export const setTablePermissions = defineTool({
   effect: 'change',
   isIdempotent: true,
   run: (call, { className, permissions, dryRun }) =>
-    inTurn(call, `permissions ${className}`, () => setPermissions(call, className, permissions, dryRun)),
+    inTurn(call, `permissions ${className}`, (held) => setPermissions(held, className, permissions, dryRun)),
 });
 
 async function setPermissions(call: ToolCall, className: string, sent: JsonObject, dryRun: boolean): Promise<JsonObject> {

@@ -21,9 +21,8 @@ export const setTerminologyDictionary = defineTool({
   isIdempotent: true,
   about: DICTIONARY,
   run(call, { terms: sent }) {
-    const { context } = call;
     const terms = readTerms(sent);
-    return inTurn(call, '_Dictionary', async () => {
+    return inTurn(call, DICTIONARY, async ({ context }) => {
       const writes = termWrites(await dictionaryRows(context.store, TERMS), terms);
       const written = await writeTogether(context, writes);
       return { terms: terms.size, changed: written.length };

@@ -5,14 +5,12 @@ import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { badArguments } from '../../kit/answers/refusals.ts';
 import { beginningOf } from '../../kit/answers/short-text.ts';
 import { callerId } from '../../kit/people/users.ts';
-import { findRows, type Row } from '../../kit/reading/records.ts';
+import { findRows } from '../../kit/reading/records.ts';
 import { faultOf } from '../../kit/system/known-flags.ts';
 import { createRow, updateRow } from '../../kit/writing/records.ts';
 import { inTurn } from '../../kit/writing/turns.ts';
 
 const CONFIG = 'Config';
-/** Rows of one name that are looked at. */
-const MOST_ROWS = 100;
 
 /** SPEC "`Config`". */
 export const setConfigFlag = defineTool({
@@ -28,12 +26,13 @@ export const setConfigFlag = defineTool({
   async run(call, { name, value, dryRun = false }) {
     check(name, value);
     // Of two calls for a flag that is new the second finds the row that the first has made.
-    return inTurn(call, `Config ${name}`, () => setFlag(call, name, value, dryRun));
+    return inTurn(call, `Config ${name}`, (held) => setFlag(held, name, value, dryRun));
   },
 });
 
 async function setFlag(call: ToolCall, name: string, value: JsonObject, isDry: boolean): Promise<JsonObject> {
-  const [row] = await flagRows(call, name, 1);
+  // Of several rows of a name the first created counts.
+  const [row] = await findRows(call, CONFIG, { where: { Name: name }, keys: ['Value'], limit: 1 });
   const before = isJsonObject(row?.Value) ? row.Value : null;
   const after = { ...before, ...value };
   if (!Object.hasOwn(after, name))
@@ -51,28 +50,7 @@ async function setFlag(call: ToolCall, name: string, value: JsonObject, isDry: b
   if (isDry) return { dryRun: true, ...told };
   const written = row ?? (await createRow(call, CONFIG, { Name: name, Value: after }));
   if (row) await updateRow(call, CONFIG, row.objectId, before ? placesOf(value) : { Value: after });
-  const rows = await flagRows(call, name);
-  const isSettled = rows.length < 2 || (row !== undefined && rows[0]?.objectId === row.objectId);
-  return { ...told, objectId: isSettled ? written.objectId : await settle(call, rows, written.objectId, value) };
-}
-
-/** The rows of a flag, in the order of creation: the first one counts. */
-const flagRows = (call: ToolCall, name: string, limit = MOST_ROWS): Promise<Row[]> =>
-  findRows(call, CONFIG, { where: { Name: name }, keys: ['Value'], limit });
-
-/**
- * Another process has made a row of the flag at the same time: whoever sees both gives the one that counts what it lacks.
- * @param written the row that was written to
- * @returns the objectId of the row that counts
- */
-async function settle(call: ToolCall, [first, ...others]: readonly Row[], written: string, value: JsonObject): Promise<string> {
-  if (!first) return written;
-  const held = isJsonObject(first.Value) ? first.Value : null;
-  const elsewhere = others.flatMap(({ Value }) => (isJsonObject(Value) ? Object.entries(Value) : []));
-  const missing = elsewhere.filter(([key]) => !held || !Object.hasOwn(held, key));
-  const added = { ...Object.fromEntries(missing), ...(first.objectId !== written && value) };
-  if (Object.keys(added).length > 0) await updateRow(call, CONFIG, first.objectId, held ? placesOf(added) : { Value: added });
-  return first.objectId;
+  return { ...told, objectId: written.objectId };
 }
 
 /** What a user who signed in does to himself by setting a flag to false. */

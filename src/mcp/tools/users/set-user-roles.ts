@@ -22,7 +22,7 @@ export const setUserRoles = defineTool({
   async run(call, { userId, roles: wanted }) {
     await getRow(call, '_User', userId, { keys: ['objectId'] });
     const roles = rolesNamed(await findRoles(call), wanted);
-    return inAdminTurn(call, () => replaceRoles(call, userId, roles));
+    return inAdminTurn(call, (held) => replaceRoles(held, userId, roles));
   },
 });
 

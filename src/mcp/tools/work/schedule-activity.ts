@@ -48,22 +48,22 @@ export const scheduleActivity = defineTool({
     const data: JsonObject =
       accountId === undefined ? {} : await linksTo(call, table, { table: 'Accounts', objectId: accountId });
     const times = { StartTime: wireDate(span.start), EndTime: wireDate(span.end) };
-    const create = () =>
-      createRow(call, ACTIVITIES, { Name, ...times, ...(location !== undefined && { Location: location }), ...data });
+    const create = (held: ToolCall) =>
+      createRow(held, ACTIVITIES, { Name, ...times, ...(location !== undefined && { Location: location }), ...data });
     let conflicts: readonly Occupied[] | null = [];
     let hint: string | undefined;
-    const book = async (owner: string) => {
-      conflicts = await conflictsOf(call, zone, span, owner);
+    const book = async (held: ToolCall, owner: string) => {
+      conflicts = await conflictsOf(held, zone, span, owner);
       if (conflicts) hint = calendarHint(call);
       if (conflicts && conflicts.length > 0 && !allowConflict) refuse(call, conflicts);
-      return create();
+      return create(held);
     };
     const isOwned = ownerId !== undefined && ownerFields(table).length > 0;
     if (isOwned) {
       await requireUser(call, 'ownerId', ownerId);
       data[ownerField(call, table)] = userPointer(ownerId);
     }
-    const created = await (isOwned ? inTurn(call, `${ACTIVITIES} ${ownerId}`, () => book(ownerId)) : create());
+    const created = await (isOwned ? inTurn(call, `${ACTIVITIES} ${ownerId}`, (held) => book(held, ownerId)) : create(call));
     return {
       ...created,
       ...times,

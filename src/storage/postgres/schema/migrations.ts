@@ -3,6 +3,7 @@ import { type Migration, pendingMigrations } from '../../migrations.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { claimStatements } from '../claims.ts';
 import type { Database } from '../connection/database.ts';
+import { keyStatements } from '../key-versions.ts';
 import { quotedName, registrySchema } from '../names.ts';
 import { type Catalog, catalogFrom, catalogStatements, loadStatement } from './catalog.ts';
 
@@ -17,6 +18,7 @@ const plain = (...texts: string[]): Statement[] => texts.map((text) => ({ text, 
 const catalogMigrations: readonly PostgresMigration[] = [
   { number: 1, what: 'tables of the catalogue', statements: catalogStatements },
   { number: 2, what: 'claims of periodic jobs', statements: claimStatements },
+  { number: 3, what: 'who wrote last under a key', statements: keyStatements },
 ];
 
 /** Of the registry. */

@@ -7,6 +7,7 @@ import { StatementFailed } from '../connection/errors.ts';
 import { storeNotice } from '../notices.ts';
 import type { CarrierContext } from './carrier.ts';
 import { schemaCheck, withCheck } from './check.ts';
+import { type CompiledConditions, compileConditions, overtakenBy } from './conditions.ts';
 import { type EditedColumns, hasEdits, settlePlan } from './edits.ts';
 import { compileGroup, mayMove, pictureOf, tablesOf, type Unit, unitOf, watchedAmong } from './group.ts';
 import type { QueuedWrite } from './queue.ts';
@@ -45,26 +46,31 @@ export async function attemptGroup(attempt: Attempt): Promise<void> {
   if (!group.some(({ plan }) => hasEdits(plan))) {
     const units = unitsOf(attempt, group);
     const { statements, isApart } = statementsOf(attempt, units);
+    const conditions = conditionsOf(attempt);
     const carryOut = async (locks: readonly Statement[]) => {
-      const done = await located(group, units, locks.length, () => transactions.atomically([...locks, ...statements]));
-      return done.slice(locks.length);
+      const before = [...conditions.statements, ...locks];
+      const work = () => transactions.atomically([...before, ...statements]);
+      const done = await located({ group, units, conditions, before: before.length }, work);
+      return done.slice(before.length);
     };
     let results = await carryOut(units.length > 1 && !isOrdered(group) ? locksOf(attempt) : []);
     if (units.length === 1 && units[0]?.isTooEarly?.(results)) results = await carryOut(locksOf(attempt));
     // A statement that returned no row has checked nothing, and done nothing.
     if (!isApart && results[0]?.rows.length === 0)
-      await located(group, [], 0, () => transactions.atomically([schemaCheck(attempt.schemaName, attempt.changes)]));
+      await located({ group }, () => transactions.atomically([schemaCheck(attempt.schemaName, attempt.changes)]));
     settle(attempt, group, units, results);
     return;
   }
   const done = await transactions.transact(async (session) => {
+    const conditions = conditionsOf(attempt);
+    await located({ group, conditions, before: conditions.statements.length }, () => sendAll(session, conditions.statements));
     const settled = await settleAll(session, attempt);
     const kept = group.filter((_, at) => 'plan' in (settled[at] as Settled));
     const refused = group.filter((_, at) => 'error' in (settled[at] as Settled));
     const plans = settled.flatMap((one) => ('plan' in one ? [one.plan] : []));
     const units = unitsOf(attempt, kept, plans);
     const statements = [...bodyOf(attempt, units), schemaCheck(attempt.schemaName, attempt.changes)];
-    const results = await located(kept, units, 0, () => sendAll(session, statements), refused);
+    const results = await located({ group: kept, units, refused }, () => sendAll(session, statements));
     return { settled, kept, units, results };
   });
   done.settled.forEach((one, at) => {
@@ -163,23 +169,34 @@ async function sendAll(session: Session, statements: readonly Statement[]): Prom
   });
 }
 
-/**
- * Says of a failed statement which writes it was of.
- * @param before statements before those of the units
- * @param refused writes without statements; each is the first of the group to its record, so that it comes first when they are run again
- * @throws GroupFailed
- */
+/** What the statements of a transaction are of. */
+interface Located {
+  readonly group: readonly QueuedWrite[];
+  readonly units?: readonly Unit[];
+  /** Which come first. */
+  readonly conditions?: CompiledConditions;
+  /** Statements before those of the units: those of the conditions, and locks. */
+  readonly before?: number;
+  /** Writes without statements; each is the first of the group to its record, so that it comes first when they are run again. */
+  readonly refused?: readonly QueuedWrite[];
+}
+
+/** Says of a failed statement which writes it was of. @throws GroupFailed */
 async function located(
-  group: readonly QueuedWrite[],
-  units: readonly Unit[],
-  before: number,
+  { group, units = [], conditions, before = 0, refused = [] }: Located,
   work: () => Promise<Result[]>,
-  refused: readonly QueuedWrite[] = [],
 ): Promise<readonly Result[]> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof StatementFailed)) throw error;
+    const overtaken = conditions?.writeOf(error.index);
+    if (overtaken !== undefined)
+      throw new GroupFailed(
+        overtakenBy(error.cause),
+        [group.slice(0, overtaken), group.slice(overtaken, overtaken + 1), group.slice(overtaken + 1)],
+        1,
+      );
     let first = before;
     const parts = [refused, ...units.map((unit) => unit.writes.map((at) => group[at] as QueuedWrite))];
     const at = units.findIndex(({ statements }) => {
@@ -191,6 +208,12 @@ async function located(
     throw new GroupFailed(error.cause, parts, at + 1);
   }
 }
+
+const conditionsOf = (attempt: Attempt): CompiledConditions =>
+  compileConditions(
+    attempt.group.map(({ plan }) => plan),
+    attempt,
+  );
 
 /** Tells each write, once the transaction is durable, what came of it. */
 function settle({ written }: Attempt, group: readonly QueuedWrite[], units: readonly Unit[], results: readonly Result[]): void {

@@ -1,11 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
 import type { Schema } from '../../../schema/model.ts';
+import { Overtaken } from '../../port.ts';
 import { CommitUnknown, causeOf, isStale, mayRetry } from '../connection/errors.ts';
 import { storeNotice } from '../notices.ts';
 import { carryOutAlone } from './alone.ts';
 import { type Attempt, attemptGroup, GroupFailed } from './attempt.ts';
 import { isDivisionByZero, schemaCheck } from './check.ts';
+import { requireConditions } from './conditions.ts';
 import { refusalOf } from './failure.ts';
 import { tablesOf, watchedAmong } from './group.ts';
 import { growSchema } from './growth.ts';
@@ -84,6 +86,11 @@ export class WriteCarrier implements Carrier {
       failed = error;
     }
     if (isLost(failed.cause)) throw failed.cause;
+    if (failed.cause instanceof Overtaken) {
+      for (const write of failed.failing) write.reject(failed.cause);
+      await this.#carryOut([...failed.before, ...failed.after], changes, merged);
+      return;
+    }
     await this.#unlessMoved(failed.cause, changes);
     if (group.length === 1) return this.#alone(first, changes, failed.cause);
     const { before, failing, after } = failed;
@@ -108,6 +115,7 @@ export class WriteCarrier implements Carrier {
     const watched = watchedAmong(tables);
     const work = () =>
       transactions.transact(async (session) => {
+        await requireConditions(session, plan, this.#context);
         const text = await carryOutAlone(session, plan, plannedUnder, this.#context);
         if (watched.length > 0) await session.query(storeNotice(schemaName, { schemaChanged: false, tables: watched }));
         await session.query(schemaCheck(schemaName, changes));

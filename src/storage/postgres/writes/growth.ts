@@ -9,6 +9,7 @@ import { catalogFrom, loadStatement, lockCatalog } from '../schema/catalog.ts';
 import { changeSchema } from '../schema/change.ts';
 import { carryOutAlone } from './alone.ts';
 import type { CarrierContext } from './carrier.ts';
+import { requireConditions } from './conditions.ts';
 import { tablesOf, watchedAmong } from './group.ts';
 import type { Version } from './known.ts';
 import type { QueuedWrite } from './queue.ts';
@@ -62,6 +63,7 @@ async function changeWithin(context: CarrierContext, session: Session, write: Qu
   const before = isKnown ? known.version : known.merged(catalogFrom((await session.query(loadStatement(schemaName))).rows));
   const plan = write.plannedUnder === before.schema ? write.plan : write.write.plan(before.schema);
   if (plan.changes.length === 0) return { version: before, plan };
+  await requireConditions(session, plan, context);
   const schema = await changeSchema(session, schemaName, plan.changes, before.schema).catch((error) => {
     throw refusalOf(error, plan.changes);
   });

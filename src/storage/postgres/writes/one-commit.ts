@@ -49,6 +49,7 @@ export async function inSession<T>(
     tableVersion: (className) => outer.tableVersion(className),
     writeBehind: (write) => outer.writeBehind(write),
     write: async (write) => queue.add(write, write.plan(known.schema), known.schema),
+    keyVersions: (keys) => outer.keyVersions(keys),
     claim: (job, every) => outer.claim(job, every),
     processId: outer.processId,
     peers: () => outer.peers(),

@@ -2,6 +2,7 @@ import type { Schema } from '../../../schema/model.ts';
 import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import type { Mutation, PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
 import { idOf } from './bulk-insert.ts';
+import { conditionLocks } from './conditions.ts';
 import { hasEdits, isEdited } from './edits.ts';
 import { pictureOf, recordKey } from './group.ts';
 
@@ -13,8 +14,10 @@ export interface QueuedWrite {
   /** Nobody waits for it. */
   readonly behind: boolean;
   plan: WritePlan;
-  /** The records that it writes to or takes pictures of, as far as its plan names them. */
+  /** The records that it writes to or takes pictures of, as far as its plan names them, and what it locks for its conditions. */
   records: readonly string[];
+  /** What it locks for its conditions. */
+  locks: readonly string[];
   /** The schema that the plan was made under. */
   plannedUnder: Schema;
   /** How often it was planned under a schema that was another by then. */
@@ -34,6 +37,8 @@ export interface QueueOptions {
 
 /** Characters of values in a group, beyond one write; a statement of many rows is in memory as a whole. */
 const LARGEST_TEXT = 16 * 1024 * 1024;
+/** Locks of conditions in a group, beyond one write: the server has room for 64 of a session, on the average. */
+const MOST_LOCKS = 40;
 
 /** Who carries writes out. */
 export interface Carrier {
@@ -80,7 +85,7 @@ export class WriteQueue {
         turn: this.#turn,
         behind,
         plan,
-        records: lockedBy(plan.mutations),
+        ...heldBy(plan),
         plannedUnder,
         stale: 0,
         isSettled: false,
@@ -145,6 +150,7 @@ export class WriteQueue {
     if (this.#waiting.length === 0 || this.#isFull()) return group;
     const passed = new Passed();
     const written = new Set<string>();
+    const locked = new Set<string>();
     let taken = 0;
     let text = 0;
     for (const entry of this.#waiting) {
@@ -160,7 +166,8 @@ export class WriteQueue {
         continue;
       }
       if (this.#mustWait(entry) || passed.holds(entry)) break;
-      if (group.length > 0 && (changes(entry) || !mayJoin(entry, written))) break;
+      if (group.length > 0 && (changes(entry) || !mayJoin(entry, written) || !mayLock(entry, locked))) break;
+      for (const lock of entry.locks) locked.add(lock);
       for (const record of writtenAtOnce(entry)) written.add(record);
       group.push(entry);
       text += textOf(entry.plan);
@@ -183,7 +190,7 @@ export class WriteQueue {
     if (entry.plannedUnder === schema) return true;
     try {
       entry.plan = entry.write.plan(schema);
-      entry.records = lockedBy(entry.plan.mutations);
+      Object.assign(entry, heldBy(entry.plan));
       entry.plannedUnder = schema;
       return true;
     } catch (error) {
@@ -235,6 +242,11 @@ function mayJoin({ plan, records }: QueuedWrite, written: ReadonlySet<string>): 
   return !hasEdits(plan) || !records.some((record) => written.has(record));
 }
 
+/** All conditions of a group are looked at before anything of it is carried out, so that none sees what another write of it makes. */
+function mayLock({ locks }: QueuedWrite, locked: ReadonlySet<string>): boolean {
+  return !locks.some((lock) => locked.has(lock)) && (locks.length === 0 || locked.size + locks.length <= MOST_LOCKS);
+}
+
 /** The records that a write changes by other steps than edits. */
 function writtenAtOnce({ plan, records }: QueuedWrite): readonly string[] {
   return hasEdits(plan) ? changedBy(plan.mutations.filter((mutation) => !isEdited(mutation))) : records;
@@ -259,6 +271,13 @@ function changedBy(mutations: readonly Mutation[]): string[] {
     }
     return [recordKey(table.className, kind === 'update' || kind === 'delete' ? mutation.objectId : mutation.ownerId)];
   });
+}
+
+/** What nobody else may have while a write is carried out. */
+function heldBy(plan: WritePlan): Pick<QueuedWrite, 'records' | 'locks'> {
+  const locks = conditionLocks(plan);
+  const records = lockedBy(plan.mutations);
+  return { records: locks.length > 0 ? [...records, ...locks.map((lock) => recordKey('', lock))] : records, locks };
 }
 
 /** The same, and the records that it takes pictures of: nobody else may change them meanwhile. */

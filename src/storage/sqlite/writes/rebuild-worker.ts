@@ -2,6 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
+import { Overtaken } from '../../port.ts';
 import { Connection } from '../connection.ts';
 import { lowerPriority } from '../priority.ts';
 import { catalogVersion, loadSchema } from '../schema/catalog.ts';
@@ -22,6 +23,7 @@ function rebuild(connection: Connection): RebuildAnswer {
   } catch (error) {
     connection.db.exec('ROLLBACK');
     if (error instanceof ServiceError) return { key: error.key, text: error.message };
+    if (error instanceof Overtaken) return 'overtaken';
     throw error;
   }
 }

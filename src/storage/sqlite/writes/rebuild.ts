@@ -5,7 +5,7 @@ import { ServiceError } from '../../../errors/fail.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { lookUpFieldsOf } from '../../../schema/system-tables.ts';
-import type { WriteOutcome, WritePlan } from '../../port.ts';
+import { Overtaken, type WriteOutcome, type WritePlan } from '../../port.ts';
 import type { Connection } from '../connection.ts';
 import { mostRecords } from '../table-size.ts';
 
@@ -22,8 +22,8 @@ export interface Rebuild {
   readonly addresses: FileAddresses;
 }
 
-/** What the thread says: the outcome, or the error of the catalogue that refused the plan. */
-export type RebuildAnswer = { readonly outcome: WriteOutcome } | { readonly key: ErrorKey; readonly text: string };
+/** What the thread says: the outcome, or the error of the catalogue that refused the plan, or that a condition of it does not hold. */
+export type RebuildAnswer = 'overtaken' | { readonly outcome: WriteOutcome } | { readonly key: ErrorKey; readonly text: string };
 
 /** Whether a plan goes through all records of a large table, which would hold up every request for as long. */
 export function isRebuild(connection: Connection, plan: WritePlan, schema: Schema): boolean {
@@ -44,7 +44,8 @@ export function rebuildOnThread(rebuild: Rebuild): Promise<WriteOutcome> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(workerFile, { workerData: rebuild });
     worker.once('message', (answer: RebuildAnswer) => {
-      if ('outcome' in answer) resolve(answer.outcome);
+      if (answer === 'overtaken') reject(new Overtaken());
+      else if ('outcome' in answer) resolve(answer.outcome);
       else reject(new ServiceError(answer.key, answer.text));
     });
     worker.once('error', reject);

@@ -35,8 +35,9 @@ const isSure = (step: Mutation): boolean => step.kind === 'unmark' || (step.kind
  * Carries out a plan that is whole. Where a step after the first fails all the same, which is a fault, the transaction ends and takes the
  * other writes of its group along: nothing of this one stays.
  */
-export function withoutSavepoint<T>(connection: Connection, { changes, mutations }: WritePlan, work: (plan: WritePlan) => T): T {
-  const done = work({ changes, mutations: mutations.slice(0, 1) });
+export function withoutSavepoint<T>(connection: Connection, plan: WritePlan, work: (plan: WritePlan) => T): T {
+  const { changes, mutations } = plan;
+  const done = work({ ...plan, mutations: mutations.slice(0, 1) });
   if (mutations.length === 1) return done;
   try {
     work({ changes, mutations: mutations.slice(1) });
