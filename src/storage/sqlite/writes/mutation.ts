@@ -89,7 +89,7 @@ function firstTakenOf(connection: Connection, table: TableSchema, objectId: Stor
     const value = values.get(name) ?? null;
     if (value === null) return false;
     const same: Filter = { kind: 'compare', field: fieldOf(table, name), op: 'eq', value };
-    return connection.first(compileRequire({ kind: 'require', table, filter: { kind: 'and', items: [same, others] } }, dialect));
+    return connection.first(compileRequire({ table, filter: { kind: 'and', items: [same, others] } }, dialect));
   };
   return uniqueFieldsOf(table.className).keys().find(isTaken);
 }
