@@ -1,7 +1,7 @@
 import type { JsonObject } from '../kernel/json.ts';
 import { readRows } from '../records/index.ts';
 import type { Store } from '../storage/port.ts';
-import { parts } from './definition/definition.ts';
+import { authorField, parts } from './definition/definition.ts';
 import { parseTrigger } from './definition/index.ts';
 import type { Trigger } from './model.ts';
 
@@ -25,7 +25,7 @@ interface Known {
 }
 
 const className = '_Trigger';
-const fields: readonly string[] = ['objectId', ...parts];
+const fields: readonly string[] = ['objectId', ...parts, authorField];
 const none: readonly Trigger[] = [];
 
 const known = new WeakMap<Store, Known>();

@@ -29,8 +29,19 @@ export function candidates(event: WriteEvent, schema: Schema, context: RecordCon
 export const foundCandidates = (event: WriteEvent): readonly Trigger[] => found.get(event) ?? none;
 
 function mayFire(event: WriteEvent, trigger: Trigger, schema: Schema, context: RecordContext): boolean {
+  if (trigger.author !== null && !isOpen(event)) return true;
   if (event.event === 'update') return touches(event, trigger);
   return event.event === 'delete' || trigger.criteria === null || mayMatch(event, trigger, schema, context);
+}
+
+/**
+ * Whether all that a write tells is told to everybody who may read the table. Where it is not, it is for the runner to say whether the author
+ * of a trigger may know: whether his criteria hold would tell him else.
+ */
+function isOpen({ event, table, assignments }: WriteEvent): boolean {
+  const { protectedFields, readUserFields, get } = table.permissions;
+  if (protectedFields !== undefined) return false;
+  return event !== 'create' || (!assignments.has('ACL') && readUserFields === undefined && get?.pointerFields === undefined);
 }
 
 /** Whether an update writes to one of the fields whose change fires a trigger, or the table has one of them no more: the runner tells of that. */

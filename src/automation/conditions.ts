@@ -1,3 +1,4 @@
+import { master, type Principal, visibilityOf } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import { canonicalJson } from '../kernel/json.ts';
 import { evaluate } from '../query/evaluate/index.ts';
@@ -26,7 +27,8 @@ export interface PicturedRecord {
  * @param record after the write; before it for a delete
  * @param before the write; `null` where no trigger of it asks what has changed
  * @param sentRelations names of the Relations that the write changed
- * @throws where the table no longer fits the definition: invalidTrigger (107) for a field of `changedFields` that is gone, what `criteriaOf` throws,
+ * @param principal with whose rights the trigger acts: what he may not see has no say
+ * @throws fieldDenied, permissionDenied (119) where it would have; where the table no longer fits the definition: invalidTrigger (107) for a field of `changedFields` that is gone, what `criteriaOf` throws,
  *   classMissing (103); timeout, unavailable
  */
 export async function fires(
@@ -36,12 +38,14 @@ export async function fires(
   record: PicturedRecord,
   before: PicturedRecord | null,
   sentRelations: readonly string[],
+  principal: Principal = master,
 ): Promise<boolean> {
   if (trigger.table !== record.className || !trigger.events.has(event)) return false;
   if (event === 'schedule') return true;
   const { store } = system;
-  if (event === 'update' && before && !hasChanged(trigger, store.schema(), record, before, sentRelations)) return false;
-  return trigger.criteria === null || underSchema(store, async () => matches(store, trigger, record));
+  if (event === 'update' && before && !hasChanged(trigger, store.schema(), record, before, sentRelations, principal))
+    return false;
+  return trigger.criteria === null || underSchema(store, async () => matches(store, trigger, record, principal));
 }
 
 function hasChanged(
@@ -50,9 +54,13 @@ function hasChanged(
   record: PicturedRecord,
   before: PicturedRecord,
   sentRelations: readonly string[],
+  principal: Principal,
 ): boolean {
   if (changedFields.length === 0) return true;
-  const { className, fields } = tableOfRecord(record, schema);
+  const table = tableOfRecord(record, schema);
+  const { className, fields } = table;
+  const { hiddenFields } = visibilityOf(principal, table);
+  for (const name of changedFields) if (hiddenFields.has(rootOf(name))) fail('fieldDenied', name, className);
   return changedFields
     .map((name) => fields.get(rootOf(name)) ?? fail('invalidTrigger', `changedFields names no field of ${className}: ${name}`))
     .some((field) =>
@@ -72,11 +80,11 @@ function isSame(field: Field, one: StoredValue, other: StoredValue): boolean {
   return canonicalJson(JSON.parse(one as string)) === canonicalJson(JSON.parse(other as string));
 }
 
-async function matches(store: Store, trigger: Trigger, record: PicturedRecord): Promise<boolean> {
+async function matches(store: Store, trigger: Trigger, record: PicturedRecord, principal: Principal): Promise<boolean> {
   const schema = store.schema();
   const table = tableOfRecord(record, schema);
   return evaluate(
-    criteriaOf(trigger, table, schema),
+    criteriaOf(trigger, table, schema, principal),
     (field) => record.valueOf(field),
     (part) => (pointsInto(part, record) ?? asks(table, record.objectId, part))(store),
   );

@@ -71,6 +71,8 @@ export interface Trigger {
   /** In the order in which they are done. */
   readonly actions: readonly Action[];
   readonly isActive: boolean;
+  /** The user with whose rights it acts: who wrote it with a session. `null`: the master, by a key. */
+  readonly author: string | null;
 }
 
 /** A record as a trigger meets it: as it was after the write, or before a delete. */

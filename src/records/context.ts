@@ -21,6 +21,8 @@ export interface RecordContext {
   readonly appId: string;
   readonly store: Store;
   readonly principal: Principal;
+  /** By whom the audit says that writes are, where that is not the principal: a trigger writes as the master, with the rights of its author. */
+  readonly actor?: Principal;
   /** Whose rights to files count where it is not the principal: forms write with full rights what anybody sent them. */
   readonly attacher?: Principal;
   /**

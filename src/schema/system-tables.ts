@@ -91,7 +91,7 @@ const tables: Readonly<Record<string, SystemTable>> = {
   _DynamicQueries: { kept: ['Name', 'table', 'keys', 'where', 'order', 'groupBy'], queries: ['where'] },
   _Trigger: {
     kept: ['Name', 'table', 'events', 'criteria', 'changedFields', 'schedule', 'actions', 'Active', 'nextRun', 'lastRun'],
-    secret: ['_cursor'],
+    secret: ['_cursor', '_author'],
     watched: true,
     queries: ['criteria', 'actions'],
   },

@@ -6,8 +6,11 @@ export const LONGEST_IN_PICTURE = 500_000;
 /** Characters of all values of a picture; where they come to more, each has its share at the most. On PostgreSQL these are bytes. */
 export const LONGEST_PICTURE = 8_000_000;
 
-/** What becomes of a value that is longer than it may be: the beginning of a text is kept, others are left out. */
-export type Bounded = 'text' | 'whole';
+/**
+ * What becomes of a value that is longer than it may be: the beginning of a text is kept, others are left out. An ACL is kept whole, since a
+ * record without one is everybody's.
+ */
+export type Bounded = 'text' | 'whole' | 'kept';
 
 /** How the values of a picture are bounded, so that it never keeps a write from being done. */
 export interface PictureBounds {
@@ -25,11 +28,12 @@ export function pictureBounds(fields: readonly Field[]): PictureBounds {
   if (!bounds) {
     const kinds = fields.map((field): Bounded | null => {
       const storage = storageOf(field);
+      if (field.type === 'ACL') return 'kept';
       if (storage === 'text') return 'text';
       // Half an objectId is another one.
       return storage === 'json' || storage === 'pointer' ? 'whole' : null;
     });
-    const count = kinds.filter((kind) => kind !== null).length;
+    const count = kinds.filter((kind) => kind === 'text' || kind === 'whole').length;
     bounds = { kinds, share: count * LONGEST_IN_PICTURE > LONGEST_PICTURE ? Math.floor(LONGEST_PICTURE / count) : null };
     known.set(fields, bounds);
   }
@@ -50,6 +54,7 @@ function cutAll(kinds: PictureBounds['kinds'], values: readonly StoredValue[], m
 }
 
 function cut(kind: Bounded | null, value: string, most: number): string | null {
+  if (kind === 'kept') return value;
   if (kind === 'whole') return null;
   // Half a character is none.
   const isHalf = /[\ud800-\udbff]/.test(value.charAt(most - 1));

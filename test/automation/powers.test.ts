@@ -18,6 +18,9 @@ for (const engine of engines)
       await store.update('_Role', roles.body.results[0].objectId, { users });
       session = signed.body.sessionToken;
       await store.table({ Name: 'String', AccountId: { type: 'Pointer', targetClass: 'Accounts' } }, 'Nobodys');
+      const links = { Session: { type: 'Pointer', targetClass: '_Session' } };
+      const classLevelPermissions = { get: { 'role:Admin': true } };
+      await store.call('POST', '/platform/schemas/Links', { body: { fields: links, classLevelPermissions } });
     });
     const creates = (name: string, fields: object = {}) => ({ type: 'create-object', actionData: { table: name, fields } });
     const updates = (fields: object) => ({ type: 'update-object', actionData: { target: 'self', fields } });
@@ -47,6 +50,19 @@ for (const engine of engines)
       ['a new table', { actions: [creates('NobodysNew')] }, denied('create', 'NobodysNew')],
       ['triggers of such a table', { table: 'Nobodys', actions: [mails('')] }, denied('get', 'Nobodys')],
       ['the request log', { table: '_RequestLog', actions: [mails('{{path}}')] }, denied('get', '_RequestLog')],
+      ['triggers', { actions: [creates('_Trigger', { Name: 'B' })] }, denied('create', '_Trigger')],
+      ['triggers that are there', { table: '_Trigger', actions: [updates({ Name: 'B' })] }, denied('update', '_Trigger')],
+      [
+        'sessions',
+        { table: '_Session', events: ['create'], actions: [updates({ expiresAt: '' })] },
+        denied('update', '_Session'),
+      ],
+      ['sessions to be', { actions: [creates('_Session')] }, denied('create', '_Session')],
+      [
+        'what a Pointer leads to of these',
+        { table: 'Links', actions: [{ type: 'update-object', actionData: { target: 'Session', fields: { Note: 'x' } } }] },
+        denied('update', '_Session'),
+      ],
       [
         'what a sub-query tells of such a table',
         {
@@ -101,6 +117,15 @@ for (const engine of engines)
         assert.deepEqual([Active, schedule], [true, yearly]);
         assert.match(nextRun.iso, /-01-01T09:30:00/);
         assert.equal(times.toSorted().at(-1), updatedAt);
+      }
+    });
+
+    test('none of what was refused is stored', async () => {
+      for (const [, more] of refused) await define({ ...more, Name: 'refused' }, { session });
+      assert.deepEqual((await store.call('GET', path('_Trigger'), { query: { where: { Name: 'refused' } } })).body.results, []);
+      for (const [, more] of refused) {
+        const answer = await define(more, {});
+        assert.equal(answer.status, 201, answer.text);
       }
     });
 

@@ -24,6 +24,8 @@ export interface World extends Omit<Operator, 'deploy' | 'directory'> {
   place(fields?: Record<string, string>): Promise<string>;
   /** Defines a trigger, which is deleted after the test; answers its id. Its `Name` is one of its own where it is left out. */
   trigger(definition: Json): Promise<string>;
+  /** A definition that a test has made by other means: it is deleted after it, too. Answers its id. */
+  adopt(triggerId: string): string;
   /** Waits until all that was queued is done. */
   settle(): Promise<void>;
   queued(): Promise<Json[]>;
@@ -158,6 +160,10 @@ export function useWorld(engine: EngineName, { env = {} }: WorldOptions = {}): W
     },
     async trigger(definition) {
       const id = await operator.create('_Trigger', { Name: 'of a test', ...definition });
+      triggers.add(id);
+      return id;
+    },
+    adopt(id) {
       triggers.add(id);
       return id;
     },

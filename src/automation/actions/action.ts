@@ -34,7 +34,10 @@ export interface ActionRun<Type extends ActionType = ActionType> {
   readonly runId: string;
   /** 1, and more where it was begun before and perhaps done. */
   readonly attempt: number;
-  /** The system's records as their master, with `cause`. A write with it is the action's last: its commit also has `done`. */
+  /**
+   * The system's records with the rights of the trigger (docs/adr/0015), for the audit as the master, with `cause`. A write with it is the
+   * action's last: its commit also has `done`.
+   */
   readonly context: RecordContext;
   /** The same without `done`: for reads, and for writes that are not the last. */
   readonly reading: RecordContext;

@@ -7,6 +7,7 @@ import { mailTable, stateOf } from '../mail/queued-mail.ts';
 import { queueJob } from '../queue/index.ts';
 import { fillerFor } from '../template.ts';
 import type { ActionDraft, ActionRun, Perform } from './action.ts';
+import { asService } from './as-service.ts';
 
 type Run = ActionRun<'e-mail'>;
 
@@ -61,7 +62,8 @@ export const email: Perform<'e-mail'> = async (run, { mailer: { from } }) => {
 };
 
 /** A message makes neither the table nor fields of it. */
-const emailsAlongside = ({ reading }: Run, alongside: Run['done']) => ({ ...reading, keepsSchema: true, alongside }) as const;
+const emailsAlongside = ({ reading }: Run, alongside: Run['done']) =>
+  ({ ...asService(reading, mailTable), keepsSchema: true, alongside }) as const;
 
 /** The texts of a message. */
 export interface MailTexts {

@@ -6,6 +6,7 @@ import { pointerOf } from '../../values/pointer.ts';
 import { type Filler, fillerFor } from '../template.ts';
 import type { ActionDraft, Perform } from './action.ts';
 import { ActionFailed } from './action-failed.ts';
+import { asService } from './as-service.ts';
 import { pointerField } from './pointer-field.ts';
 
 const table = '_Notification';
@@ -30,7 +31,7 @@ export const notification: Perform<'notification'> = async (run) => {
     updatedByTrigger: run.trigger.id,
   };
   if (icon !== null) body.Icon = await filler.text(icon);
-  await createRecord(run.context, table, body);
+  await createRecord(asService(run.context, table), table, body);
 };
 
 /** Who is notified: a name of a Pointer field counts before an id. `null` where neither says who. @throws what templates throw */

@@ -9,6 +9,9 @@ import { readSchedule } from './schedule.ts';
 /** The fields of `_Trigger` that make a definition (CONTRACT "Triggers"). */
 export const parts = ['Name', 'table', 'events', 'criteria', 'changedFields', 'schedule', 'actions', 'Active'] as const;
 
+/** The hidden field that keeps the objectId of the user with whose rights a definition acts; empty: the master. */
+export const authorField = '_author';
+
 const LONGEST_NAME = 1_000;
 /** Characters of criteria as JSON: definitions are kept in memory. */
 const LONGEST_CRITERIA = 1_000_000;
@@ -38,6 +41,7 @@ export function readDefinition(row: JsonObject): Trigger {
     schedule: timing === null ? null : readSchedule(timing),
     actions: readActions(at(row, 'actions')),
     isActive: booleanAt(row, 'Active', '', true),
+    author: authorOf(row),
   };
 }
 
@@ -69,7 +73,13 @@ function unreadable(row: JsonObject): Trigger {
     schedule: null,
     actions: [],
     isActive: false,
+    author: authorOf(row),
   };
+}
+
+function authorOf(row: JsonObject): string | null {
+  const author = at(row, authorField);
+  return typeof author === 'string' ? author : null;
 }
 
 /** @throws invalidTrigger (107) */

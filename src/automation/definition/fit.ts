@@ -23,20 +23,27 @@ export function checkFit(trigger: Trigger, schema: Schema): void {
 }
 
 /** What criteria were parsed to, as of a schema: sub-queries depend on other tables too. */
-const parsed = new WeakMap<Trigger, { readonly schema: Schema; readonly filter: Filter }>();
+interface Parsed {
+  readonly schema: Schema;
+  readonly principal: Principal;
+  readonly filter: Filter;
+}
+
+const parsed = new WeakMap<Trigger, Parsed>();
 
 /**
- * The criteria of a trigger as a filter, read as the master. Remembered, but for those that count from the present time.
+ * The criteria of a trigger as a filter. Remembered, but for those that count from the present time.
  * @param table the trigger's
- * @throws the errors of `where` (docs/decisions.md "Queries"), where the criteria do not fit the table
+ * @param principal as whom they are read: what he may not see does not count. Left out: the master
+ * @throws the errors of `where` (docs/decisions.md "Queries"), where the criteria do not fit the table; fieldDenied, permissionDenied (119)
  */
-export function criteriaOf(trigger: Trigger, table: TableSchema, schema: Schema): Filter {
+export function criteriaOf(trigger: Trigger, table: TableSchema, schema: Schema, principal: Principal = master): Filter {
   const { criteria } = trigger;
   if (criteria === null) return always;
   const known = parsed.get(trigger);
-  if (known?.schema === schema) return known.filter;
-  const filter = parsedAs(master, 'find', criteria, table, schema);
-  if (!tellsOfNow(criteria)) parsed.set(trigger, { schema, filter });
+  if (known?.schema === schema && known.principal === principal) return known.filter;
+  const filter = parsedAs(principal, 'find', criteria, table, schema);
+  if (!tellsOfNow(criteria)) parsed.set(trigger, { schema, principal, filter });
   return filter;
 }
 

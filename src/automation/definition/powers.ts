@@ -6,17 +6,22 @@ import type { ClpAction, Schema } from '../../schema/model.ts';
 import { rootOf } from '../../schema/naming.ts';
 import type { Action, Trigger } from '../model.ts';
 import { piecesOf } from '../templates/parse.ts';
+import { writtenBy } from './written-by.ts';
+
+/** Tables whose rules look at who writes: no definition of a user's writes them, whatever he may do himself. */
+const ruledByCaller: ReadonlySet<string> = new Set(['_Trigger', '_Session']);
 
 /**
- * Insists that a definition reads and writes what its author may read and write: it runs as the master, and would else give him the
- * master's powers (docs/decisions.md "Triggers"). Holders of keys are the master.
+ * Refuses a definition at once that its author's rights would not let run: what it does is judged each time again, by his rights of then
+ * (docs/adr/0015). Holders of keys are the master. Who signed in for an agent is judged as the user that he is: as him it runs.
  * @throws permissionDenied, fieldDenied (119), and what `authorize` throws
  */
-export function checkPowers(trigger: Trigger, schema: Schema, principal: Principal): void {
-  if (actsAsMaster(principal)) return;
+export function checkPowers(trigger: Trigger, schema: Schema, caller: Principal): void {
+  if (actsAsMaster(caller)) return;
+  const principal: Principal = caller.kind === 'user' ? { kind: 'user', userId: caller.userId, roles: caller.roles } : caller;
   const author = new Author(schema, principal);
-  // Its log shows the record.
-  author.mayRead(trigger.table);
+  const grant = author.mayRead(trigger.table);
+  for (const name of trigger.changedFields) if (grant?.hiddenFields.has(name)) fail('fieldDenied', name, trigger.table);
   if (trigger.criteria !== null) {
     const table = schema.tables.get(trigger.table);
     if (table) parseWhere(trigger.criteria, authorize(principal, 'find', table), { schema, principal });
@@ -42,6 +47,9 @@ class Author {
       const { target, fields } = action.data;
       const table = target === 'self' ? className : this.#targetOf(className, target);
       if (table !== undefined) this.#mayWrite('update', table, fields);
+    } else {
+      const table = writtenBy(action.type);
+      if (table !== null) this.#may('create', table);
     }
   }
 
@@ -61,6 +69,7 @@ class Author {
   }
 
   #mayWrite(action: 'create' | 'update', className: string, fields: object): void {
+    if (ruledByCaller.has(className)) fail('permissionDenied', action, className);
     const grant = this.#may(action, className);
     if (!grant && !mayCreateTable(this.#principal)) fail('permissionDenied', action, className);
     for (const name of Object.keys(fields).map(rootOf)) {

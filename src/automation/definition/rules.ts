@@ -1,4 +1,4 @@
-import { authorize } from '../../access/index.ts';
+import { actsAsMaster, authorize, type Principal } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { newObjectId } from '../../kernel/ids.ts';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
@@ -9,7 +9,7 @@ import { checkFieldName, rootOf } from '../../schema/naming.ts';
 import type { OwnValues } from '../../storage/columns.ts';
 import { isOperator } from '../../values/index.ts';
 import type { Trigger } from '../model.ts';
-import { parseTrigger, parts, readDefinition, readName } from './definition.ts';
+import { authorField, parseTrigger, parts, readDefinition, readName } from './definition.ts';
 import { checkFit } from './fit.ts';
 import { at, refuse, shown } from './form.ts';
 import { checkPowers } from './powers.ts';
@@ -32,9 +32,9 @@ export const triggerRules: TableRules = {
     const trigger = readDefinition({ ...definitionOf(fields), objectId });
     checkFit(trigger, schema);
     checkPowers(trigger, schema, context.principal);
-    const timing = { nextRun: dueNext(trigger) };
-    if (at(fields, 'Active') !== null) return { fields, set: timing };
-    return { fields: without(fields, 'Active'), set: { ...timing, Active: true } };
+    const set = { nextRun: dueNext(trigger), [authorField]: userIdOf(context.principal) };
+    if (at(fields, 'Active') !== null) return { fields, set };
+    return { fields: without(fields, 'Active'), set: { ...set, Active: true } };
   },
 
   async update({ context, objectId, fields: sent }: RuledWrite): Promise<RuledFields> {
@@ -67,8 +67,12 @@ export const triggerRules: TableRules = {
     }
     const trigger = readDefinition(after);
     checkFit(trigger, schema);
-    checkPowers(trigger, schema, context.principal);
-    const set = { ...timingOf(before, trigger), ...(beginsAnew(row, after) ? { _cursor: null } : {}) };
+    checkPowers(trigger, schema, principal);
+    const set = {
+      ...timingOf(before, trigger),
+      ...(beginsAnew(row, after) ? { _cursor: null } : {}),
+      ...(takesOver(principal, row, after, written) ? { [authorField]: userIdOf(principal) } : {}),
+    };
     if (!Object.hasOwn(fields, 'Active') || at(after, 'Active') !== null) return { fields, set, version };
     return { fields: without(fields, 'Active'), set: { ...set, Active: true }, version };
   },
@@ -121,6 +125,26 @@ function without(fields: JsonObject, name: string): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name));
 }
 
+/** The objectId of a user; `null` for holders of keys, who are the master. */
+const userIdOf = (principal: Principal): string | null => (principal.kind === 'user' ? principal.userId : null);
+
+/**
+ * Whether a definition is from now on its writer's (docs/adr/0015). A session's, where it changes more than the name or switches off: all of it
+ * was judged as the user's. A key's, where it writes the actions: what others have written there does not get the master's rights by the way.
+ * @param after the whole definition
+ * @param written names of the parts that were sent
+ */
+function takesOver(principal: Principal, before: JsonObject, after: JsonObject, written: readonly string[]): boolean {
+  if (actsAsMaster(principal)) return written.includes('actions');
+  return written.some((name) => {
+    if (name === 'Name' || isSame(before, after, name)) return false;
+    return name !== 'Active' || at(after, 'Active') !== false;
+  });
+}
+
+const isSame = (one: JsonObject, other: JsonObject, name: string): boolean =>
+  canonicalJson(at(one, name)) === canonicalJson(at(other, name));
+
 const scheduleOf = ({ schedule, isActive }: Trigger) => (isActive ? schedule : null);
 
 /** @returns milliseconds since 1970; `null` where the clock does not run it. @throws invalidTrigger (107) where its schedule comes to no run */
@@ -140,5 +164,5 @@ function timingOf(before: Trigger, after: Trigger): OwnValues {
 
 /** Whether a schedule's way through the records begins anew. */
 function beginsAnew(before: JsonObject, after: JsonObject): boolean {
-  return ['table', 'events', 'schedule'].some((name) => canonicalJson(at(before, name)) !== canonicalJson(at(after, name)));
+  return ['table', 'events', 'schedule'].some((name) => !isSame(before, after, name));
 }

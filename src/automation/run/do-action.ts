@@ -1,11 +1,10 @@
 import { master } from '../../access/index.ts';
 import { newRowId } from '../../audit/index.ts';
-import { ServiceError } from '../../errors/fail.ts';
 import type { Cause, RecordContext } from '../../records/index.ts';
 import type { ActionRun } from '../actions/action.ts';
-import { ActionFailed } from '../actions/action-failed.ts';
 import type { Action, Trigger } from '../model.ts';
-import { commit, endedMessage, givenUpMessage, isPassing, JobLost, JobPaused, messageOf, type Steps } from './outcome.ts';
+import { type Authority, authorityOver } from './authority.ts';
+import { commit, endedMessage, givenUpMessage, isPassing, JobLost, JobPaused, type Steps } from './outcome.ts';
 import type { Progress } from './progress.ts';
 import { inShare } from './share.ts';
 import type { WriteRun } from './write-job.ts';
@@ -42,8 +41,11 @@ export async function doAction(job: WriteRun, trigger: Trigger, action: Action, 
       return steps(schema);
     };
   const done = noting(end(null));
-  const run = actionRun(job, trigger, action, { runId, attempt, done, failed: (error) => noting(end(error)) });
   try {
+    // His rights of now, since the last action may have taken its time.
+    const authority = await authorityOver(system, trigger, job.record);
+    const own = { runId, attempt, done, failed: (error: string) => noting(end(error)) };
+    const run = actionRun(job, trigger, action, authority, own);
     // A function may take its time, and others may write meanwhile.
     await (isNoted ? parts.perform(run, parts) : inShare(system.store, job.job.queuedAt, () => inTurn(job, run)));
     if (action.type === 'e-mail' || action.type === 'server-side-code') job.place.queued();
@@ -52,9 +54,7 @@ export async function doAction(job: WriteRun, trigger: Trigger, action: Action, 
   } catch (error) {
     if (error instanceof JobLost || error instanceof JobPaused) throw error;
     if (isPassing(error) && !job.isOutOfPatience(error)) throw new JobPaused('an action could not be done', { cause: error });
-    const isTold = error instanceof ActionFailed || error instanceof ServiceError;
-    if (!isTold) job.logFault(error, trigger.id);
-    await commit(system.store, end(error instanceof ActionFailed ? error.message : messageOf(error)));
+    await commit(system.store, end(job.told(error, trigger.id)));
   }
 }
 
@@ -68,12 +68,13 @@ function actionRun(
   { place, job, record }: WriteRun,
   trigger: Trigger,
   action: Action,
+  { principal, hidden }: Authority,
   own: Pick<ActionRun, 'runId' | 'attempt' | 'done' | 'failed'>,
 ): ActionRun {
   const { system, parts } = place;
   const cause: Cause = { triggerId: trigger.id, level: job.level, source: job.source ?? trigger.id };
   const { appId, store } = system;
-  const reading: RecordContext = { appId, store, principal: master, hooks: parts.hooks, referer: null, cause };
+  const reading: RecordContext = { appId, store, principal, actor: master, hooks: parts.hooks, referer: null, cause };
   const context: RecordContext = { ...reading, alongside: own.done };
-  return { system, trigger, action, event: job.event, record: record.copy(), cause, context, reading, ...own };
+  return { system, trigger, action, event: job.event, record: record.copy(hidden), cause, context, reading, ...own };
 }

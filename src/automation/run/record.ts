@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../kernel/json.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { secretFieldsOf } from '../../schema/system-tables.ts';
 import { pictured } from '../../storage/columns.ts';
@@ -53,6 +52,8 @@ function layOut(table: TableSchema, names: readonly string[]): Layout {
   };
 }
 
+const none: ReadonlySet<string> = new Set();
+
 /** A record as a row of the queue has it, under the schema as it is now: fields that are gone, or have another type since, are absent. */
 export class RecordPicture implements PicturedRecord {
   readonly className: string;
@@ -80,10 +81,10 @@ export class RecordPicture implements PicturedRecord {
     return this.#values.get(name) ?? null;
   }
 
-  /** The record for one reader, with a copy of its fields of its own. */
-  copy(): TriggeringRecord {
+  /** The record for one reader, with a copy of its fields of its own. @param hidden fields that it does not see */
+  copy(hidden: ReadonlySet<string> = none): TriggeringRecord {
     this.#text ??= this.#write();
-    return new Copy(this.className, this.objectId, this.#text);
+    return new Copy(this.className, this.objectId, this.#text, hidden);
   }
 }
 
@@ -145,16 +146,25 @@ class Copy implements TriggeringRecord {
   readonly className: string;
   readonly objectId: string;
   readonly #text: string;
+  readonly #hidden: ReadonlySet<string>;
   #fields: TriggeringRecord['fields'] | undefined;
 
-  constructor(className: string, objectId: string, text: string) {
+  constructor(className: string, objectId: string, text: string, hidden: ReadonlySet<string>) {
     this.className = className;
     this.objectId = objectId;
     this.#text = text;
+    this.#hidden = hidden;
   }
 
   get fields(): TriggeringRecord['fields'] {
-    this.#fields ??= JSON.parse(this.#text) as JsonObject & { objectId: string };
+    this.#fields ??= this.#read();
     return this.#fields;
+  }
+
+  #read(): TriggeringRecord['fields'] {
+    const whole = JSON.parse(this.#text) as TriggeringRecord['fields'];
+    if (this.#hidden.size === 0) return whole;
+    const shown = Object.entries(whole).filter(([name]) => name === 'objectId' || !this.#hidden.has(name));
+    return Object.fromEntries(shown) as TriggeringRecord['fields'];
   }
 }

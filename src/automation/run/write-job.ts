@@ -1,9 +1,11 @@
 import { newRowId } from '../../audit/index.ts';
 import { ServiceError } from '../../errors/fail.ts';
 import type { Mutation } from '../../storage/port.ts';
+import { ActionFailed } from '../actions/action-failed.ts';
 import { dataOf, logRow } from '../log.ts';
 import type { Action, Trigger } from '../model.ts';
 import { type Job, noteJob, removeJob, type StoredPicture } from '../queue/index.ts';
+import { authorityOver } from './authority.ts';
 import { doAction } from './do-action.ts';
 import { commit, isPassing, JobPaused, messageOf, type Steps } from './outcome.ts';
 import type { Place } from './parts.ts';
@@ -104,13 +106,14 @@ export class WriteRun {
     if (this.#progress.isFired) return true;
     try {
       const { fires } = place.parts;
-      if (await fires(place.system, trigger, job.event, this.record, this.#before, job.relations)) return true;
+      // Before the criteria: they are not to tell of a record that the author may not read.
+      const { principal } = await authorityOver(place.system, trigger, this.record);
+      if (await fires(place.system, trigger, job.event, this.record, this.#before, job.relations, principal)) return true;
       this.#progress = beforeTrigger(this.#progress.trigger + 1);
     } catch (error) {
       if (isPassing(error) && !this.isOutOfPatience(error))
         throw new JobPaused('a condition could not be looked at', { cause: error });
-      if (!(error instanceof ServiceError)) this.logFault(error, trigger.id);
-      await this.#report(trigger.id, messageOf(error));
+      await this.#report(trigger.id, this.told(error, trigger.id));
     }
     return false;
   }
@@ -212,7 +215,14 @@ export class WriteRun {
     return error instanceof ServiceError && error.key === 'timeout' && this.failures >= MOST_TIMEOUTS;
   }
 
-  logFault(error: unknown, triggerId: string): void {
+  /** What the log says of an error; faults are for the operator. */
+  told(error: unknown, triggerId: string): string {
+    if (error instanceof ActionFailed) return error.message;
+    if (!(error instanceof ServiceError)) this.#logFault(error, triggerId);
+    return messageOf(error);
+  }
+
+  #logFault(error: unknown, triggerId: string): void {
     const { system, parts, isOver } = this.place;
     if (isOver()) return;
     parts.log.error({ err: error, app: system.appId, trigger: triggerId }, 'a trigger met a fault');

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json
 import { readRow, readRows } from '../../records/index.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
-import { parts } from '../definition/definition.ts';
+import { authorField, parts } from '../definition/definition.ts';
 import { parseTrigger } from '../definition/index.ts';
 import type { Schedule, Trigger } from '../model.ts';
 
@@ -21,7 +21,7 @@ export interface Scheduled {
   readonly cursor: string | null;
 }
 
-const fields: readonly string[] = ['objectId', ...parts, 'nextRun', '_cursor'];
+const fields: readonly string[] = ['objectId', ...parts, authorField, 'nextRun', '_cursor'];
 
 /** All definitions of a system that have a schedule, in the order of creation. */
 export async function readScheduled(store: Store): Promise<Scheduled[]> {

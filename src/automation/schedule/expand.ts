@@ -5,9 +5,12 @@ import { type Schema, tableOf } from '../../schema/model.ts';
 import { assignmentsOf } from '../../storage/columns.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 import type { AutomationSystem } from '../actions/action.ts';
+import { ActionFailed } from '../actions/action-failed.ts';
 import { logRow } from '../log.ts';
+import type { Trigger } from '../model.ts';
 import { type Job, noteJob, queueTable, removeJob, stateOf } from '../queue/index.ts';
 import { is } from '../queue/steps.ts';
+import { actingFor } from '../run/authority.ts';
 import { readDefinition, type Scheduled, triggerTable } from './definitions.ts';
 import { chosenAfter, writeRows } from './records.ts';
 
@@ -38,12 +41,13 @@ const reasons = {
  * record. When it resolves the row of the run is gone, or is another process's.
  * @throws unavailable; then the run goes on from there when it is called again
  */
-export async function expand({ store }: AutomationSystem, job: Job): Promise<void> {
+export async function expand(system: AutomationSystem, job: Job): Promise<void> {
+  const { store } = system;
   try {
     // A table that another process has just made has its records.
     await store.whenCurrent();
     const progress = await readProgress(store, job);
-    if (progress) await workOff(store, job, progress);
+    if (progress) await workOff(system, job, progress);
   } catch (error) {
     if (!isTakenOver(error)) throw error;
   }
@@ -70,7 +74,8 @@ function progressIn(state: string | null): Progress {
   };
 }
 
-async function workOff(store: Store, job: Job, before: Progress): Promise<void> {
+async function workOff(system: AutomationSystem, job: Job, before: Progress): Promise<void> {
+  const { store } = system;
   const scheduled = await readDefinition(store, triggerOf(job));
   const refusal = refusalOf(scheduled, job);
   if (!scheduled || refusal !== null) return end(store, job, { error: refusal });
@@ -78,23 +83,32 @@ async function workOff(store: Store, job: Job, before: Progress): Promise<void> 
   let { after = cursor ?? '', done = 0 } = before;
   for (;;) {
     const wanted = Math.min(PAGE, MOST - done);
-    const ids = await orReason(chosenAfter(store, trigger, after, wanted));
+    const ids = await orReason(chosenFor(system, trigger, after, wanted));
     if (typeof ids === 'string') return end(store, job, { error: ids, cursor: { was: cursor, is: after || null } });
     after = ids.at(-1) ?? after;
     done += ids.length;
     const page = writeRows(trigger, ids, job.owner);
     if (ids.length < wanted) return end(store, job, { page, cursor: { was: cursor, is: null } });
-    if (done >= MOST) return endBounded(store, job, scheduled, after, page);
+    if (done >= MOST) return endBounded(system, job, scheduled, after, page);
     const state = { after, done };
     await store.write({ plan: (schema) => ({ changes: [], mutations: [noteJob(schema, job, { state }), ...page(schema)] }) });
   }
 }
 
 /** The end of a run that has had as many records as it may. */
-async function endBounded(store: Store, job: Job, { trigger, cursor }: Scheduled, after: string, page: Steps) {
-  const rest = await orReason(chosenAfter(store, trigger, after, 1));
+async function endBounded(system: AutomationSystem, job: Job, { trigger, cursor }: Scheduled, after: string, page: Steps) {
+  const rest = await orReason(chosenFor(system, trigger, after, 1));
   const isMore = typeof rest === 'string' || rest.length > 0;
-  return end(store, job, { page, cursor: { was: cursor, is: isMore ? after : null }, error: isMore ? reasons.bounded : null });
+  return end(system.store, job, {
+    page,
+    cursor: { was: cursor, is: isMore ? after : null },
+    error: isMore ? reasons.bounded : null,
+  });
+}
+
+/** The next records, with the rights that the trigger has now. @throws ActionFailed; what `chosenAfter` throws */
+async function chosenFor(system: AutomationSystem, trigger: Trigger, after: string, atMost: number): Promise<string[]> {
+  return chosenAfter(system.store, trigger, await actingFor(system, trigger), after, atMost);
 }
 
 function refusalOf(scheduled: Scheduled | null, { className }: Job): string | null {
@@ -108,7 +122,7 @@ async function orReason<T>(read: Promise<readonly T[]>): Promise<readonly T[] | 
   try {
     return await read;
   } catch (error) {
-    if (error instanceof ServiceError && error.key !== 'unavailable') return error.message;
+    if (error instanceof ActionFailed || (error instanceof ServiceError && error.key !== 'unavailable')) return error.message;
     throw error;
   }
 }

@@ -1,5 +1,7 @@
+import { authorize, type Principal } from '../../access/index.ts';
 import { newRowId } from '../../audit/index.ts';
 import type { Filter } from '../../query/filter.ts';
+import { guardedFilter } from '../../query/index.ts';
 import { readRows } from '../../records/index.ts';
 import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
@@ -10,22 +12,30 @@ import { jobRow } from '../queue/index.ts';
 
 /**
  * The next records that a trigger runs for, by their objectIds in ascending order. A table that is gone has none.
+ * @param principal with whose rights it acts: records that he may not read are none
  * @param after the objectId that they follow; empty: from the first
- * @throws the errors of the criteria, where the schema no longer fits them; timeout, unavailable
+ * @throws permissionDenied (119) where he may not read the table; the errors of the criteria, where the schema no longer fits them; timeout, unavailable
  */
-export async function chosenAfter(store: Store, trigger: Trigger, after: string, atMost: number): Promise<string[]> {
+export async function chosenAfter(
+  store: Store,
+  trigger: Trigger,
+  principal: Principal,
+  after: string,
+  atMost: number,
+): Promise<string[]> {
   const rows = await readRows<{ objectId: string }>(store, {
     className: trigger.table,
     fields: ['objectId'],
-    filter: (table) => filterOf(trigger, table, store.schema(), after),
+    filter: (table) =>
+      guardedFilter(authorize(principal, 'find', table), filterOf(trigger, table, store.schema(), principal, after)),
     orderBy: 'objectId',
     limit: atMost,
   });
   return rows.map(({ objectId }) => objectId);
 }
 
-function filterOf(trigger: Trigger, table: TableSchema, schema: Schema, after: string): Filter {
-  const criteria = criteriaOf(trigger, table, schema);
+function filterOf(trigger: Trigger, table: TableSchema, schema: Schema, principal: Principal, after: string): Filter {
+  const criteria = criteriaOf(trigger, table, schema, principal);
   if (after === '') return criteria;
   const following: Filter = { kind: 'compare', field: fieldOf(table, 'objectId'), op: 'gt', value: after };
   if (criteria.kind === 'always') return following;

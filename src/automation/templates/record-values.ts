@@ -31,7 +31,7 @@ export class RecordValues {
   readonly #context: RecordContext;
   readonly #read = new Map<string, Promise<JsonObject | null>>();
 
-  /** @param context the system's records as their master */
+  /** @param context as whom the records that Pointers name are read */
   constructor(record: ReadRecord, context: RecordContext) {
     this.#record = record;
     this.#context = context;
@@ -65,7 +65,7 @@ export class RecordValues {
     const key = `${className} ${objectId}`;
     let found = this.#read.get(key);
     if (!found) {
-      found = readAsMaster(this.#context, className, objectId);
+      found = readIfAny(this.#context, className, objectId);
       this.#read.set(key, found);
     }
     return found;
@@ -77,8 +77,8 @@ interface Pointer {
   readonly objectId: string;
 }
 
-/** A record without its secrets; `null` where there is none, or no such table for anybody. */
-async function readAsMaster(context: RecordContext, className: string, objectId: string): Promise<JsonObject | null> {
+/** A record without its secrets; `null` where there is none for the caller. */
+async function readIfAny(context: RecordContext, className: string, objectId: string): Promise<JsonObject | null> {
   try {
     return JSON.parse(await getRecord(context, className, objectId, everything)) as JsonObject;
   } catch (error) {

@@ -59,6 +59,7 @@ export const triggerOf = (more: Partial<Trigger> = {}): Trigger => ({
   schedule: null,
   actions: [],
   isActive: true,
+  author: null,
   ...more,
 });
 

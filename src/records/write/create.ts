@@ -58,12 +58,12 @@ export async function createRecord(
 
 /** Everything before the plan. At once where the table's rules are, so that writes keep the order in which they came. */
 export function prepareCreate(context: RecordContext, record: NewRecord, at: number): PreparedRecord | Promise<PreparedRecord> {
-  const { principal } = context;
+  const { principal, actor = principal } = context;
   const { className } = record;
   refuseOutright(principal, 'create', className);
   const { fields, flags } = takeFlags(record.body, actsAsMaster(principal));
   const objectId = record.objectId ?? chosenId(fields, principal) ?? newIdFor(className);
-  const actor = actorId(principal);
+  const by = actorId(actor);
   const prepare = ({ fields: sent, set = {}, before }: RuledFields): PreparedRecord => ({
     className,
     objectId,
@@ -77,8 +77,8 @@ export function prepareCreate(context: RecordContext, record: NewRecord, at: num
         objectId,
         createdAt: at,
         updatedAt: at,
-        createdBy: actor,
-        updatedBy: actor,
+        createdBy: by,
+        updatedBy: by,
         ...set,
       });
       for (const assignment of planned.assignments.values())
@@ -98,7 +98,7 @@ export function prepareCreate(context: RecordContext, record: NewRecord, at: num
             objectId,
             sent: taken,
             assignments: planned.assignments,
-            principal,
+            principal: actor,
             flags,
             referer: context.referer,
             cause: context.cause ?? null,

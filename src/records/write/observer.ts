@@ -23,6 +23,7 @@ export interface WriteEvent {
   readonly sent: JsonObject;
   /** What the write sets, by field, secrets included; empty for a delete. A field that a create does not set is empty. */
   readonly assignments: ReadonlyMap<string, Assignment>;
+  /** By whom the audit says that it is. */
   readonly principal: Principal;
   readonly flags: SilencingFlags;
   /** Of a session user's request, or `server-side-code:<fn>`. */

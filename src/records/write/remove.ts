@@ -28,7 +28,7 @@ export function prepareRemove(
   { className, objectId, body }: { readonly className: string; readonly objectId: string; readonly body: JsonObject },
   at: number,
 ): PreparedRecord | Promise<PreparedRecord> {
-  const { principal } = context;
+  const { principal, actor = principal } = context;
   refuseOutright(principal, 'delete', className, objectId);
   const { flags } = takeFlags(body, actsAsMaster(principal));
   const prepare = ({ before }: RuledFields): PreparedRecord => ({
@@ -50,7 +50,7 @@ export function prepareRemove(
             objectId,
             sent: {},
             assignments: none,
-            principal,
+            principal: actor,
             flags,
             referer: context.referer,
             cause: context.cause ?? null,

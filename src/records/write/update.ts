@@ -70,7 +70,7 @@ export function prepareUpdate(
   { className, objectId, body, onlyIf }: RecordUpdate,
   now: number,
 ): PreparedRecord | Promise<PreparedRecord> {
-  const { principal } = context;
+  const { principal, actor = principal } = context;
   refuseOutright(principal, 'update', className, objectId);
   const { fields, flags } = takeFlags(body, actsAsMaster(principal));
   const prepare = ({ fields: sent, set = {}, before, version }: RuledFields): PreparedRecord => {
@@ -90,7 +90,7 @@ export function prepareUpdate(
         const planned = planFields(growing, sent, 'update', grant.hiddenFields);
         const { relations, returning } = planned;
         const assignments = [...planned.assignments.values()].filter(({ field }) => !settled.kept.has(field.name));
-        const ours = assignmentsOf(growing.table, { ...set, updatedAt: at, updatedBy: actorId(principal) });
+        const ours = assignmentsOf(growing.table, { ...set, updatedAt: at, updatedBy: actorId(actor) });
         const guard = growing.isGrown ? bothOf(grant.rows, grant.growthRows) : grant.rows;
         // What operators made is read like anything else.
         const reading = returning.length > 0 ? grantFor(principal, 'get', table) : null;
@@ -118,7 +118,7 @@ export function prepareUpdate(
               objectId,
               sent,
               assignments: planned.assignments,
-              principal,
+              principal: actor,
               flags,
               referer: context.referer,
               cause: context.cause ?? null,

@@ -206,6 +206,42 @@ for (const [name, make] of [
       }
     });
 
+    it('definitions of triggers are those of the users who had a hand in them', async () => {
+      const store = await place.engines[0].open('authors');
+      const made: SchemaChange[] = [
+        { kind: 'createTable', className: '_User' },
+        { kind: 'createTable', className: '_Trigger', fields: [{ name: '_author', type: 'Number' }] },
+        { kind: 'setTemplateVersion', version: 5 },
+      ];
+      await store.write({ plan: () => ({ changes: made, mutations: [] }) });
+      const rows = [
+        ['keys', 'master', 'master', undefined],
+        ['ofOne', 'one', 'one', 'one'],
+        ['ofTwo', 'one', 'two', 'two'],
+        ['lastAKey', 'one', 'master', 'one'],
+        ['lastOne', 'master', 'one', 'one'],
+      ] as const;
+      await store.write({
+        plan: (schema) => ({
+          changes: [],
+          mutations: rows.map(([objectId, createdBy, updatedBy]) => {
+            const table = tableOf(schema, '_Trigger');
+            return {
+              kind: 'insert',
+              table,
+              values: columnsOf(table, { objectId, createdAt: 1, updatedAt: 1, createdBy, updatedBy }),
+            };
+          }),
+        }),
+      });
+      await migrate(store, 'it');
+      const found = await readRecords(store, '_Trigger', ['objectId', '_author']);
+      assert.deepEqual(Object.fromEntries(found.map(({ objectId, _author }) => [objectId, _author])), {
+        ...Object.fromEntries(rows.map(([objectId, , , author]) => [objectId, author])),
+      });
+      await store.close();
+    });
+
     it('a new system has nothing to go through', async () => {
       const store = await place.engines[0].open('new');
       await provision(store);

@@ -28,7 +28,7 @@ export interface WorldOptions {
 export function trigger(id: string, actions: readonly Action[], more: Partial<Trigger> = {}): Trigger {
   return {
     ...{ id, name: id, table: 'Things', events: new Set(['create', 'update', 'delete'] as const) },
-    ...{ criteria: null, changedFields: [], schedule: null, actions, isActive: true },
+    ...{ criteria: null, changedFields: [], schedule: null, actions, isActive: true, author: null },
     ...more,
   };
 }

@@ -30,7 +30,7 @@ function textOf({ from, fields }: Picture): string {
   fields.forEach(({ column }, at) => {
     const kind = kinds[at] ?? null;
     if (at > 0) out.add(', ');
-    if (kind === null) {
+    if (kind === null || kind === 'kept') {
       out.column('t', column);
       return;
     }

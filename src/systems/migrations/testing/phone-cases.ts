@@ -43,6 +43,7 @@ function meddled(store: Store, { read, write }: { read?: () => Promise<unknown>;
   } as Contents;
   return {
     contents,
+    reader: store.reader,
     schema: () => store.schema(),
     async write(prepared) {
       write?.();

@@ -1,0 +1,45 @@
+import { authorize, master, type Principal } from '../../access/index.ts';
+import { fail } from '../../errors/fail.ts';
+import { evaluate } from '../../query/evaluate/index.ts';
+import { presentUser } from '../../users/index.ts';
+import type { AutomationSystem } from '../actions/action.ts';
+import { ActionFailed } from '../actions/action-failed.ts';
+import type { PicturedRecord } from '../conditions.ts';
+import type { Trigger } from '../model.ts';
+
+/** With whose rights a trigger acts, and what it does not see of its record. */
+export interface Authority {
+  readonly principal: Principal;
+  readonly hidden: ReadonlySet<string>;
+}
+
+const nobody = 'The user who defined the trigger is gone or not active.';
+const unreadable = 'The user who defined the trigger may not read the record.';
+
+const mastersOwn: Authority = { principal: master, hidden: new Set() };
+
+/** As whom a trigger acts: its author as he is now, else the master. @throws ActionFailed where the author is gone or not active */
+export async function actingFor({ store }: AutomationSystem, { author }: Trigger): Promise<Principal> {
+  if (author === null) return master;
+  const user = await presentUser(store, author);
+  if (!user) throw new ActionFailed(nobody);
+  return user;
+}
+
+/**
+ * The same for a record, which the author has to be allowed to read as it is in the picture (docs/adr/0015).
+ * @throws ActionFailed; classMissing (103), permissionDenied (119); unavailable, timeout
+ */
+export async function authorityOver(system: AutomationSystem, trigger: Trigger, record: PicturedRecord): Promise<Authority> {
+  if (trigger.author === null) return mastersOwn;
+  const principal = await actingFor(system, trigger);
+  const { className } = record;
+  const table = system.store.schema().tables.get(className) ?? fail('classMissing', className);
+  const { rows: guard, hiddenFields: hidden } = authorize(principal, 'get', table);
+  const isRead = guard === null || (await evaluate({ kind: 'guard', guard, table }, (field) => record.valueOf(field), nothing));
+  if (!isRead) throw new ActionFailed(unreadable);
+  return { principal, hidden };
+}
+
+/** The record alone tells. */
+const nothing = async (): Promise<boolean> => false;
