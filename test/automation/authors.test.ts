@@ -7,6 +7,7 @@ import { before, test } from 'node:test';
 import { assertRefused, type Json, path, pointer } from '../support/records.ts';
 import { changeUser, denied, login, newSession, password, setRole, signUp, type User, userPointer } from '../support/users.ts';
 import {
+  type Counts,
   called,
   changed,
   creates,
@@ -179,7 +180,7 @@ onEachEngine((world) => {
     const actions = [creates(target)];
     const id = await defines({ table, events: ['create'], actions }, author);
     await permit(target, { create: { 'role:Admin': true } });
-    const fire = (...expected: Parameters<typeof plus>) => world.effects(() => world.create(table, {}), made(table), ...expected);
+    const fire = (...expected: Counts[]) => world.effects(() => world.create(table, {}), made(table), ...expected);
     await fire(made(target), runs());
     await setRole(world, author.id, 'Admin', false);
     await fire(runs(1, 0, 1));

@@ -210,6 +210,9 @@ export async function testPictures(store: Store): Promise<void> {
     const [text, json] = ['é'.repeat(most - 1), `["${'é'.repeat(most - 4)}"]`];
     await write(insert(seen, 'long', { s: `${text}z`, a: json, o: `{"a":"${'x'.repeat(most)}"}`, n: 1 }), picture('long'));
     await write(picture('long'), update('long', { s: `${text}😀z`, a: `${json} `, n: 2 }), picture('long'));
+    const ACL = `{"${'u'.repeat(most)}":{"read":true}}`;
+    await write(insert(seen, 'hers', { ACL }), picture('hers'), update('hers', { n: 1 }), picture('hers'));
+    assert.ok((await pictures('hers')).every((value) => value.ACL === ACL));
     const [, ...seenNow] = await pictures('long');
     assert.deepEqual(seenNow.map(({ n }) => n), [1, 2]); // biome-ignore format: one comparison
     assert.ok(seenNow[0]?.s === `${text}z` && seenNow[0].a === json && seenNow[0].o === undefined);
@@ -222,7 +225,9 @@ export async function testPictures(store: Store): Promise<void> {
     const table = tableOf(store.schema(), 'Much');
     const all = columnFields(table);
     const much = Object.fromEntries(names.map((name) => [name, 'x'.repeat(name < 'f3' ? 2 * most : 10)]));
-    await write(insert(table, 'much', { ...much, list: `["${'x'.repeat(most - 10)}"]`, n: 1 }));
+    // Without its ACL it would be everybody's.
+    const long = `{"${'u'.repeat(300_000)}":{"read":true}}`;
+    await write(insert(table, 'much', { ...much, list: `["${'x'.repeat(most - 10)}"]`, n: 1, ACL: long }));
     const more: Update = {
       ...update('much', { n: 2 }),
       table,
@@ -234,6 +239,7 @@ export async function testPictures(store: Store): Promise<void> {
     assert.ok(kept.every(({ record }) => (record as string).length < 1.1 * LONGEST_PICTURE));
     const values = await pictures('much', all);
     assert.deepEqual(values.map(({ n, f9 }) => [n, f9]), [1, 2, 2].map((now) => [now, 'x'.repeat(10)])); // biome-ignore format: one comparison
+    assert.ok(values.every((value) => value.ACL === long));
     const cut = values.map(({ f1 }) => (f1 as string).length);
     assert.ok(new Set(cut).size === 1 && (cut[0] as number) > 100_000, String(cut));
   });
