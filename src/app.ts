@@ -15,7 +15,7 @@ import type { FileKeeper, RecordContext, WriteHooks } from './records/index.ts';
 import type { Store } from './storage/port.ts';
 import { ProcessLock } from './storage/sqlite/index.ts';
 import { lockOf, makeDataDirectory, openEmbedded, openPostgres, openStores, refuseEmpty, type Stores } from './stores.ts';
-import { Administration, openStore, type System, Systems, Upkeep } from './systems/index.ts';
+import { Administration, Deletions, openStore, type System, Systems, Upkeep } from './systems/index.ts';
 import { type Company, type MoveEvents, type MoveResult, moveAll } from './transfer/index.ts';
 import { PasswordResets, Users, userTableRules } from './users/index.ts';
 
@@ -83,7 +83,7 @@ export async function createApp(
 ): Promise<App> {
   const log = createLog(config.logLevel);
   makeDataDirectory(config);
-  const lock = databaseUrl === undefined ? new ProcessLock(lockOf(config)) : null;
+  const lock = databaseUrl === undefined ? ProcessLock.take(lockOf(config)) : null;
   const stores = await openStores(config, databaseUrl, log);
   let files: Files | undefined;
   const close = async () => {
@@ -122,6 +122,11 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
   );
   // Each process has a directory where uploads arrive, whatever systems it serves.
   const clearing = setInterval(() => files.clearAbandoned(), HOUR).unref();
+  const administration = new Administration(stores.registry, stores.engine, () => openBytes(config, log));
+  const deletions = new Deletions(administration, (error, appIds) => {
+    if (error) log.error({ err: error }, 'removed systems were not deleted; it is tried again within the hour');
+    else log.info({ apps: appIds }, 'systems that were removed 14 days ago were deleted');
+  });
   const users = new Users(config.sessionDays);
   const mailer = await createMailer({ ...config, smtpUrl, directory: join(config.dataDir, 'mail') }, log);
   const { trustProxy } = config;
@@ -138,7 +143,7 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
   const agentTools = new AgentTools({ ...shared, automation, host: config.host, bearer });
   const http = await HttpServer.create({ ...shared, resets, functions, probe }, config, [agentTools, oauth]);
   return {
-    administration: new Administration(stores.registry, stores.engine, () => openBytes(config, log)),
+    administration,
     contextOf: masterOf(hooks),
     async listen() {
       const address = await http.listen();
@@ -146,6 +151,7 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
       stores.engine.warmUp();
       agentTools.warmUp();
       automation.start();
+      deletions.start();
       return address;
     },
     async close() {
@@ -153,6 +159,7 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
       await http.close(DRAIN_BOUND);
       await automation.close();
       await upkeep.close();
+      await deletions.close();
       await systems.close();
       await mailer.close();
       await stores.close();
@@ -182,8 +189,9 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
     ),
   );
   const appIds = () => registry.read().systems.map(({ appId }) => appId);
+  const administration = new Administration(registry, engine, () => openBytes(config, log));
   const withStore = async <T>(appId: string, work: (store: Store) => Promise<T>): Promise<T> => {
-    if (!appIds().includes(appId)) throw new OperatorError(`there is no system ${JSON.stringify(appId)}`);
+    administration.checkSystem(appId);
     const store = await openStore(engine, appId);
     try {
       return await work(store);
@@ -192,7 +200,7 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
     }
   };
   return {
-    administration: new Administration(registry, engine, () => openBytes(config, log)),
+    administration,
     contextOf,
     withRecords: (appId, work) => withStore(appId, (store) => work(contextOf(store, appId))),
     async withFiles(appId, work) {
@@ -228,7 +236,7 @@ export async function moveStores(
   if (to === 'postgres') refuseEmpty(config);
   const log = createLog(config.logLevel);
   makeDataDirectory(config);
-  const lock = new ProcessLock(lockOf(config));
+  const lock = ProcessLock.take(lockOf(config));
   const embedded = openEmbedded(config, log);
   try {
     const postgres = await openPostgres(config, databaseUrl, log, true);

@@ -21,6 +21,7 @@ const actions: Actions = {
     const { moveStores } = await import('./app.ts');
     return moveStores(config, secrets.databaseUrl, to, events);
   },
+  ask,
   withAdministration: (work, mayMake = false) =>
     inWorkshop(mayMake, ({ administration, contextOf }) => work(administration, contextOf)),
   withRecords: (appId, work) =>
@@ -80,6 +81,19 @@ async function serveBeside({ config, secrets }: Settings): Promise<void> {
   } finally {
     await app.close();
     process.disconnect?.();
+  }
+}
+
+async function ask(question: string): Promise<string | null> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
+  const { createInterface } = await import('node:readline/promises');
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  // The end of the input is no answer.
+  const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
+  try {
+    return await Promise.race([lines.question(question), ended]);
+  } finally {
+    lines.close();
   }
 }
 

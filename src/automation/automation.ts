@@ -69,6 +69,8 @@ export class Automation implements WriteListener {
   #sweeping: Promise<void> | undefined;
   #losses = 0;
   #peersAt = Number.NEGATIVE_INFINITY;
+  /** The systems as of the last look. */
+  #appIds: readonly string[] = [];
   #isClosed = false;
 
   constructor({ systems, ...parts }: AutomationParts, instead: Partial<typeof ownParts> = {}) {
@@ -192,6 +194,7 @@ export class Automation implements WriteListener {
 
   /** Looks for what other processes left behind or wrote. Holds only systems of which something may be new: the others may be closed. */
   async #lookAtOpened(): Promise<void> {
+    await this.#followSystems();
     await this.#lookAtPeers();
     for (const system of this.#systems.opened()) {
       if (this.#isClosed) return;
@@ -213,6 +216,20 @@ export class Automation implements WriteListener {
     // The process that is gone may have had jobs of systems that are not open here, and known of their schedules.
     this.#losses = this.#peers.losses;
     this.#sweep();
+  }
+
+  /** Leaves systems that were removed, whatever is queued in them, and begins with those that are new or restored. */
+  async #followSystems(): Promise<void> {
+    const appIds = await this.#systems.appIds();
+    if (appIds === this.#appIds) return;
+    const before = new Set(this.#appIds);
+    this.#appIds = appIds;
+    for (const [appId, worker] of this.#atWork) {
+      if (!worker.system.isClosing) continue;
+      this.#atWork.delete(appId);
+      void worker.close(CLOSE_BOUND);
+    }
+    for (const appId of appIds) if (!before.has(appId)) this.#call(appId, true);
   }
 
   async #lookAtPeers(): Promise<void> {
@@ -238,7 +255,8 @@ export class Automation implements WriteListener {
   }
 
   async #visitAll(): Promise<void> {
-    for (const appId of await this.#systems.appIds()) {
+    this.#appIds = await this.#systems.appIds();
+    for (const appId of this.#appIds) {
       while (this.#atWork.size >= MOST_AT_WORK && !this.#isClosed) await wait(100, undefined, { ref: false });
       if (this.#isClosed) return;
       try {

@@ -32,6 +32,10 @@ export async function addFirstSystem(
   print: Print,
 ): Promise<void> {
   if (administration.systems().length > 0) return;
+  if (administration.removedSystems().length > 0) {
+    print('All systems were removed: record-service system restore brings one back, system add makes another');
+    return;
+  }
   const { appId, masterKey, apiKey, adminEmail, adminPassword } = given;
   const administrator = administratorFrom(adminEmail ?? defaultEmail, adminPassword, 'ADMIN_PASSWORD');
   const isComplete = ![appId, masterKey, apiKey, adminEmail, adminPassword].includes(undefined);

@@ -33,6 +33,8 @@ export interface Actions {
    * @throws OperatorError where there is no such system, or the files cannot be reached
    */
   withFiles(appId: string | undefined, work: (files: Files, system: FileSystem, isOnly: boolean) => Promise<void>): Promise<void>;
+  /** Asks who sits at the terminal; `null` where nobody does. */
+  ask(question: string): Promise<string | null>;
   /** Copies all systems between the embedded store and PostgreSQL. @throws OperatorError */
   move(to: 'postgres' | 'embedded', events: MoveEvents): Promise<MoveResult>;
 }

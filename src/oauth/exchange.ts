@@ -11,7 +11,7 @@ export async function withSystem<T>(
   appId: string | undefined,
   work: (system: System) => T | Promise<T>,
 ): Promise<T | undefined> {
-  const system = appId === undefined ? undefined : await systems.acquire(appId);
+  const system = appId === undefined ? undefined : await systems.enter(appId);
   if (!system) return undefined;
   try {
     return await work(system);

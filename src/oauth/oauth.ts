@@ -236,7 +236,12 @@ function queryOf(url: string): string {
 /** What an error is to who is at a page. */
 function endOf(error: unknown): { readonly status: number; readonly why: DeadEnd } {
   if (error instanceof ServiceError) {
-    const why = error.key === 'notFound' ? 'unknown' : error.key === 'tooManyRequests' ? 'tooMany' : 'fault';
+    const why =
+      error.key === 'notFound' || error.key === 'unauthorized'
+        ? 'unknown'
+        : error.key === 'tooManyRequests'
+          ? 'tooMany'
+          : 'fault';
     return { status: error.status, why };
   }
   if (isGone(error)) return { status: 400, why: 'gone' };

@@ -17,10 +17,34 @@ export interface KeyEntry {
   readonly createdAt: number;
 }
 
+/** A system that was removed and is kept for a while: nobody is served from it, and its application id stays taken. */
+export interface RemovedSystem extends SystemEntry {
+  /** When it may be deleted, in milliseconds since 1970; 0: its deletion has begun. */
+  readonly deleteAfter: number;
+}
+
 /** All that the registry holds, as of one moment. */
 export interface RegistryContent {
+  /** Those in force. */
   readonly systems: readonly SystemEntry[];
+  readonly removed: readonly RemovedSystem[];
+  /** Of all of them. */
   readonly keys: readonly KeyEntry[];
+}
+
+/** When an API key was last used. */
+export interface KeyUse {
+  readonly appId: string;
+  readonly name: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** The systems of an installation are served from the other kind of store. */
+export interface MovedMark {
+  readonly to: 'postgres' | 'embedded';
+  /** Milliseconds since 1970. */
+  readonly at: number;
 }
 
 /** The systems of a service and their keys. Other processes may change it at any time. */
@@ -32,23 +56,44 @@ export interface Registry {
    * @returns whether it could: it cannot where there are systems, whose keys would no longer be good
    */
   takeSalt(salt: string): Promise<boolean>;
+  /** Where the systems were moved to, as of when the registry was opened or marked. */
+  moved(): MovedMark | null;
+  /** Says that they were moved, or, by `null`, that they are served from here. */
+  markMoved(mark: MovedMark | null): Promise<void>;
   /** Waits, where that is not certain, until it is known what other processes changed up to half a second ago. @throws unavailable */
   whenCurrent(): undefined | Promise<void>;
   /** Cheap; another number once anybody has changed the content, as far as it is known. */
   version(): number;
   read(): RegistryContent;
   /**
-   * Adds a system with its keys, unless its application id is taken in whatever case of letters.
+   * Adds a system with its keys, unless its application id is taken in whatever case of letters, also by a removed system.
    * @param prepare makes the system's store; where it fails, or the process ends within, nothing is added
-   * @param onlyFirst adds it only where there is no system yet
+   * @param onlyFirst adds it only where there is no system yet, a removed one neither
    * @returns whether it was added
    */
   addSystem(system: SystemEntry, keys: readonly KeyEntry[], prepare: () => Promise<void>, onlyFirst?: boolean): Promise<boolean>;
-  /** @returns whether there was one */
-  removeSystem(appId: string): Promise<boolean>;
+  /**
+   * Takes a system out of force, with all that it has left as it is; one that is out of force may only be deleted earlier by it.
+   * @param deleteAfter as of `RemovedSystem`
+   * @returns whether that changed anything
+   */
+  removeSystem(appId: string, deleteAfter: number): Promise<boolean>;
+  /** Puts a removed system back in force. @returns whether there was one that may not be deleted by `now` */
+  restoreSystem(appId: string, now: number): Promise<boolean>;
+  /**
+   * Deletes a removed system that may be deleted by `now`. Where the work is cut off, the system cannot be restored any more, and its
+   * deletion can be begun again.
+   * @param work deletes what it has; it is not done by two processes at a time
+   * @returns whether it did: not where there is no such system, or another process is at it
+   */
+  deleteSystem(appId: string, now: number, work: () => Promise<void>): Promise<boolean>;
   /** @returns whether the name was free and the system is there */
   addKey(key: KeyEntry): Promise<boolean>;
   /** @returns whether there was one */
   removeKey(appId: string, name: string): Promise<boolean>;
+  /** Notes when keys were used, where that is later than what is known; `version` stays. @throws where somebody else writes at the time */
+  noteUses(uses: readonly KeyUse[]): Promise<void>;
+  /** When the keys of a system were last used; those that were not are missing. */
+  lastUses(appId: string): Promise<readonly KeyUse[]>;
   close(): void;
 }

@@ -2,7 +2,7 @@ import { appIdPattern, keyPattern } from '../kernel/credentials.ts';
 import { newObjectId, newSecret } from '../kernel/ids.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { Engine, Store } from '../storage/port.ts';
-import type { KeyEntry, Registry, SystemEntry } from '../storage/registry.ts';
+import type { KeyEntry, Registry, RemovedSystem, SystemEntry } from '../storage/registry.ts';
 import { provision } from './provision.ts';
 import { hashKey, hashPrefix } from './secrets.ts';
 
@@ -38,6 +38,15 @@ export interface Belongings {
   close(): Promise<void>;
 }
 
+/** An API key as an operator sees it. */
+export interface ListedKey extends KeyEntry {
+  /** Milliseconds since 1970, some minutes behind; `null`: never. */
+  readonly lastUsedAt: number | null;
+}
+
+/** How long a system is kept after it was removed, in milliseconds. */
+const KEPT = 14 * 24 * 3_600_000;
+
 /** The name of the API key that a new system has. */
 const firstKeyName = 'default';
 
@@ -58,12 +67,22 @@ export class Administration {
     return this.#registry.read().systems;
   }
 
+  /** Those that can be restored, and those that are being deleted. */
+  removedSystems(): readonly RemovedSystem[] {
+    return this.#registry.read().removed;
+  }
+
   /**
    * Adds a system with its first tables, a master key and one API key.
    * @throws AdministrationError where a value is not fit or the application id is taken
    */
   async addSystem(wanted: NewSystem, steps: AdditionSteps = {}): Promise<SystemCredentials> {
-    return (await this.#add(wanted, steps, false)) ?? refuse(`the application id ${wanted.appId ?? ''} is taken`);
+    const made = await this.#add(wanted, steps, false);
+    if (made) return made;
+    const { appId = '' } = wanted;
+    const removed = this.removedSystems().find((one) => one.appId.toLowerCase() === appId.toLowerCase());
+    if (!removed) return refuse(`the application id ${appId} is taken`);
+    return refuse(`the application id ${appId} is taken by a removed system: ${waysOut(removed.appId)}`);
   }
 
   /** Adds a system where there is none yet, as `addSystem` does. @returns whether it did: another process may have been first */
@@ -104,24 +123,83 @@ export class Administration {
     return (await this.#registry.addSystem(entry, [key], prepare, onlyFirst)) ? credentials : null;
   }
 
-  /** Removes a system and all its data. @throws AdministrationError where there is none, and what opening the rest throws */
-  async removeSystem(appId: string): Promise<void> {
+  /**
+   * Puts a system aside: nobody is served from it, and it is kept for 14 days as it is. Takes effect at once.
+   * @returns when it may be deleted, in milliseconds since 1970
+   * @throws AdministrationError where there is none
+   */
+  async removeSystem(appId: string): Promise<number> {
+    const deleteAfter = Date.now() + KEPT;
+    if (!(await this.#registry.removeSystem(appId, deleteAfter))) this.checkSystem(appId);
+    return deleteAfter;
+  }
+
+  /** Puts a removed system back in force, as it was. @throws AdministrationError where there is none */
+  async restoreSystem(appId: string): Promise<void> {
+    if (await this.#registry.restoreSystem(appId, Date.now())) return;
+    const isThere = this.removedSystems().some((one) => one.appId === appId);
+    refuse(isThere ? `${printable(appId)} is being deleted` : `there is no removed system ${printable(appId)}`);
+  }
+
+  /**
+   * Deletes a system, removed or not, with all its data.
+   * @throws AdministrationError where there is none or another process is at it, and what opening the rest throws
+   */
+  async deleteSystem(appId: string): Promise<void> {
     // Opened first: where they cannot be reached, the system stays.
     const belongings = await this.#openBelongings();
     try {
-      if (!(await this.#registry.removeSystem(appId))) refuse(`there is no system ${printable(appId)}`);
-      await this.#engine.remove(appId);
-      await belongings.removeSystem(appId);
+      const isThere = await this.#registry.removeSystem(appId, 0);
+      if (!isThere && !this.removedSystems().some((one) => one.appId === appId)) this.checkSystem(appId);
+      if (!(await this.#delete(appId, belongings))) refuse(`${printable(appId)} is being deleted by another process`);
     } finally {
       await belongings.close();
     }
   }
 
+  /**
+   * Deletes the systems that were removed long enough ago, and what is left of those whose deletion was cut off.
+   * @param isEnough asked between two of them
+   * @returns the application ids of those that are gone
+   */
+  async deleteOverdue(isEnough: () => boolean): Promise<string[]> {
+    const now = Date.now();
+    const overdue = this.removedSystems().filter(({ deleteAfter }) => deleteAfter <= now);
+    if (overdue.length === 0) return [];
+    const belongings = await this.#openBelongings();
+    const gone: string[] = [];
+    try {
+      for (const { appId } of overdue) if (!isEnough() && (await this.#delete(appId, belongings))) gone.push(appId);
+    } finally {
+      await belongings.close();
+    }
+    return gone;
+  }
+
+  #delete(appId: string, belongings: Belongings): Promise<boolean> {
+    return this.#registry.deleteSystem(appId, Date.now(), async () => {
+      await this.#engine.remove(appId);
+      await belongings.removeSystem(appId);
+    });
+  }
+
+  /** @throws AdministrationError where no such system is in force */
+  checkSystem(appId: string): void {
+    const { systems, removed } = this.#registry.read();
+    if (systems.some((system) => system.appId === appId)) return;
+    if (removed.some((system) => system.appId === appId)) refuse(`${appId} was removed: ${waysOut(appId)}`);
+    refuse(`there is no system ${printable(appId)}`);
+  }
+
   /** The API keys of a system. @throws AdministrationError where there is no such system */
-  keys(appId: string): readonly KeyEntry[] {
-    const { systems, keys } = this.#registry.read();
-    if (!systems.some((system) => system.appId === appId)) refuse(`there is no system ${printable(appId)}`);
-    return keys.filter((key) => key.appId === appId);
+  async keys(appId: string): Promise<readonly ListedKey[]> {
+    const uses = await this.#registry.lastUses(appId);
+    return this.#keysOf(appId).map((key) => ({ ...key, lastUsedAt: uses.find(({ name }) => name === key.name)?.at ?? null }));
+  }
+
+  #keysOf(appId: string): readonly KeyEntry[] {
+    this.checkSystem(appId);
+    return this.#registry.read().keys.filter((key) => key.appId === appId);
   }
 
   /**
@@ -133,7 +211,7 @@ export class Administration {
   async addKey(appId: string, name: string, given?: string): Promise<string> {
     const key = checkKey(given ?? newSecret());
     const hash = this.#hash(appId, 'apiKey', key);
-    const present = this.keys(appId);
+    const present = this.#keysOf(appId);
     if (present.some((one) => one.hash === hash)) refuse('this key is in use under another name');
     const added = await this.#registry.addKey({ appId, name: checkName(name), hash, createdAt: Date.now() });
     if (!added) refuse(`there is a key named ${name} already`);
@@ -142,7 +220,7 @@ export class Administration {
 
   /** Revokes an API key. @throws AdministrationError where there is no such system or key */
   async revokeKey(appId: string, name: string): Promise<void> {
-    this.keys(appId);
+    this.checkSystem(appId);
     if (!(await this.#registry.removeKey(appId, name))) refuse(`there is no key named ${printable(name)}`);
   }
 
@@ -150,6 +228,9 @@ export class Administration {
     return hashKey(hashPrefix(this.#registry.salt, appId, kind), key);
   }
 }
+
+/** What an operator can do about a system that was removed. */
+const waysOut = (appId: string) => `system restore ${appId} brings it back, system remove ${appId} --now deletes it`;
 
 function refuse(why: string): never {
   throw new AdministrationError(why);

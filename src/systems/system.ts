@@ -10,20 +10,29 @@ export interface Credentials {
   readonly sessionToken: unknown;
 }
 
+interface ApiKey {
+  readonly name: string;
+  readonly hash: Uint8Array;
+  readonly principal: Principal;
+}
+
 /** A system's entry and keys, ready to be asked. */
 export class Registration {
   readonly entry: SystemEntry;
   readonly #masterPrefix: string;
   readonly #masterKey: Uint8Array;
   readonly #apiPrefix: string;
-  readonly #apiKeys: readonly { readonly hash: Uint8Array; readonly principal: Principal }[];
+  readonly #apiKeys: readonly ApiKey[];
+  readonly #noteUse: (name: string) => void;
 
-  constructor(entry: SystemEntry, keys: readonly KeyEntry[], salt: string) {
+  /** @param noteUse told the name of each API key that is used */
+  constructor(entry: SystemEntry, keys: readonly KeyEntry[], salt: string, noteUse: (name: string) => void = () => {}) {
     this.entry = entry;
+    this.#noteUse = noteUse;
     this.#masterPrefix = hashPrefix(salt, entry.appId, 'master');
     this.#masterKey = Buffer.from(entry.masterKeyHash);
     this.#apiPrefix = hashPrefix(salt, entry.appId, 'apiKey');
-    this.#apiKeys = keys.map(({ hash, name }) => ({ hash: Buffer.from(hash), principal: { kind: 'apiKey', name } }));
+    this.#apiKeys = keys.map(({ hash, name }) => ({ hash: Buffer.from(hash), name, principal: { kind: 'apiKey', name } }));
   }
 
   /**
@@ -44,9 +53,11 @@ export class Registration {
   #ofApiKey(key: unknown): Principal {
     if (typeof key !== 'string') return invalid;
     const given = Buffer.from(hashKey(this.#apiPrefix, key));
-    let found = invalid;
-    for (const { hash, principal } of this.#apiKeys) if (sameHash(given, hash)) found = principal;
-    return found;
+    let found: ApiKey | undefined;
+    for (const key of this.#apiKeys) if (sameHash(given, key.hash)) found = key;
+    if (!found) return invalid;
+    this.#noteUse(found.name);
+    return found.principal;
   }
 }
 
@@ -62,6 +73,7 @@ export class System {
   registration: Registration;
   #holders = 0;
   #touched = true;
+  #isClosing = false;
   #whenFree: (() => void) | undefined;
 
   constructor(registration: Registration, store: Store) {
@@ -87,6 +99,11 @@ export class System {
     if (--this.#holders === 0 && this.#whenFree) this.#whenFree();
   }
 
+  /** Whether it is to be closed as soon as nobody holds it: who works on without end has to leave it then. */
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
   /** Whether nobody holds the system now. */
   get isFree(): boolean {
     return this.#holders === 0;
@@ -101,6 +118,7 @@ export class System {
 
   /** Closes the store once nobody holds the system. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     if (this.#holders > 0) await new Promise<void>((resolve) => (this.#whenFree = resolve));
     await this.store.close();
   }

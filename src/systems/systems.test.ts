@@ -81,7 +81,7 @@ test('the systems that are open are told as of each step', async () => {
   assert.deepEqual([...systems.opened()], opened);
   const steps = systems.opened();
   assert.equal(steps.next().value, opened[0]);
-  await other.removeSystem('b');
+  await other.removeSystem('b', 0);
   systems.acquire('app');
   assert.equal(steps.next().done, true);
   opened[0]?.release();
@@ -128,7 +128,7 @@ test('an idle system is closed, one that is held is not', async () => {
 test('a removed system is gone at once and closed when nobody holds it', async () => {
   await add();
   const system = await systems.acquire('app');
-  await other.removeSystem('app');
+  await other.removeSystem('app', 0);
   assert.equal(systems.acquire('app'), undefined);
   await wait(10);
   assert.deepEqual(engine.log, ['open app']);
@@ -136,10 +136,25 @@ test('a removed system is gone at once and closed when nobody holds it', async (
   await wait(10);
   assert.deepEqual(engine.log, ['open app', 'close app']);
 });
+test('a removed system is refused by who enters it, and is another object once it is restored', async () => {
+  await add();
+  const first = await systems.acquire('app');
+  await other.removeSystem('app', 1_000);
+  await assert.rejects(systems.enter('app'), { key: 'unauthorized' });
+  assert.equal(await systems.enter('never'), undefined);
+  assert.deepEqual([first?.isClosing, await systems.appIds()], [true, []]);
+  first?.release();
+  assert.equal(await other.restoreSystem('app', 999), true);
+  const second = await systems.enter('app');
+  assert.ok(second && second !== first && !second.isClosing);
+  second.release();
+});
 test('a system that was removed and added anew is another one, opened after the first is closed', async () => {
   await add();
   const first = await systems.acquire('app');
-  await other.removeSystem('app');
+  await other.removeSystem('app', 0);
+  assert.equal(await add(entry('app', 'second')), false);
+  assert.equal(await other.deleteSystem('app', 1, async () => {}), true);
   await add(entry('app', 'second'));
   const opening = systems.acquire('app');
   await wait(10);

@@ -1,5 +1,7 @@
+import { fail } from '../errors/fail.ts';
 import type { Engine } from '../storage/port.ts';
 import type { KeyEntry, Registry } from '../storage/registry.ts';
+import { KeyUses } from './key-uses.ts';
 import { openStore } from './migrations/index.ts';
 import { Registration, System } from './system.ts';
 
@@ -11,7 +13,10 @@ export class Systems {
   readonly #open = new Map<string, System | Promise<void>>();
   readonly #closing = new Map<string, Promise<void>>();
   readonly #sweeper: NodeJS.Timeout;
+  readonly #keyUses: KeyUses;
   #registrations: ReadonlyMap<string, Registration> = new Map();
+  #appIds: readonly string[] = [];
+  #removed: ReadonlySet<string> = new Set();
   #version = Number.NaN;
 
   /**
@@ -22,6 +27,7 @@ export class Systems {
     this.#registry = registry;
     this.#engine = engine;
     this.#reportFault = reportFault;
+    this.#keyUses = new KeyUses(registry);
     this.#sweeper = setInterval(() => this.#closeIdle(), idleTime);
     this.#sweeper.unref();
   }
@@ -49,16 +55,25 @@ export class Systems {
     return this.#registrations.has(appId);
   }
 
+  /**
+   * As `acquire`, for addresses that answer otherwise where there has never been such a system.
+   * @throws unauthorized (403) for one that was removed (CONTRACT "Operations")
+   */
+  async enter(appId: string): Promise<System | undefined> {
+    const system = await this.acquire(appId);
+    return !system && this.#removed.has(appId) ? fail('unauthorized') : system;
+  }
+
   /** The systems that are open, as of each step; who works with one holds it before the next. */
   *opened(): IterableIterator<System> {
     for (const open of this.#open.values()) if (open instanceof System) yield open;
   }
 
-  /** The application ids of all systems, as the registry has them now. */
-  async appIds(): Promise<string[]> {
+  /** The application ids of all systems, as the registry has them now. Another object where they may have changed. */
+  async appIds(): Promise<readonly string[]> {
     await this.#registry.whenCurrent();
     if (this.#registry.version() !== this.#version) this.#reload();
-    return [...this.#registrations.keys()];
+    return this.#appIds;
   }
 
   /**
@@ -103,13 +118,18 @@ export class Systems {
   #reload(): void {
     // Before reading: a change meanwhile is then seen at the next request.
     this.#version = this.#registry.version();
-    const { systems, keys } = this.#registry.read();
+    const { systems, removed, keys } = this.#registry.read();
     const keysOf = Map.groupBy(keys, (key: KeyEntry) => key.appId);
     const registrations = new Map<string, Registration>();
     for (const entry of systems)
-      registrations.set(entry.appId, new Registration(entry, keysOf.get(entry.appId) ?? [], this.#registry.salt));
+      registrations.set(
+        entry.appId,
+        new Registration(entry, keysOf.get(entry.appId) ?? [], this.#registry.salt, this.#keyUses.of(entry.appId)),
+      );
     for (const [appId, open] of this.#open) this.#follow(appId, open, registrations.get(appId));
     this.#registrations = registrations;
+    this.#appIds = [...registrations.keys()];
+    this.#removed = new Set(removed.map(({ appId }) => appId));
   }
 
   /** Gives an open system its new keys, or lets go of it where it was removed, or removed and added anew. One that is opening looks itself. */
@@ -149,6 +169,7 @@ export class Systems {
     for (const open of this.#open.values()) if (open instanceof System) this.#close(open);
     this.#open.clear();
     await Promise.all(this.#closing.values());
+    await this.#keyUses.close();
   }
 }
 

@@ -27,11 +27,15 @@ export function addKeyCommands(program: Command, { withAdministration }: Actions
     });
   key
     .command('list')
-    .description('list the API keys: name, time of creation')
+    .description('list the API keys: name, time of creation, time of the last use as of a minute ago')
     .requiredOption('--system <app-id>', 'the system they are of')
-    .action(async (options: Of) => {
-      const keys = await withAdministration((administration) => administration.keys(options.system));
-      for (const { name, createdAt } of keys) print(`${name}\t${isoText(createdAt)}`);
+    .option('--json', 'one JSON object a line')
+    .action(async ({ system, json }: Of & { json?: true }) => {
+      const keys = await withAdministration((administration) => administration.keys(system));
+      for (const { name, createdAt, lastUsedAt } of keys) {
+        const row = { name, createdAt: isoText(createdAt), lastUsedAt: lastUsedAt === null ? null : isoText(lastUsedAt) };
+        print(json ? JSON.stringify(row) : [row.name, row.createdAt, row.lastUsedAt ?? 'never'].join('\t'));
+      }
     });
   key
     .command('revoke')

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { isoText } from '../../kernel/time.ts';
 import type { Store } from '../../storage/port.ts';
+import type { RemovedSystem, SystemEntry } from '../../storage/registry.ts';
 import { addAdministrator, administratorFrom } from '../administrator.ts';
 import type { Actions, Print } from '../program.ts';
 
@@ -13,8 +14,13 @@ interface AddOptions {
   adminPassword?: string;
 }
 
-/** `system add|list|remove`. */
-export function addSystemCommands(program: Command, { withAdministration }: Actions, print: Print): void {
+interface ListOptions {
+  removed?: true;
+  json?: true;
+}
+
+/** `system add|list|remove|restore`. */
+export function addSystemCommands(program: Command, { withAdministration, ask }: Actions, print: Print): void {
   const system = program.command('system').description('the systems that the service serves');
   system
     .command('add')
@@ -40,15 +46,49 @@ export function addSystemCommands(program: Command, { withAdministration }: Acti
   system
     .command('list')
     .description('list the systems: application id, time of creation, name')
-    .action(async () => {
-      const systems = await withAdministration((administration) => administration.systems());
-      for (const { appId, createdAt, name } of systems) print(`${appId}\t${isoText(createdAt)}\t${name}`);
+    .option('--removed', 'those that were removed: application id, when it will be deleted, name')
+    .option('--json', 'one JSON object a line')
+    .action(async ({ removed, json }: ListOptions) => {
+      const listed = await withAdministration((administration) =>
+        removed ? administration.removedSystems().map(removedRow) : administration.systems().map(systemRow),
+      );
+      for (const row of listed) print(json ? JSON.stringify(row) : Object.values(row).join('\t'));
     });
   system
     .command('remove <app-id>')
-    .description('remove a system with all its data')
+    .description(
+      'put a system aside for 14 days; after them it is deleted with all its data. On a terminal it asks for the id again',
+    )
+    .option('--now', 'delete it at once, also one that was put aside')
+    .action(async (appId: string, { now }: { now?: true }) => {
+      await withAdministration(async (administration) => {
+        // Nobody is asked about what cannot be.
+        if (!administration.removedSystems().some((system) => now && system.appId === appId)) administration.checkSystem(appId);
+        const what = now ? 'It is deleted at once, with all its data.' : 'It is put aside for 14 days, then deleted.';
+        const typed = await ask(`${what} Type its application id again: `);
+        if (typed !== null && typed.trim() !== appId) throw new OperatorError('that is another id; nothing was done');
+        if (now) {
+          await administration.deleteSystem(appId);
+          print(`Deleted ${appId}`);
+          return;
+        }
+        const until = isoText(await administration.removeSystem(appId));
+        print(`Removed ${appId}; until ${until} it comes back by: record-service system restore ${appId}`);
+      });
+    });
+  system
+    .command('restore <app-id>')
+    .description('bring a system back that was removed, as it was')
     .action(async (appId: string) => {
-      await withAdministration((administration) => administration.removeSystem(appId));
-      print(`Removed ${appId}`);
+      await withAdministration((administration) => administration.restoreSystem(appId));
+      print(`Restored ${appId}`);
     });
 }
+
+const systemRow = ({ appId, createdAt, name }: SystemEntry) => ({ appId, createdAt: isoText(createdAt), name });
+
+const removedRow = ({ appId, deleteAfter, name }: RemovedSystem) => ({
+  appId,
+  deleteAfter: deleteAfter === 0 ? 'being deleted' : isoText(deleteAfter),
+  name,
+});

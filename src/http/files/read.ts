@@ -46,7 +46,7 @@ export function registerReads(server: FastifyInstance, edge: Edge): void {
 export async function answerFile(edge: Edge, request: FastifyRequest, reply: FastifyReply, way: Way, open: Open): Promise<void> {
   let system: System | undefined;
   try {
-    system = await edge.systems.acquire((request.params as { appId: string }).appId);
+    system = await edge.systems.enter((request.params as { appId: string }).appId);
     const opened = system ? await open(system) : null;
     if (opened === 'answered') return;
     if (!opened || !(await sendFile(edge, request, reply, opened, way))) sendMissing(reply);

@@ -55,7 +55,7 @@ async function answer(
 ): Promise<void> {
   let made: Page;
   try {
-    const system = await systems.acquire((request.params as { appId: string }).appId);
+    const system = await systems.enter((request.params as { appId: string }).appId);
     if (system)
       try {
         made = await make(system.store);
@@ -65,7 +65,8 @@ async function answer(
     else made = { status: 404, html: messagePage('unknown') };
   } catch (error) {
     if (!(error instanceof ServiceError)) log.error({ err: error, request: request.id }, 'a password reset failed');
-    made = { status: error instanceof ServiceError ? error.status : 500, html: messagePage('fault') };
+    const isRemoved = error instanceof ServiceError && error.key === 'unauthorized';
+    made = { status: error instanceof ServiceError ? error.status : 500, html: messagePage(isRemoved ? 'unknown' : 'fault') };
   }
   reply.code(made.status).headers(pageHeaders).send(made.html);
 }

@@ -1,18 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import type { KeyEntry, Registry, RegistryContent, SystemEntry } from '../registry.ts';
+import type { KeyEntry, KeyUse, MovedMark, Registry, RegistryContent, RemovedSystem, SystemEntry } from '../registry.ts';
 import type { Statement } from '../sql/writer.ts';
 import type { Database, Result, Session } from './connection/database.ts';
 import { Freshness } from './freshness.ts';
 import { registrySchema } from './names.ts';
 import { type Notices, registryNotice } from './notices.ts';
 import { migrateRegistry } from './schema/migrations.ts';
+import { arrayLiteral } from './sql/arrays.ts';
 
 const systems = `${registrySchema}.systems`;
 const keys = `${registrySchema}.keys`;
 const installation = `${registrySchema}.installation`;
 
 const readSystems: Statement = {
-  text: `SELECT id, "appId", name, "createdAt", "masterKeyHash" FROM ${systems} ORDER BY "createdAt", "appId"`,
+  text: `SELECT id, "appId", name, "createdAt", "masterKeyHash", "deleteAfter" FROM ${systems} ORDER BY "createdAt", "appId"`,
   params: [],
 };
 const readKeys: Statement = {
@@ -28,7 +29,8 @@ export class PostgresRegistry implements Registry {
   #salt: string;
   readonly #database: Database;
   readonly #freshness: Freshness;
-  #content: RegistryContent = { systems: [], keys: [] };
+  #content: RegistryContent = { systems: [], removed: [], keys: [] };
+  #moved: MovedMark | null = null;
   #version = 0;
 
   private constructor(database: Database, notices: Notices, salt: string) {
@@ -47,9 +49,11 @@ export class PostgresRegistry implements Registry {
     const salt = randomBytes(24).toString('base64url');
     const [, found] = await database.atomically([
       { text: `INSERT INTO ${installation} (one, salt) VALUES (1, $1) ON CONFLICT DO NOTHING`, params: [salt] },
-      { text: `SELECT salt FROM ${installation}`, params: [] },
+      { text: `SELECT salt, "movedTo", "movedAt" FROM ${installation}`, params: [] },
     ]);
-    const registry = new PostgresRegistry(database, notices, String(found?.rows[0]?.[0]));
+    const [kept, to, at] = found?.rows[0] ?? [];
+    const registry = new PostgresRegistry(database, notices, String(kept));
+    if (to) registry.#moved = { to, at } as MovedMark;
     await registry.#load();
     return registry;
   }
@@ -63,6 +67,16 @@ export class PostgresRegistry implements Registry {
     const taken = await this.#changeOne({ text, params: [salt] });
     if (taken) this.#salt = salt;
     return taken;
+  }
+
+  moved(): MovedMark | null {
+    return this.#moved;
+  }
+
+  async markMoved(mark: MovedMark | null): Promise<void> {
+    const text = `UPDATE ${installation} SET "movedTo" = $1, "movedAt" = $2::bigint`;
+    await this.#changeOne({ text, params: [mark?.to ?? null, mark?.at ?? null] });
+    this.#moved = mark;
   }
 
   whenCurrent(): undefined | Promise<void> {
@@ -102,8 +116,28 @@ export class PostgresRegistry implements Registry {
     });
   }
 
-  removeSystem(appId: string): Promise<boolean> {
-    return this.#changeOne({ text: `DELETE FROM ${systems} WHERE "appId" = $1`, params: [appId] });
+  removeSystem(appId: string, deleteAfter: number): Promise<boolean> {
+    const text = `UPDATE ${systems} SET "deleteAfter" = $2::bigint
+      WHERE "appId" = $1 AND ("deleteAfter" IS NULL OR "deleteAfter" > $2::bigint)`;
+    return this.#changeOne({ text, params: [appId, deleteAfter] });
+  }
+
+  restoreSystem(appId: string, now: number): Promise<boolean> {
+    const text = `UPDATE ${systems} SET "deleteAfter" = NULL WHERE "appId" = $1 AND "deleteAfter" > $2::bigint`;
+    return this.#changeOne({ text, params: [appId, now] });
+  }
+
+  async deleteSystem(appId: string, now: number, work: () => Promise<void>): Promise<boolean> {
+    const begin = `UPDATE ${systems} SET "deleteAfter" = 0 WHERE "appId" = $1 AND "deleteAfter" <= $2::bigint`;
+    if (!(await this.#changeOne({ text: begin, params: [appId, now] }))) return false;
+    return this.#change(async (session) => {
+      // Who else would delete it passes it over for as long as this transaction has the row.
+      const lock = `SELECT 1 FROM ${systems} WHERE "appId" = $1 AND "deleteAfter" = 0 FOR UPDATE SKIP LOCKED`;
+      if ((await session.query({ text: lock, params: [appId] })).rows.length === 0) return false;
+      await work();
+      await session.query({ text: `DELETE FROM ${systems} WHERE "appId" = $1`, params: [appId] });
+      return true;
+    });
   }
 
   addKey(key: KeyEntry): Promise<boolean> {
@@ -112,6 +146,19 @@ export class PostgresRegistry implements Registry {
 
   removeKey(appId: string, name: string): Promise<boolean> {
     return this.#changeOne({ text: `DELETE FROM ${keys} WHERE "appId" = $1 AND name = $2`, params: [appId, name] });
+  }
+
+  async noteUses(uses: readonly KeyUse[]): Promise<void> {
+    const text = `UPDATE ${keys} AS k SET "lastUsedAt" = u.at FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u ("appId", name, at)
+      WHERE k."appId" = u."appId" AND k.name = u.name AND (k."lastUsedAt" IS NULL OR k."lastUsedAt" < u.at)`;
+    const columns = [uses.map(({ appId }) => appId), uses.map(({ name }) => name), uses.map(({ at }) => at)];
+    await this.#database.atomically([{ text, params: columns.map((values) => arrayLiteral(values)) }]);
+  }
+
+  async lastUses(appId: string): Promise<readonly KeyUse[]> {
+    const text = `SELECT name, "lastUsedAt" FROM ${keys} WHERE "appId" = $1 AND "lastUsedAt" IS NOT NULL`;
+    const rows = await this.#database.short({ text, params: [appId] });
+    return rows.map(([name, at]) => ({ appId, name, at }) as KeyUse);
   }
 
   close(): void {}
@@ -136,9 +183,14 @@ export class PostgresRegistry implements Registry {
 
   async #load(): Promise<void> {
     const [ofSystems, ofKeys] = (await this.#database.atomically([readSystems, readKeys])) as [Result, Result];
-    const content = {
-      systems: ofSystems.rows.map(
-        ([id, appId, name, createdAt, masterKeyHash]) => ({ id, appId, name, createdAt, masterKeyHash }) as SystemEntry,
+    const entries = ofSystems.rows.map(([id, appId, name, createdAt, masterKeyHash, deleteAfter]) => {
+      const entry = { id, appId, name, createdAt, masterKeyHash } as SystemEntry;
+      return { entry, deleteAfter: deleteAfter as number | null };
+    });
+    const content: RegistryContent = {
+      systems: entries.filter(({ deleteAfter }) => deleteAfter === null).map(({ entry }) => entry),
+      removed: entries.flatMap(({ entry, deleteAfter }): RemovedSystem[] =>
+        deleteAfter === null ? [] : [{ ...entry, deleteAfter }],
       ),
       keys: ofKeys.rows.map(([appId, name, hash, createdAt]) => ({ appId, name, hash, createdAt }) as KeyEntry),
     };

@@ -11,14 +11,30 @@ const LOOK = 500;
 export class ProcessLock {
   readonly #db: DatabaseSync;
 
+  private constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
   /** @throws OperatorError where another process holds it */
-  constructor(path: string) {
-    this.#db = new DatabaseSync(path, { timeout: LOOK });
+  static take(path: string): ProcessLock {
+    const lock = ProcessLock.#try(path, LOOK);
+    if (lock) return lock;
+    throw new OperatorError(`another process serves this data directory (it holds ${path})`);
+  }
+
+  /** @returns `null` where another process holds it */
+  static tryTake(path: string): ProcessLock | null {
+    return ProcessLock.#try(path, 0);
+  }
+
+  static #try(path: string, timeout: number): ProcessLock | null {
+    const db = new DatabaseSync(path, { timeout });
     try {
-      this.#db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+      db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+      return new ProcessLock(db);
     } catch {
-      this.#db.close();
-      throw new OperatorError(`another process serves this data directory (it holds ${path})`);
+      db.close();
+      return null;
     }
   }
 

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import type { KeyEntry, Registry, RegistryContent, SystemEntry } from '../registry.ts';
+import type { KeyEntry, KeyUse, MovedMark, Registry, RegistryContent, RemovedSystem, SystemEntry } from '../registry.ts';
+import { ProcessLock } from './lock.ts';
 import { migrate, registryMigrations } from './schema/migrations.ts';
 
 /** How long to wait for another process that adds a system, in milliseconds. */
@@ -14,6 +16,12 @@ export class SqliteRegistry implements Registry {
   /** A connection of its own: it never sees what the other has not committed, and its data_version counts every commit. */
   readonly #reader: DatabaseSync;
   readonly #dataVersion: StatementSync;
+  readonly #changes: StatementSync;
+  /** The number of changes, as of a data_version. */
+  #known = { dataVersion: Number.NaN, changes: 0 };
+  /** Notes of what may be lost: it waits neither for the disk nor for others. */
+  readonly #notes: DatabaseSync;
+  readonly #deletionLock: string;
   #last: Promise<unknown> = Promise.resolve();
 
   /** Opens the file, making it where there is none. */
@@ -23,11 +31,15 @@ export class SqliteRegistry implements Registry {
     this.#writer.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     migrate(this.#writer, registryMigrations, path);
     const salt = randomBytes(24).toString('base64url');
-    this.#writer.prepare('INSERT INTO installation SELECT ? WHERE NOT EXISTS (SELECT 1 FROM installation)').run(salt);
+    this.#writer.prepare('INSERT INTO installation (salt) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM installation)').run(salt);
     this.#reader = new DatabaseSync(path, { timeout: BUSY_TIMEOUT, readOnly: true });
     this.#salt = String(this.#reader.prepare('SELECT salt FROM installation').get()?.salt);
     this.#dataVersion = this.#reader.prepare('PRAGMA data_version');
     this.#dataVersion.setReturnArrays(true);
+    this.#changes = this.#reader.prepare('SELECT changes FROM installation');
+    this.#notes = new DatabaseSync(path, { timeout: 0 });
+    this.#notes.exec('PRAGMA synchronous = NORMAL');
+    this.#deletionLock = join(dirname(path), 'deletion.lock');
   }
 
   get salt(): string {
@@ -41,17 +53,31 @@ export class SqliteRegistry implements Registry {
     return taken;
   }
 
+  moved(): MovedMark | null {
+    const sql = 'SELECT movedTo AS "to", movedAt AS at FROM installation WHERE movedTo IS NOT NULL';
+    return this.#all<MovedMark>(sql)[0] ?? null;
+  }
+
+  async markMoved(mark: MovedMark | null): Promise<void> {
+    const sql = 'UPDATE installation SET movedTo = ?, movedAt = ?';
+    await this.#transact(() => this.#change(sql, mark?.to ?? null, mark?.at ?? null));
+  }
+
   /** `version` looks for itself. */
   whenCurrent(): undefined {}
 
   version(): number {
-    const [version] = this.#dataVersion.get() as unknown as [number];
-    return version;
+    const [dataVersion] = this.#dataVersion.get() as unknown as [number];
+    if (dataVersion !== this.#known.dataVersion) this.#known = { dataVersion, changes: Number(this.#changes.get()?.changes) };
+    return this.#known.changes;
   }
 
   read(): RegistryContent {
+    const columns = 'id, appId, name, createdAt, masterKeyHash';
+    const order = 'ORDER BY createdAt, appId';
     return {
-      systems: this.#all<SystemEntry>('SELECT id, appId, name, createdAt, masterKeyHash FROM systems ORDER BY createdAt, appId'),
+      systems: this.#all<SystemEntry>(`SELECT ${columns} FROM systems WHERE deleteAfter IS NULL ${order}`),
+      removed: this.#all<RemovedSystem>(`SELECT ${columns}, deleteAfter FROM systems WHERE deleteAfter IS NOT NULL ${order}`),
       keys: this.#all<KeyEntry>('SELECT appId, name, hash, createdAt FROM keys ORDER BY createdAt, name'),
     };
   }
@@ -75,8 +101,28 @@ export class SqliteRegistry implements Registry {
     });
   }
 
-  removeSystem(appId: string): Promise<boolean> {
-    return this.#transact(() => this.#change('DELETE FROM systems WHERE appId = ? COLLATE BINARY', appId));
+  removeSystem(appId: string, deleteAfter: number): Promise<boolean> {
+    const sql = `UPDATE systems SET deleteAfter = ?1 WHERE appId = ?2 COLLATE BINARY AND (deleteAfter IS NULL OR deleteAfter > ?1)`;
+    return this.#transact(() => this.#change(sql, deleteAfter, appId));
+  }
+
+  restoreSystem(appId: string, now: number): Promise<boolean> {
+    const sql = 'UPDATE systems SET deleteAfter = NULL WHERE appId = ? COLLATE BINARY AND deleteAfter > ?';
+    return this.#transact(() => this.#change(sql, appId, now));
+  }
+
+  async deleteSystem(appId: string, now: number, work: () => Promise<void>): Promise<boolean> {
+    const lock = ProcessLock.tryTake(this.#deletionLock);
+    if (!lock) return false;
+    try {
+      const begin = 'UPDATE systems SET deleteAfter = 0 WHERE appId = ? COLLATE BINARY AND deleteAfter <= ?';
+      if (!(await this.#transact(() => this.#change(begin, appId, now)))) return false;
+      await work();
+      const end = 'DELETE FROM systems WHERE appId = ? COLLATE BINARY AND deleteAfter = 0';
+      return await this.#transact(() => this.#change(end, appId));
+    } finally {
+      lock.release();
+    }
   }
 
   addKey(key: KeyEntry): Promise<boolean> {
@@ -87,7 +133,26 @@ export class SqliteRegistry implements Registry {
     return this.#transact(() => this.#change('DELETE FROM keys WHERE appId = ? AND name = ?', appId, name));
   }
 
+  async noteUses(uses: readonly KeyUse[]): Promise<void> {
+    const note = this.#notes.prepare(
+      'UPDATE keys SET lastUsedAt = ?1 WHERE appId = ?2 AND name = ?3 AND (lastUsedAt IS NULL OR lastUsedAt < ?1)',
+    );
+    this.#notes.exec('BEGIN IMMEDIATE');
+    try {
+      for (const { appId, name, at } of uses) note.run(at, appId, name);
+      this.#notes.exec('COMMIT');
+    } finally {
+      if (this.#notes.isTransaction) this.#notes.exec('ROLLBACK');
+    }
+  }
+
+  async lastUses(appId: string): Promise<readonly KeyUse[]> {
+    const sql = 'SELECT appId, name, lastUsedAt AS at FROM keys WHERE appId = ? AND lastUsedAt IS NOT NULL';
+    return this.#all<KeyUse>(sql, appId);
+  }
+
   close(): void {
+    this.#notes.close();
     this.#reader.close();
     this.#writer.close();
   }
@@ -98,7 +163,7 @@ export class SqliteRegistry implements Registry {
       this.#writer.exec('BEGIN IMMEDIATE');
       try {
         const result = await work();
-        this.#writer.exec('COMMIT');
+        this.#writer.exec('UPDATE installation SET changes = changes + 1; COMMIT');
         return result;
       } catch (error) {
         this.#writer.exec('ROLLBACK');
@@ -123,7 +188,7 @@ export class SqliteRegistry implements Registry {
     return Number(this.#writer.prepare(sql).run(...values).changes) > 0;
   }
 
-  #all<Row>(sql: string): Row[] {
-    return this.#reader.prepare(sql).all() as unknown as Row[];
+  #all<Row>(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.#reader.prepare(sql).all(...values) as unknown as Row[];
   }
 }

@@ -24,6 +24,7 @@ const catalogMigrations: readonly PostgresMigration[] = [
 /** Of the registry. */
 const registryMigrations: readonly PostgresMigration[] = [
   { number: 1, what: 'installation, systems, keys', statements: registryStatements },
+  { number: 2, what: 'removed systems, moves, last uses of keys', statements: removalStatements },
 ];
 
 /** Case of letters does not tell application ids apart: no two differ by it alone, as on the embedded engine. */
@@ -41,6 +42,15 @@ function registryStatements(schemaName: string): Statement[] {
       "appId" ${text} REFERENCES ${schema}.systems ON DELETE CASCADE, name ${text}, hash ${text} NOT NULL, "createdAt" bigint NOT NULL,
       PRIMARY KEY ("appId", name)
     )`,
+  );
+}
+
+function removalStatements(schemaName: string): Statement[] {
+  const schema = quotedName(schemaName);
+  return plain(
+    `ALTER TABLE ${schema}.installation ADD COLUMN "movedTo" text, ADD COLUMN "movedAt" bigint`,
+    `ALTER TABLE ${schema}.systems ADD COLUMN "deleteAfter" bigint`,
+    `ALTER TABLE ${schema}.keys ADD COLUMN "lastUsedAt" bigint`,
   );
 }
 

@@ -40,6 +40,18 @@ function createCatalog(db: DatabaseSync): void {
 /** Of the registry. */
 export const registryMigrations: readonly SqliteMigration[] = [
   { number: 1, what: 'installation, systems, keys', apply: createRegistry },
+  {
+    number: 2,
+    what: 'removed systems, moves, last uses of keys',
+    apply: (db) =>
+      db.exec(`
+        ALTER TABLE installation ADD COLUMN changes INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE installation ADD COLUMN movedTo TEXT;
+        ALTER TABLE installation ADD COLUMN movedAt INTEGER;
+        ALTER TABLE systems ADD COLUMN deleteAfter INTEGER;
+        ALTER TABLE keys ADD COLUMN lastUsedAt INTEGER;
+      `),
+  },
 ];
 
 /**

@@ -1,0 +1,44 @@
+import type { Administration } from './administration.ts';
+
+const HOUR = 3_600_000;
+
+/** Deletes systems that were removed long enough ago: after the start, and every hour. */
+export class Deletions {
+  readonly #administration: Pick<Administration, 'deleteOverdue'>;
+  readonly #report: (error: unknown, appIds: readonly string[]) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #isClosed = false;
+
+  /** @param report told what went wrong, or, with no error, which systems were deleted */
+  constructor(
+    administration: Pick<Administration, 'deleteOverdue'>,
+    report: (error: unknown, appIds: readonly string[]) => void,
+  ) {
+    this.#administration = administration;
+    this.#report = report;
+  }
+
+  /** Begins in the background. */
+  start(): void {
+    this.#timer ??= setInterval(() => this.#round(), HOUR).unref();
+    this.#round();
+  }
+
+  #round(): void {
+    this.#running ??= this.#administration
+      .deleteOverdue(() => this.#isClosed)
+      .then((appIds) => appIds.length > 0 && this.#report(undefined, appIds))
+      .catch((error) => this.#report(error, []))
+      .then(() => {
+        this.#running = undefined;
+      });
+  }
+
+  /** Ends after the system that is being deleted. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+}

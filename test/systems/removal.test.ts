@@ -1,0 +1,217 @@
+/** CONTRACT "Operations": a removed system is put aside for 14 days, answers 403 everywhere and comes back as it was. */
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { runCommand } from '../files/commands/run.ts';
+import { dataForTest } from '../support/data.ts';
+import { assertServed, fileObject, publicUrl, uploadFile } from '../support/files.ts';
+import { keyHeaders, mcpAddress, message, post } from '../support/mcp.ts';
+import { find, onEachEngine, type Row } from '../support/query.ts';
+import { engines, type Service, startService } from '../support/service.ts';
+import { afterCommand } from '../support/soon.ts';
+import { clockAhead } from '../support/users.ts';
+import { addSystem, callSystem, type System } from './cli.ts';
+
+const run = (service: Service, ...args: string[]) => runCommand(args, service.settings, service.dataDir);
+
+async function succeed(service: Service, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await run(service, ...args);
+  assert.equal(code, 0, `${args.join(' ')}:\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/** A system of the service that is in force, and calls to it. */
+async function newSystem(service: Service) {
+  const system = await addSystem(service);
+  const call = (method: string, path: string, body?: Row, as: 'master' | 'apiKey' = 'master') =>
+    callSystem(service, system, method, path, body === undefined ? { as } : { as, body });
+  await afterCommand(service, async () => assert.equal((await call('GET', '/platform/schemas/_User')).status, 200));
+  return { system, call };
+}
+
+const unauthorized = { error: 'unauthorized' };
+
+/** Every door to a system: what each answers. */
+async function answers(service: Service, system: System, file: string): Promise<[door: string, status: number, body: unknown][]> {
+  const { appId } = system;
+  const headers = { 'X-Platform-Application-Id': appId, 'X-Platform-Master-Key': system.masterKey };
+  const json = { ...headers, 'Content-Type': 'application/json' };
+  const doors: [string, RequestInit?][] = [
+    ['/platform/classes/Accounts', { headers }],
+    ['/platform/schemas', { headers }],
+    ['/platform/login', { method: 'POST', headers: json, body: '{"username":"a","password":"b"}' }],
+    ['/platform/batch', { method: 'POST', headers: json, body: '{"requests":[]}' }],
+    ['/platform/files/a.txt', { method: 'POST', headers, body: 'x' }],
+    [`/functions/${appId}/getlead?Name=x&PhoneNumber=1`],
+    [`/static/${appId}/${file}`],
+    [`/platform/files/${appId}/${file}`],
+    [`/platform/files/${appId}/${file}/Accounts/x/F`, { headers }],
+    [`/oauth/${appId}/.well-known/oauth-authorization-server`],
+    [`/.well-known/oauth-authorization-server/oauth/${appId}`],
+    [`/.well-known/oauth-protected-resource/mcp/${appId}`],
+    [`/oauth/${appId}/token`, { method: 'POST', headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: 'a=b' }],
+  ];
+  return Promise.all(
+    doors.map(async ([path, init]) => {
+      const response = await fetch(service.url + path, { redirect: 'manual', ...init });
+      const text = await response.text();
+      return [path, response.status, text.startsWith('{') ? JSON.parse(text) : text];
+    }),
+  );
+}
+
+onEachEngine((get, engine) => {
+  test('Operations: a removed system answers 403 at every door, and comes back as it was', async () => {
+    const service = get();
+    const { system, call } = await newSystem(service);
+    const { appId } = system;
+    const at = { ...service, ...system };
+    const file = await uploadFile(at, 'a.txt', 'the bytes');
+    const made = await call('POST', '/platform/classes/Accounts', { Name: 'kept', F: fileObject(file) });
+    assert.equal(made.status, 201, made.text);
+    await succeed(service, 'files', 'quota', '--system', appId, '--bytes', '10MB');
+    const { name } = (await call('GET', `/platform/classes/Accounts/${made.body.objectId}`)).body.F;
+    await assertServed(publicUrl(at, name), 'the bytes');
+
+    assert.match(await succeed(service, 'system', 'remove', appId), new RegExp(`comes back by: .*system restore ${appId}`));
+    await afterCommand(service, async () => {
+      for (const [door, status, body] of await answers(service, system, name))
+        assert.deepEqual([door, status, body], [door, 403, unauthorized]);
+      const listed = await post(mcpAddress(at), message('tools/list'), keyHeaders(system));
+      assert.deepEqual([listed.status, listed.body.error.message], [403, 'unauthorized']);
+      const page = await fetch(`${service.url}/oauth/${appId}/authorize`, { headers: { accept: 'text/html' } });
+      assert.equal(page.status, 403);
+    });
+    for (const [door, status] of await answers(service, { ...system, appId: 'never-there' }, name))
+      assert.ok(status === 403 || (status === 404 && !door.startsWith('/platform/classes')), door);
+
+    assert.ok(!(await succeed(service, 'system', 'list')).includes(appId));
+    assert.match(await succeed(service, 'system', 'list', '--removed'), new RegExp(`^${appId}\t20\\d\\d-.*Z\t${appId}$`, 'm'));
+    const [row] = (await succeed(service, 'system', 'list', '--removed', '--json'))
+      .split('\n')
+      .map((line) => line && JSON.parse(line));
+    assert.deepEqual(Object.keys(row), ['appId', 'deleteAfter', 'name']);
+    const wayOut = new RegExp(`system restore ${appId} brings it back`);
+    for (const args of [
+      ['system', 'add', '--app-id', appId],
+      ['system', 'add', '--app-id', appId.toUpperCase()],
+      ['system', 'remove', appId],
+      ['key', 'add', '--system', appId, '--name', 'more'],
+      ['key', 'list', '--system', appId],
+      ['user', 'add', '--system', appId, '--username', 'x'],
+      ['files', 'usage', '--system', appId],
+    ]) {
+      const { code, stderr } = await run(service, ...args);
+      assert.deepEqual([code, wayOut.test(stderr), stderr.trim().split('\n').length], [1, true, 1], stderr);
+    }
+    assert.equal((await run(service, 'system', 'restore', 'never-there')).code, 1);
+
+    await succeed(service, 'system', 'restore', appId);
+    await afterCommand(service, async () => {
+      for (const as of ['master', 'apiKey'] as const) {
+        const { body } = await call('GET', `/platform/classes/Accounts/${made.body.objectId}`, undefined, as);
+        assert.equal(body.Name, 'kept');
+      }
+    });
+    await assertServed(publicUrl(at, name), 'the bytes');
+    assert.match(await succeed(service, 'files', 'usage', '--system', appId), /^quota: 10000000$/m);
+    assert.ok((await succeed(service, 'system', 'list')).includes(appId));
+  });
+
+  test('Operations: triggers by the clock of a removed system rest, and go on once it is restored', async () => {
+    const { system, call } = await newSystem(get());
+    const action = { type: 'create-object', actionData: { table: 'Marks', fields: { n: 1 } } };
+    await call('POST', '/platform/classes/Marks', { n: 0 });
+    await call('POST', '/platform/classes/Clock', { n: 0 });
+    const trigger = {
+      Name: 'clock',
+      table: 'Clock',
+      events: ['schedule'],
+      actions: [action],
+      schedule: { cron: '* * * * * *', timezone: 'UTC' },
+    };
+    assert.equal((await call('POST', '/platform/classes/_Trigger', trigger)).status, 201);
+    const marks = async (): Promise<string[]> =>
+      (await call('GET', '/platform/classes/Marks?where={"n":1}&limit=1000')).body.results.map((row: Row) =>
+        String(row.createdAt),
+      );
+    const until = async (isSo: (marks: string[]) => boolean) => {
+      const deadline = Date.now() + 20_000;
+      while (!isSo(await marks())) {
+        assert.ok(Date.now() < deadline, 'the clock does not go on');
+        await wait(50);
+      }
+    };
+    await until((found) => found.length > 0);
+    await succeed(get(), 'system', 'remove', system.appId);
+    const from = new Date(Date.now() + 2_500).toISOString();
+    await wait(4_500);
+    const to = new Date().toISOString();
+    await succeed(get(), 'system', 'restore', system.appId);
+    await afterCommand(get(), async () => assert.equal((await call('GET', '/platform/schemas/Marks')).status, 200));
+    await until((found) => found.some((at) => at > to));
+    assert.deepEqual(
+      (await marks()).filter((at) => at > from && at < to),
+      [],
+    );
+  });
+
+  test('Operations: remove --now deletes at once, what was put aside too, and the id is free', async () => {
+    const service = get();
+    for (const isAside of [false, true]) {
+      const { system, call } = await newSystem(service);
+      await call('POST', '/platform/classes/T', { n: 1 });
+      await uploadFile({ ...service, ...system }, 'a.txt', 'x');
+      if (isAside) await succeed(service, 'system', 'remove', system.appId);
+      await succeed(service, 'system', 'remove', system.appId, '--now');
+      assert.equal(await succeed(service, 'system', 'list', '--removed'), '');
+      assert.equal((await run(service, 'system', 'restore', system.appId)).code, 1);
+      assert.ok(!(await kept(service)).includes(system.appId));
+      const again = await addSystem(service, '--app-id', system.appId);
+      await afterCommand(service, async () =>
+        assert.deepEqual((await callSystem(service, again, 'GET', '/platform/classes/T')).body, { results: [] }),
+      );
+      assert.equal((await call('GET', '/platform/schemas')).status, 403);
+    }
+    assert.equal((await run(service, 'system', 'remove', 'never-there', '--now')).code, 1);
+    assert.equal(engine === 'sqlite' || service.database !== undefined, true);
+  });
+});
+
+/** What DATA_DIR has directories of. */
+async function kept({ dataDir }: Service): Promise<string[]> {
+  const lists = ['systems', 'files'].map((name) => readdir(`${dataDir}/${name}`).catch(() => []));
+  return (await Promise.all(lists)).flat();
+}
+
+for (const engine of engines)
+  test(`Operations: a start 14 days later deletes what was removed, and nothing else (${engine})`, async () => {
+    const data = await dataForTest(engine);
+    const service = await startService(data);
+    const [gone, back] = [await newSystem(service), await newSystem(service)];
+    for (const { system } of [gone, back]) {
+      await uploadFile({ ...service, ...system }, 'a.txt', 'x');
+      await succeed(service, 'system', 'remove', system.appId);
+    }
+    await succeed(service, 'system', 'restore', back.system.appId);
+    await service.kill();
+    const days = 24 * 3_600_000;
+    for (const [ahead, isThere] of [
+      [13 * days, true],
+      [14 * days + 60_000, false],
+    ] as const) {
+      const later = await startService({ ...data, env: clockAhead(ahead) });
+      try {
+        const deadline = Date.now() + 10_000;
+        while (!isThere && (await succeed(later, 'system', 'list', '--removed')) !== '' && Date.now() < deadline) await wait(100);
+        assert.equal((await succeed(later, 'system', 'list', '--removed')).includes(gone.system.appId), isThere);
+        assert.equal((await kept(later)).includes(gone.system.appId), isThere);
+        assert.equal((await callSystem(later, back.system, 'GET', '/platform/schemas')).status, 200);
+        assert.ok((await kept(later)).includes(back.system.appId));
+        assert.deepEqual(await find(later, 'Nothing'), []);
+      } finally {
+        await later.kill();
+      }
+    }
+  });
