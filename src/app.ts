@@ -14,9 +14,9 @@ import { createLog, type Logger } from './observe/index.ts';
 import type { FileKeeper, RecordContext, WriteHooks } from './records/index.ts';
 import type { Store } from './storage/port.ts';
 import { ProcessLock } from './storage/sqlite/index.ts';
-import { lockOf, makeDataDirectory, openEmbedded, openPostgres, openStores, refuseEmpty, type Stores } from './stores.ts';
+import { lockOf, makeDataDirectory, openStores, refuseEmpty, type Stores } from './stores.ts';
 import { Administration, Deletions, openStore, type System, Systems, Upkeep } from './systems/index.ts';
-import { type Company, type MoveEvents, type MoveResult, moveAll } from './transfer/index.ts';
+import type { Company } from './transfer/index.ts';
 import { PasswordResets, Users, userTableRules } from './users/index.ts';
 
 /** How long requests in flight may take after the service was told to end, in milliseconds. */
@@ -220,35 +220,6 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
       await stores.close();
     },
   };
-}
-
-/**
- * Copies all systems between the embedded store and PostgreSQL. No service may serve either meanwhile.
- * @throws OperatorError where that cannot be, or what was copied is not the same
- */
-export async function moveStores(
-  config: Config,
-  databaseUrl: string | undefined,
-  to: 'postgres' | 'embedded',
-  events: MoveEvents,
-): Promise<MoveResult> {
-  if (databaseUrl === undefined) throw new OperatorError('DATABASE_URL: must be set; it says from where or where to');
-  if (to === 'postgres') refuseEmpty(config);
-  const log = createLog(config.logLevel);
-  makeDataDirectory(config);
-  const lock = ProcessLock.take(lockOf(config));
-  const embedded = openEmbedded(config, log);
-  try {
-    const postgres = await openPostgres(config, databaseUrl, log, true);
-    try {
-      return await (to === 'postgres' ? moveAll(embedded, postgres, events) : moveAll(postgres, embedded, events));
-    } finally {
-      await postgres.close();
-    }
-  } finally {
-    await embedded.close();
-    lock.release();
-  }
 }
 
 /** @throws OperatorError where the files cannot be reached */

@@ -18,8 +18,13 @@ const actions: Actions = {
   },
   async move(to, events) {
     const { config, secrets } = loadSettings(process.cwd());
-    const { moveStores } = await import('./app.ts');
+    const { moveStores } = await import('./move.ts');
     return moveStores(config, secrets.databaseUrl, to, events);
+  },
+  async undoMoveMark() {
+    const { config, secrets } = loadSettings(process.cwd());
+    const { undoMoveMark } = await import('./move.ts');
+    await undoMoveMark(config, secrets.databaseUrl);
   },
   ask,
   withAdministration: (work, mayMake = false) =>

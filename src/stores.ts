@@ -6,6 +6,7 @@ import type { Logger } from './observe/index.ts';
 import type { Engine } from './storage/port.ts';
 import type { Registry } from './storage/registry.ts';
 import { SqliteEngine, SqliteRegistry } from './storage/sqlite/index.ts';
+import { refuseMoved } from './transfer/index.ts';
 
 /** Where all that a service keeps of its systems is: opened here and nowhere else. */
 export interface Stores {
@@ -16,8 +17,24 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-/** Opens PostgreSQL where DATABASE_URL says so, else the embedded store. @throws OperatorError where it cannot be used */
+/**
+ * Opens PostgreSQL where DATABASE_URL says so, else the embedded store.
+ * @throws OperatorError where it cannot be used, or its systems were moved to the other one
+ */
 export async function openStores(config: Config, databaseUrl: string | undefined, log: Logger): Promise<Stores> {
+  const stores = await openConfigured(config, databaseUrl, log);
+  try {
+    refuseMoved(stores.registry);
+    return stores;
+  } catch (error) {
+    // Connections that are open would keep the process.
+    await stores.close();
+    throw error;
+  }
+}
+
+/** The same, also where its systems were moved. @throws OperatorError where it cannot be used */
+export async function openConfigured(config: Config, databaseUrl: string | undefined, log: Logger): Promise<Stores> {
   return databaseUrl === undefined ? openEmbedded(config, log) : openPostgres(config, databaseUrl, log);
 }
 

@@ -37,6 +37,8 @@ export interface Actions {
   ask(question: string): Promise<string | null>;
   /** Copies all systems between the embedded store and PostgreSQL. @throws OperatorError */
   move(to: 'postgres' | 'embedded', events: MoveEvents): Promise<MoveResult>;
+  /** Says that the systems of the configured store are served from there again. @throws OperatorError where they were not moved */
+  undoMoveMark(): Promise<void>;
 }
 
 /** Where a sub-command's result goes: stdout, one line each. */

@@ -71,7 +71,12 @@ export interface Registry {
    * @param onlyFirst adds it only where there is no system yet, a removed one neither
    * @returns whether it was added
    */
-  addSystem(system: SystemEntry, keys: readonly KeyEntry[], prepare: () => Promise<void>, onlyFirst?: boolean): Promise<boolean>;
+  addSystem(
+    system: SystemEntry | RemovedSystem,
+    keys: readonly KeyEntry[],
+    prepare: () => Promise<void>,
+    onlyFirst?: boolean,
+  ): Promise<boolean>;
   /**
    * Takes a system out of force, with all that it has left as it is; one that is out of force may only be deleted earlier by it.
    * @param deleteAfter as of `RemovedSystem`

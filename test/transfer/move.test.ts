@@ -10,6 +10,7 @@ import { type Run, runToEnd } from '../edge/process.ts';
 import { type Data, makeData, makeDatabase, makeDirectory, removeDirectory, settingsOf } from '../support/data.ts';
 import { createMany, defineTable, find, type Row } from '../support/query.ts';
 import { compileCache, engines, type Service, startService } from '../support/service.ts';
+import { addSystem, succeed } from '../systems/cli.ts';
 import { assertAlike, assertCredentials, assertFiles, fill, readAll } from './world.ts';
 
 type Both = Data & { database: { url: string } };
@@ -66,7 +67,7 @@ const move = (data: Data, to: 'postgres' | 'embedded'): Promise<Run> =>
 
 /** A move that goes on beside the test. */
 function beginMove(data: Both, to: 'postgres' | 'embedded') {
-  const child = spawn(process.execPath, [main, 'move', '--to', to], {
+  const child = spawn(process.execPath, [main, 'move', '--to', to, '--quiet'], {
     cwd: data.dataDir,
     env: { PATH: process.env.PATH ?? '', ...compileCache, ...settingsOf(data) },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -199,6 +200,40 @@ describe('Move', { skip: engines.length < 2 }, () => {
     const { first } = await copied(data);
     assertDone(await move(data, 'postgres'));
     assert.deepEqual(await copied(data), { count: 4_000, first });
+  });
+
+  test('Move: the old copy is served no more, and written to by no command, until its mark is undone', async () => {
+    const data = await bothWith(3);
+    const { dataDir, database } = data;
+    const removed = await running({ dataDir }, async (service) => {
+      const { appId } = await addSystem(service);
+      await succeed(service, 'system', 'remove', appId);
+      return appId;
+    });
+    const [old, unmarked] = [settingsOf({ dataDir }), settingsOf(data)];
+    const run = (env: Record<string, string>, ...args: string[]) => runToEnd(args, { PORT: '0', ...env }, dataDir);
+    assertRefused(await run(old, 'move', '--undo-mark'), /there is no mark to undo/);
+    assert.match((await move(data, 'postgres')).stdout, /^moved 2 systems/m);
+
+    const toPostgres =
+      /these systems were moved to PostgreSQL on 20\d\d-\d\d-\d\d; set DATABASE_URL, or run record-service move --undo-mark/;
+    for (const args of [['start'], ['start'], ['key', 'add', '--system', 'testapp', '--name', 'x'], ['system', 'list']])
+      assertRefused(await run(old, ...args), toPostgres);
+    assertRefused(await move({ dataDir, database: await emptyDatabase() }, 'postgres'), toPostgres);
+    const listed = await run(unmarked, 'system', 'list', '--removed');
+    assert.deepEqual([listed.code, listed.stdout.startsWith(removed)], [0, true], listed.stdout + listed.stderr);
+
+    const back = { dataDir: await emptyDirectory(), database };
+    assert.equal((await move(back, 'embedded')).code, 0);
+    const toEmbedded =
+      /these systems were moved to the embedded store on 20\d\d-\d\d-\d\d; unset DATABASE_URL, or run record-service move --undo-mark/;
+    assertRefused(await run({ ...unmarked, WEB_CONCURRENCY: '2' }, 'start'), toEmbedded);
+    assertRefused(await run(unmarked, 'system', 'add'), toEmbedded);
+    await running({ dataDir: back.dataDir }, async (service) => assert.equal((await find(service, 'Many')).length, 3));
+
+    assert.equal((await run(old, 'move', '--undo-mark')).code, 0);
+    await running({ dataDir }, async (service) => assert.equal((await find(service, 'Many')).length, 3));
+    assertRefused(await run(old, 'move', '--undo-mark'), /there is no mark to undo/);
   });
 
   test('Move: what cannot be moved is told in one line', async () => {

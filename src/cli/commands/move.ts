@@ -4,28 +4,38 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import type { MoveEvents } from '../../transfer/index.ts';
 import { forOperator } from '../one-line.ts';
 import type { Actions, Print } from '../program.ts';
+import { addTellOptions, Teller, type TellOptions } from '../progress.ts';
 
-/** Milliseconds between two signs of progress where nobody watches; a person sees every piece. */
-const PROGRESS_EVERY = 10_000;
+interface MoveOptions extends TellOptions {
+  to?: 'postgres' | 'embedded';
+  undoMark?: true;
+}
 
 /** `move`. */
-export function addMoveCommand(program: Command, { move }: Actions, print: Print): void {
-  program
-    .command('move')
-    .description('copy every system and its keys to the other kind of store; goes on where an earlier move was cut off')
-    .addOption(
-      new Option('--to <store>', 'postgres: from DATA_DIR to DATABASE_URL; embedded: back')
-        .choices(['postgres', 'embedded'])
-        .makeOptionMandatory(),
+export function addMoveCommand(program: Command, { move, undoMoveMark }: Actions, print: Print): void {
+  addTellOptions(program.command('move'))
+    .description(
+      'copy every system and its keys to the other kind of store, which alone serves them then; goes on where an earlier move was cut off',
     )
-    .action(async ({ to }: { to: 'postgres' | 'embedded' }) => {
-      const progress = new Progress(print);
-      const { systems, records } = await move(to, progress).catch((error) => {
-        progress.clear();
-        throw isUnavailable(error) ? new OperatorError(lost) : forOperator(error);
-      });
-      progress.clear();
-      print(`moved ${counted(systems, 'system')} and ${counted(records, 'record')}; counts and checksums are the same`);
+    .addOption(
+      new Option('--to <store>', 'postgres: from DATA_DIR to DATABASE_URL; embedded: back').choices(['postgres', 'embedded']),
+    )
+    .addOption(new Option('--undo-mark', 'serve the systems again from the store that they were moved away from').conflicts('to'))
+    .action(async ({ to, undoMark, ...options }: MoveOptions) => {
+      if (undoMark) {
+        await undoMoveMark();
+        print('the mark was removed: this store is served again');
+        return;
+      }
+      if (to === undefined) throw new OperatorError('--to or --undo-mark must be given');
+      const teller = new Teller(options);
+      const { systems, records } = await move(to, new Events(teller, options, print))
+        .catch((error) => {
+          throw isUnavailable(error) ? new OperatorError(lost) : forOperator(error);
+        })
+        .finally(() => teller.clear());
+      if (options.json) print(JSON.stringify({ systems, records }));
+      else print(`moved ${counted(systems, 'system')} and ${counted(records, 'record')}; counts and checksums are the same`);
     });
 }
 
@@ -35,52 +45,41 @@ const isUnavailable = (error: unknown) => error instanceof ServiceError && error
 
 const counted = (count: number, what: string) => `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
 
-/** Tells how a move goes: a line for each system, and on stderr where it is. */
-class Progress implements MoveEvents {
+/** Tells how a move goes: a line for each system, and where it is. */
+class Events implements MoveEvents {
+  readonly #teller: Teller;
+  readonly #options: TellOptions;
   readonly #print: Print;
-  #shownAt = performance.now();
-  #onScreen = false;
 
-  constructor(print: Print) {
+  constructor(teller: Teller, options: TellOptions, print: Print) {
+    this.#teller = teller;
+    this.#options = options;
     this.#print = print;
   }
 
-  copied(system: string, className: string, records: number): void {
-    this.#show(`${system}: ${className}: ${counted(records, 'record')}`);
+  copying(system: string, className: string, done: number, share: number): void {
+    this.#teller.progress({ what: `${system}: ${className}`, done, unit: 'records copied', share: share / 2 });
   }
 
-  comparing(system: string, className: string): void {
-    this.#show(`${system}: ${className}: comparing`);
-  }
-
-  #show(line: string): void {
-    if (process.stderr.isTTY) {
-      process.stderr.write(`\r\x1b[K${line}`);
-      this.#onScreen = true;
-    } else if (performance.now() - this.#shownAt > PROGRESS_EVERY) {
-      this.#shownAt = performance.now();
-      console.error(line);
-    }
+  comparing(system: string, className: string, done: number, share: number): void {
+    this.#teller.progress({ what: `${system}: ${className}`, done, unit: 'records compared', share: (1 + share) / 2 });
   }
 
   moved(system: string, records: number): void {
-    this.clear();
-    this.#print(`${system}: ${counted(records, 'record')} copied and compared`);
+    this.#say(`${system}: ${counted(records, 'record')} copied and compared`, { system, records, outcome: 'moved' });
   }
 
   skipped(system: string): void {
-    this.clear();
-    this.#print(`${system}: there already, and compared`);
+    this.#say(`${system}: there already, and compared`, { system, outcome: 'skipped' });
   }
 
   restarted(system: string): void {
-    this.clear();
-    this.#print(`${system}: the source was written to since the earlier move; copying from the beginning`);
+    const text = `${system}: the source was written to since the earlier move; copying from the beginning`;
+    this.#say(text, { system, outcome: 'restarted' });
   }
 
-  /** Takes the count off the terminal. */
-  clear(): void {
-    if (this.#onScreen) process.stderr.write('\r\x1b[K');
-    this.#onScreen = false;
+  #say(text: string, object: object): void {
+    this.#teller.clear();
+    this.#print(this.#options.json ? JSON.stringify(object) : text);
   }
 }

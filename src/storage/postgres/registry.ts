@@ -92,7 +92,7 @@ export class PostgresRegistry implements Registry {
   }
 
   addSystem(
-    system: SystemEntry,
+    system: SystemEntry | RemovedSystem,
     withKeys: readonly KeyEntry[],
     prepare: () => Promise<void>,
     onlyFirst = false,
@@ -106,8 +106,9 @@ export class PostgresRegistry implements Registry {
       }
       const { id, appId, name, createdAt, masterKeyHash } = system;
       const { affected } = await session.query({
-        text: `INSERT INTO ${systems} (id, "appId", name, "createdAt", "masterKeyHash") VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
-        params: [id, appId, name, createdAt, masterKeyHash],
+        text: `INSERT INTO ${systems} (id, "appId", name, "createdAt", "masterKeyHash", "deleteAfter")
+          VALUES ($1, $2, $3, $4, $5, $6::bigint) ON CONFLICT DO NOTHING`,
+        params: [id, appId, name, createdAt, masterKeyHash, 'deleteAfter' in system ? system.deleteAfter : null],
       });
       if (affected === 0) return false;
       await Promise.all(withKeys.map((key) => session.query(insertKey(key))));

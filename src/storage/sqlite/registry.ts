@@ -82,17 +82,23 @@ export class SqliteRegistry implements Registry {
     };
   }
 
-  addSystem(system: SystemEntry, keys: readonly KeyEntry[], prepare: () => Promise<void>, onlyFirst = false): Promise<boolean> {
+  addSystem(
+    system: SystemEntry | RemovedSystem,
+    keys: readonly KeyEntry[],
+    prepare: () => Promise<void>,
+    onlyFirst = false,
+  ): Promise<boolean> {
     return this.#transact(async () => {
       if (onlyFirst && this.#writer.prepare('SELECT 1 FROM systems').get()) return false;
       const { id, appId, name, createdAt, masterKeyHash } = system;
       const added = this.#change(
-        'INSERT OR IGNORE INTO systems (id, appId, name, createdAt, masterKeyHash) VALUES (?, ?, ?, ?, ?)',
+        'INSERT OR IGNORE INTO systems (id, appId, name, createdAt, masterKeyHash, deleteAfter) VALUES (?, ?, ?, ?, ?, ?)',
         id,
         appId,
         name,
         createdAt,
         masterKeyHash,
+        'deleteAfter' in system ? system.deleteAfter : null,
       );
       if (!added) return false;
       for (const key of keys) this.#insertKey(key);

@@ -3,25 +3,27 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import type { SchemaChange } from '../../schema/change.ts';
 import { changesTo, isSameSchema } from '../../schema/replay.ts';
 import type { Engine, Store } from '../../storage/port.ts';
-import type { Registry, SystemEntry } from '../../storage/registry.ts';
+import type { MovedMark, Registry, RemovedSystem, SystemEntry } from '../../storage/registry.ts';
 import { checksumOf } from './checksum.ts';
 import { copyPart, type Part, partIn, partsOf } from './copy.ts';
+import { refuseMoved } from './mark.ts';
 
 /** Tables that one commit makes: on PostgreSQL each takes some twenty locks, of some thousands that there are. */
 const TABLES = 20;
 
 /** One side of a move: all systems of an installation. */
 export interface Side {
+  readonly kind: MovedMark['to'];
   readonly registry: Registry;
   readonly engine: Engine;
 }
 
 /** What is told in the course of a move. */
 export interface MoveEvents {
-  /** So many records of a table are in the target. */
-  copied(system: string, className: string, records: number): void;
-  /** A table is compared. */
-  comparing(system: string, className: string): void;
+  /** A table is copied. @param done records of the system that are in the target @param share of all its records, from 0 to 1 */
+  copying(system: string, className: string, done: number, share: number): void;
+  /** A table is compared. @param done records of the system that are the same so far */
+  comparing(system: string, className: string, done: number, share: number): void;
   /** All of a system is in the target and was compared. */
   moved(system: string, records: number): void;
   /** It was there already, from an earlier move, and is the same. */
@@ -38,20 +40,25 @@ export interface MoveResult {
 
 /**
  * Copies every system, with its keys, to another kind of store, to the byte, and compares counts and checksums before a system comes into
- * force there. The source stays as it is. A move that was cut off goes on where it was when it is started again.
- * @throws OperatorError where the source is empty, the target belongs to another installation, or what is there is not the same
+ * force there; removed ones too, for as long as they can be restored. The source stays as it is, but for a mark that its systems were moved.
+ * A move that was cut off goes on where it was when it is started again.
+ * @throws OperatorError where the source is empty or was moved elsewhere, the target belongs to another installation, or what is there is
+ *   not the same
  */
 export async function moveAll(from: Side, to: Side, events: MoveEvents): Promise<MoveResult> {
-  const { systems } = from.registry.read();
+  const systems = entriesOf(from.registry);
   if (systems.length === 0) throw new OperatorError('there is nothing to move: the source holds no systems');
   const isFirst = to.registry.salt !== from.registry.salt;
+  const there = new Set(isFirst ? [] : entriesOf(to.registry).map(({ appId }) => appId.toLowerCase()));
+  // Of a source that was moved the right copy is elsewhere; it may be compared with that.
+  if (!systems.every(({ appId }) => there.has(appId.toLowerCase()))) refuseMoved(from.registry);
   if (isFirst && !(await to.registry.takeSalt(from.registry.salt)))
     throw new OperatorError('the target holds systems of another installation; move into an empty one');
   let moved = 0;
   let records = 0;
   for (const system of systems) {
     const { appId } = system;
-    if (to.registry.read().systems.some((there) => there.appId.toLowerCase() === appId.toLowerCase())) {
+    if (there.has(appId.toLowerCase())) {
       await checkMoved(from, to, system, events);
       events.skipped(appId);
       continue;
@@ -63,7 +70,16 @@ export async function moveAll(from: Side, to: Side, events: MoveEvents): Promise
     records += count;
     events.moved(appId, count);
   }
+  await to.registry.markMoved(null);
+  await from.registry.markMoved({ to: to.kind, at: Date.now() });
   return { systems: moved, records };
+}
+
+/** All systems that can be served or restored. */
+function entriesOf(registry: Registry): (SystemEntry | RemovedSystem)[] {
+  const { systems, removed } = registry.read();
+  const now = Date.now();
+  return [...systems, ...removed.filter(({ deleteAfter }) => deleteAfter > now)];
 }
 
 /** Compares a system that is in force in the target. @throws OperatorError where it is not the same */
@@ -77,8 +93,8 @@ async function checkMoved(from: Side, to: Side, { appId }: SystemEntry, events: 
 }
 
 function entryOf(registry: Registry, appId: string): unknown {
-  const { systems, keys } = registry.read();
-  return [systems.find((system) => system.appId === appId), keys.filter((key) => key.appId === appId)];
+  const keys = registry.read().keys.filter((key) => key.appId === appId);
+  return [entriesOf(registry).find((system) => system.appId === appId), keys];
 }
 
 async function moveSystem(from: Side, to: Side, system: SystemEntry, events: MoveEvents): Promise<number> {
@@ -89,7 +105,10 @@ async function moveSystem(from: Side, to: Side, system: SystemEntry, events: Mov
     const unlike = failure ? 'it cannot be continued' : await firstUnlike(from.engine, to.engine, appId, events);
     if (unlike === null) {
       const keys = from.registry.read().keys.filter((key) => key.appId === appId);
-      if (await to.registry.addSystem(system, keys, async () => {})) return records;
+      if (await to.registry.addSystem(system, keys, async () => {})) {
+        await to.registry.noteUses(await from.registry.lastUses(appId));
+        return records;
+      }
       throw new OperatorError(`the target has a system ${appId}`);
     }
     await to.engine.remove(appId);
@@ -118,7 +137,13 @@ async function copySystem(from: Engine, to: Engine, appId: string, events: MoveE
     const { target, isNew } = await openTarget(to, appId, source);
     let records = 0;
     try {
-      for (const part of partsOf(source)) records += await copy(source, target, part, appId, events);
+      const parts = partsOf(source);
+      const total = await countOf(source, parts);
+      for (const part of parts)
+        await copyPart(source, target, part, (rows) => {
+          records += rows;
+          events.copying(appId, part.table.className, records, records / total);
+        });
       return { isNew, records };
     } catch (failure) {
       return { isNew, records, failure };
@@ -163,14 +188,11 @@ function slicesOf(changes: readonly SchemaChange[], tables: number): SchemaChang
   return slices;
 }
 
-/** @returns the records of the part that are in the target */
-async function copy(source: Store, target: Store, part: Part, appId: string, events: MoveEvents): Promise<number> {
-  let records = 0;
-  await copyPart(source, target, part, (rows) => {
-    records += rows;
-    events.copied(appId, part.table.className, records);
-  });
-  return records;
+/** How many records a store has; 1 where it has none, so that shares of it can be told. */
+async function countOf(store: Store, parts: readonly Part[]): Promise<number> {
+  let count = 0;
+  for (const part of parts) if (part.kind === 'table') count += await store.contents.count(part.table);
+  return Math.max(1, count);
 }
 
 /** What tells of the first part of a system that is not the same in both; `null` where all are. */
@@ -180,9 +202,13 @@ async function firstUnlike(from: Engine, to: Engine, appId: string, events: Move
     for (const engine of [from, to]) stores.push(await engine.open(appId));
     const [source, target] = stores as [Store, Store];
     if (!isSameSchema(source.schema(), target.schema())) return 'its tables or fields are not the same';
-    for (const part of partsOf(source)) {
-      events.comparing(appId, part.table.className);
+    const parts = partsOf(source);
+    const total = await countOf(source, parts);
+    let compared = 0;
+    for (const part of parts) {
+      events.comparing(appId, part.table.className, compared, compared / total);
       const [own, copied] = await Promise.all([checksumOf(source, part), checksumOf(target, partIn(target, part))]);
+      if (part.kind === 'table') compared += own.count;
       if (own.count === copied.count && own.hash === copied.hash) continue;
       const name = part.kind === 'table' ? part.table.className : `${part.table.className}.${part.field.name}`;
       return `${name} is not the same in both (${own.count} rows, and ${copied.count})`;

@@ -1,0 +1,51 @@
+import type { Config } from './config/index.ts';
+import { OperatorError } from './kernel/operator-error.ts';
+import { createLog } from './observe/index.ts';
+import { ProcessLock } from './storage/sqlite/index.ts';
+import { lockOf, makeDataDirectory, openConfigured, openEmbedded, openPostgres, refuseEmpty } from './stores.ts';
+import { type MoveEvents, type MoveResult, moveAll } from './transfer/index.ts';
+
+/**
+ * Copies all systems between the embedded store and PostgreSQL. No service may serve either meanwhile.
+ * @throws OperatorError where that cannot be, or what was copied is not the same
+ */
+export async function moveStores(
+  config: Config,
+  databaseUrl: string | undefined,
+  to: 'postgres' | 'embedded',
+  events: MoveEvents,
+): Promise<MoveResult> {
+  if (databaseUrl === undefined) throw new OperatorError('DATABASE_URL: must be set; it says from where or where to');
+  if (to === 'postgres') refuseEmpty(config);
+  const log = createLog(config.logLevel);
+  makeDataDirectory(config);
+  const lock = ProcessLock.take(lockOf(config));
+  const embedded = openEmbedded(config, log);
+  try {
+    const postgres = await openPostgres(config, databaseUrl, log, true);
+    try {
+      const sides = { embedded: { kind: 'embedded', ...embedded }, postgres: { kind: 'postgres', ...postgres } } as const;
+      return await moveAll(sides[to === 'postgres' ? 'embedded' : 'postgres'], sides[to], events);
+    } finally {
+      await postgres.close();
+    }
+  } finally {
+    await embedded.close();
+    lock.release();
+  }
+}
+
+/**
+ * Takes away the mark that the systems of the configured store were moved: they are served from there again.
+ * @throws OperatorError where there is none
+ */
+export async function undoMoveMark(config: Config, databaseUrl: string | undefined): Promise<void> {
+  if (databaseUrl === undefined) refuseEmpty(config);
+  const { registry, close } = await openConfigured(config, databaseUrl, createLog(config.logLevel));
+  try {
+    if (!registry.moved()) throw new OperatorError('there is no mark to undo: these systems were not moved');
+    await registry.markMoved(null);
+  } finally {
+    await close();
+  }
+}
