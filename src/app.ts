@@ -6,7 +6,6 @@ import type { Config, Secrets } from './config/index.ts';
 import { type FileStore, type FileSystem, Files, fileKeeper, openFileStore } from './files/index.ts';
 import { Functions } from './functions/index.ts';
 import { HttpServer, limitOf } from './http/index.ts';
-import { OperatorError } from './kernel/operator-error.ts';
 import { createMailer } from './mail/index.ts';
 import { AgentTools } from './mcp/index.ts';
 import { OAuth, sweepItems } from './oauth/index.ts';
