@@ -1,4 +1,4 @@
-export { Administration, type ListedKey, type SystemCredentials } from './administration.ts';
+export { Administration, type SystemCredentials } from './administration.ts';
 export { Deletions } from './deletions.ts';
 export { openStore } from './migrations/index.ts';
 export { type Credentials, System } from './system.ts';
