@@ -4,6 +4,7 @@ import { fail } from '../errors/fail.ts';
 import { isJsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { prefix } from '../kernel/prefix.ts';
+import { PatternBudget } from '../query/regex/index.ts';
 import type { QueryParameters } from '../query/scope.ts';
 import { tellsOfFunction } from '../records/index.ts';
 import type { System } from '../systems/index.ts';
@@ -126,7 +127,14 @@ function apiRequest({ edge, endpoint, envelope, request }: Exchange, system: Sys
       installationId: envelope.installationId,
       address: () => request.ip ?? '',
     },
-    context: { appId: system.appId, store: system.store, principal, hooks: edge.hooks, referer: pageOf(principal, request) },
+    context: {
+      appId: system.appId,
+      store: system.store,
+      principal,
+      hooks: edge.hooks,
+      patterns: new PatternBudget(),
+      referer: pageOf(principal, request),
+    },
     params: request.params as Params,
     query: queryOf(endpoint, envelope, request),
     body: envelope.body,

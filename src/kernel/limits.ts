@@ -18,14 +18,20 @@ export const limits = {
   jsonDepth: 100,
   /** Levels of `$or`, `$and`, `$nor`, `$not` and sub-queries in a `where`. */
   whereDepth: 50,
-  /** Constraints in one `where`, all levels together; SQLite bounds the depth of an expression, we its size. */
+  /** Constraints of one query, of all levels, sub-queries and stages together; SQLite bounds the depth of an expression, we its size. */
   whereTerms: 2_000,
+  /** Values in one `where` or pipeline: members of lists and objects, however deep. */
+  queryValues: 50_000,
   /** Characters of a table or field name: both engines and their indexes can carry it. */
   nameLength: 128,
   /** Columns of a table. */
   fieldsPerTable: 1_600,
   /** Characters of a `$regex`. */
   regexLength: 10_000,
-  /** Steps of a `$regex`, its counted repeats written out: some 20 ms to compile. */
+  /** Steps of a `$regex`, its counted repeats written out and its classes by what they are made of: some 20 ms to compile. */
   regexSize: 20_000,
+  /** Steps of all patterns of one request. */
+  requestRegexSize: 40_000,
+  /** Steps of the patterns of a trigger's criteria: each change of the record has them ready, and so has each process. */
+  criteriaRegexSize: 4_000,
 } as const;

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
+import { PatternBudget } from '../query/regex/index.ts';
 import type { System } from '../systems/index.ts';
 import { parseRequestJson } from '../values/index.ts';
 import { callTool } from './call.ts';
@@ -100,6 +101,7 @@ async function answerProtocol(asked: Asked, system: System | null, caller: Calle
   const principal = caller?.kind === 'known' ? caller.principal : null;
   const tooMuch = refusalOfBatch(body, principal ? knownBatch : openBatch);
   if (tooMuch) return sendRpcError(reply, tooMuch);
+  const patterns = new PatternBudget();
   const gone = new AbortController();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort();
@@ -116,6 +118,7 @@ async function answerProtocol(asked: Asked, system: System | null, caller: Calle
           system,
           principal,
           tools,
+          patterns,
           gone: gone.signal,
           note: (tool, by, statusCode, started) =>
             noteCall(desk.parts, { system, request, principal: by, tool: tool.name, statusCode, started }),

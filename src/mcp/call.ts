@@ -2,6 +2,7 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcon
 import { invalid, obstacleTo, type Principal } from '../access/index.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
+import type { PatternBudget } from '../query/regex/index.ts';
 import type { RecordContext } from '../records/index.ts';
 import type { System } from '../systems/index.ts';
 import type { Selection } from './catalogue.ts';
@@ -19,6 +20,8 @@ export interface CallScope {
   /** `null`: what was sent is nobody's. */
   readonly principal: Principal | null;
   readonly tools: Selection;
+  /** What the patterns of the request may cost, all its calls together. */
+  readonly patterns: PatternBudget;
   /** Aborted when the client has gone. */
   readonly gone: AbortSignal;
   /** Told of each call that may have changed something, when it is answered. */
@@ -64,13 +67,13 @@ const DENIED = serviceError('permissionDenied', '', '').status;
  * @throws timeout (124) when a call has taken too long, or nobody waits for it any more
  */
 function runTool(
-  { parts, system, gone, tools: selection }: CallScope,
+  { parts, system, gone, patterns, tools: selection }: CallScope,
   tool: Tool,
   principal: Principal,
   args: unknown,
 ): Promise<JsonValue> {
   const { hooks, users, files, automation, baseUrl, log } = parts;
-  const context: RecordContext = { appId: system.appId, store: system.store, principal, hooks, referer: null };
+  const context: RecordContext = { appId: system.appId, store: system.store, principal, hooks, patterns, referer: null };
   const services = { users, files, automation, baseUrl, log };
   const tools = () => [...selection.byName.values()];
   const ending = new AbortController();

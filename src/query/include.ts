@@ -11,6 +11,8 @@ import { always, guardedFilter } from './where/index.ts';
 
 /** Levels of included records: each is a further read. */
 const maxLevels = 10;
+/** Places that one query may name to expand, `a.b` and `a.c` being three of them. */
+const maxPlaces = 500;
 const expandable: ReadonlySet<FieldType> = new Set(['Pointer', 'Array']);
 const none: readonly Include[] = [];
 
@@ -24,7 +26,7 @@ export interface Shape {
 
 /**
  * What to read of a table's records, and what to expand (SPEC "Query": keys, include; CONTRACT "Records").
- * @throws fieldDenied, invalidFieldName (105) for names of this table; badQuery for an include of too many levels
+ * @throws fieldDenied, invalidFieldName (105) for names of this table; badQuery for an include of too many levels or places
  */
 export function selectionOf(shape: Shape, filter: Filter, grant: Grant, scope: QueryScope): Selection {
   const projection = projectFields(grant, shape.keys, shape.excludeKeys);
@@ -39,6 +41,20 @@ function includesOf(shape: Shape, fields: readonly Field[], grant: Grant, scope:
   return wanted
     .filter((field) => expandable.has(field.type))
     .map((field) => ({ field, target: targetOf(shapeBelow(shape, field.name), scope) }));
+}
+
+/** @throws badQuery */
+export function checkPlaces({ include, keys }: Shape): void {
+  const places = new Set<string>();
+  const add = (name: string) => {
+    for (let end = name.indexOf('.'); end >= 0; end = name.indexOf('.', end + 1)) places.add(name.slice(0, end));
+  };
+  for (const name of include) {
+    places.add(name);
+    add(name);
+  }
+  for (const name of keys ?? []) add(name);
+  if (places.size > maxPlaces) fail('badQuery', `include and keys reach into more than ${maxPlaces} places`);
 }
 
 function head(name: string, grant: Grant): string {

@@ -1,2 +1,2 @@
-export { countsAlone, parseQuery, parseSelection } from './parameters.ts';
+export { checkParameters, countsAlone, parseQuery, parseSelection } from './parameters.ts';
 export { guardedFilter } from './where/index.ts';

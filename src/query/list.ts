@@ -11,7 +11,7 @@ const empty: readonly string[] = [];
  */
 export function splitNames(parameter: string, value: JsonValue | undefined): readonly string[] {
   if (value === undefined || value === '') return empty;
-  const parts = typeof value === 'string' ? value.split(',') : value;
+  const parts = typeof value === 'string' ? value.split(',', maxNames + 1) : value;
   if (!Array.isArray(parts) || parts.length > maxNames) fail('badParameterValue', parameter, 'should be a comma list of names');
   const names: string[] = [];
   for (const part of parts) {

@@ -1,15 +1,15 @@
 import type { Grant } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
-import type { JsonValue } from '../kernel/json.ts';
+import { isJsonObject, type JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
-import { type Shape, selectionOf } from './include.ts';
+import { checkPlaces, type Shape, selectionOf } from './include.ts';
+import { whereValue } from './json-value.ts';
 import { splitNames } from './list.ts';
 import { parseOrder } from './order.ts';
 import type { QueryParameters, QueryScope } from './scope.ts';
 import type { Query, Selection } from './selection.ts';
 import { findSearch } from './text.ts';
 import { always, guardedFilter, parseWhere } from './where/index.ts';
-import { whereValue } from './where-value.ts';
 
 const ofQueries: ReadonlySet<string> = new Set([
   'where',
@@ -36,11 +36,24 @@ export function parseQuery(parameters: QueryParameters, grant: Grant, scope: Que
   return {
     ...selectionOf(shape, guardedFilter(grant, where), grant, scope),
     order: parseOrder(parameters.get('order'), grant, ranked),
-    limit: wholeNumber('limit', parameters.get('limit'), limits.defaultLimit),
-    skip: wholeNumber('skip', parameters.get('skip'), 0),
+    ...pageOf(parameters),
     count: yesOrNo('count', parameters.get('count')),
     withScore: ranked && splitNames('keys', parameters.get('keys')).includes('$score'),
   };
+}
+
+/**
+ * Checks the parameters of a query by themselves, against no table and for no caller.
+ * @returns whether the number of records is asked for
+ * @throws invalidParameter, badParameterValue (102); invalidWhere (500)
+ */
+export function checkParameters(parameters: QueryParameters): { readonly count: boolean } {
+  checkNames(parameters, ofQueries);
+  if (!isJsonObject(whereValue(parameters.get('where')))) fail('invalidWhere', 'should be a JSON object');
+  shapeOf(parameters);
+  splitNames('order', parameters.get('order'));
+  pageOf(parameters);
+  return { count: yesOrNo('count', parameters.get('count')) };
 }
 
 /** Whether a query asks for the number of records and none of them. Looks at no more than that: `parseQuery` refuses what is malformed. */
@@ -59,10 +72,16 @@ function checkNames(parameters: QueryParameters, known: ReadonlySet<string>): vo
   for (const name of parameters.keys()) if (!known.has(name)) fail('invalidParameter', name.slice(0, limits.nameLength));
 }
 
+const pageOf = (parameters: QueryParameters) => ({
+  limit: wholeNumber('limit', parameters.get('limit'), limits.defaultLimit),
+  skip: wholeNumber('skip', parameters.get('skip'), 0),
+});
+
+/** @throws badParameterValue (102) for what is no list of names; badQuery (102) for too many places */
 function shapeOf(parameters: QueryParameters): Shape {
   const asked = splitNames('keys', parameters.get('keys'));
   const keys = asked.filter((name) => name !== '$score');
-  return {
+  const shape = {
     keys: asked.length > 0 ? keys : null,
     excludeKeys: splitNames('excludeKeys', parameters.get('excludeKeys')),
     include: [
@@ -70,6 +89,8 @@ function shapeOf(parameters: QueryParameters): Shape {
       ...(yesOrNo('includeAll', parameters.get('includeAll')) ? ['*'] : []),
     ],
   };
+  checkPlaces(shape);
+  return shape;
 }
 
 function wholeNumber(name: string, value: JsonValue | undefined, unset: number): number {

@@ -16,7 +16,7 @@ export async function aggregateRecords(
   className: string,
   parameters: QueryParameters,
 ): Promise<JsonText> {
-  const { store, principal } = context;
+  const { store, principal, patterns } = context;
   // Whatever the table would answer else (SPEC "Aggregation").
   if (principal.kind === 'anonymous') fail('permissionDenied', 'find', className);
   refuseOutright(principal, 'find', className);
@@ -27,6 +27,6 @@ export async function aggregateRecords(
       return '[]';
     }
     const grant = authorize(principal, 'find', table);
-    return store.reader.aggregate(parseAggregation(parameters, grant, { schema, principal }));
+    return store.reader.aggregate(parseAggregation(parameters, grant, { schema, principal, patterns }));
   });
 }

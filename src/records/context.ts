@@ -1,4 +1,5 @@
 import type { Principal } from '../access/index.ts';
+import type { PatternBudget } from '../query/regex/index.ts';
 import type { Schema } from '../schema/model.ts';
 import type { Condition, Mutation, Store } from '../storage/port.ts';
 import type { FileKeeper } from './write/files.ts';
@@ -31,6 +32,8 @@ export interface RecordContext {
    */
   readonly keepsSchema?: true;
   readonly hooks: WriteHooks;
+  /** What the patterns of the request may cost together, however many queries and definitions it brings; each has its own where it is left out. */
+  readonly patterns?: PatternBudget;
   /** For the audit: the request's Referer, which counts where a session user writes; `server-side-code:<fn>` for functions; `null` where there is none. */
   readonly referer: string | null;
   /** The trigger that has this written; left out where a client has. */

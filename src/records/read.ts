@@ -1,6 +1,6 @@
 import { authorize, type Grant, master, refuseOutright } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
-import { countsAlone, guardedFilter, parseQuery, parseSelection } from '../query/index.ts';
+import { checkParameters, countsAlone, guardedFilter, parseQuery, parseSelection } from '../query/index.ts';
 import type { QueryParameters, QueryScope } from '../query/scope.ts';
 import type { Selection } from '../query/selection.ts';
 import { newTable } from '../schema/defaults.ts';
@@ -50,14 +50,15 @@ export function getRecord(
  * @throws invalidParameter, badParameterValue, badQuery (102), invalidWhere (500), permissionDenied (119), timeout (124)
  */
 export async function findRecords(context: RecordContext, className: string, parameters: QueryParameters): Promise<FindResult> {
-  const { store, principal } = context;
+  const { store, principal, patterns } = context;
   refuseOutright(principal, 'find', className);
   return underSchema(store, async (schema) => {
+    const scope = { schema, principal, patterns };
     const table = schema.tables.get(className);
-    if (!table) return findNothing(className, parameters, { schema, principal });
+    if (!table) return findNothing(className, parameters, scope);
     const alone = countsAlone(parameters);
     const grant = authorize(principal, alone ? 'count' : 'find', table);
-    const query = parseQuery(parameters, grant, { schema, principal });
+    const query = parseQuery(parameters, grant, scope);
     const counting = query.count && !alone ? authorize(principal, 'count', table) : grant;
     if (counting === grant) return store.reader.find(query);
     // Who may count fewer records than he may find gets those in both.
@@ -65,8 +66,14 @@ export async function findRecords(context: RecordContext, className: string, par
   });
 }
 
-/** SPEC "Query": a table that does not exist has no records. The parameters are checked as for any other. */
+/**
+ * SPEC "Query": a table that does not exist has no records. The parameters are checked as for any other; of what nobody in particular sends,
+ * only what costs nothing: the names, and the form of each by itself.
+ */
 function findNothing(className: string, parameters: QueryParameters, scope: QueryScope): FindResult {
-  const { count } = parseQuery(parameters, authorize(master, 'find', newTable(className, className)), scope);
+  const { count } =
+    scope.principal.kind === 'anonymous'
+      ? checkParameters(parameters)
+      : parseQuery(parameters, authorize(master, 'find', newTable(className, className)), scope);
   return count ? { results: '[]', count: 0 } : { results: '[]' };
 }

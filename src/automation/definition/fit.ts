@@ -1,6 +1,8 @@
 import { actorId, authorize, master, type Principal } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
 import type { Filter } from '../../query/filter.ts';
+import { PatternBudget } from '../../query/regex/index.ts';
 import { always, parseWhere } from '../../query/where/index.ts';
 import type { Schema, TableSchema } from '../../schema/model.ts';
 import { checkClassName, checkFieldName, rootOf } from '../../schema/naming.ts';
@@ -12,14 +14,16 @@ import { refuseBacktracking } from './patterns.ts';
 
 /**
  * Insists that a definition fits the tables as they are (docs/decisions.md "Triggers").
+ * @param patterns what the request may spend on patterns
  * @throws invalidTrigger (107); of its criteria, the errors of `where`
  */
-export function checkFit(trigger: Trigger, schema: Schema): void {
+export function checkFit(trigger: Trigger, schema: Schema, patterns?: PatternBudget): void {
   const table = tableNamed(trigger.table, 'table', schema);
   for (const [index, name] of trigger.changedFields.entries())
     if (!isField(name, table)) refuse(`changedFields[${index}] is no field of ${table.className}: ${shown(name)}`);
   for (const [index, action] of trigger.actions.entries()) checkAction(action, `actions[${index}].actionData`, table, schema);
-  criteriaOf(trigger, table, schema);
+  const budget = new PatternBudget(limits.criteriaRegexSize, patterns);
+  if (trigger.criteria !== null) parsedAs(master, 'find', trigger.criteria, table, schema, budget);
 }
 
 /** What criteria were parsed to, as of a schema: sub-queries depend on other tables too. */
@@ -60,8 +64,9 @@ function parsedAs(
   criteria: JsonObject,
   table: TableSchema,
   schema: Schema,
+  patterns?: PatternBudget,
 ): Filter {
-  const filter = parseWhere(criteria, authorize(principal, action, table), { schema, principal });
+  const filter = parseWhere(criteria, authorize(principal, action, table), { schema, principal, patterns });
   refuseBacktracking(filter);
   return filter;
 }

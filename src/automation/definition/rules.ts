@@ -30,7 +30,7 @@ export const triggerRules: TableRules = {
     const schema = context.store.schema();
     const fields = taken(sent, schema.tables.get('_Trigger'), null);
     const trigger = readDefinition({ ...definitionOf(fields), objectId });
-    checkFit(trigger, schema);
+    checkFit(trigger, schema, context.patterns);
     checkPowers(trigger, schema, context.principal);
     const set = { nextRun: dueNext(trigger), [authorField]: userIdOf(context.principal) };
     if (at(fields, 'Active') !== null) return { fields, set };
@@ -66,7 +66,7 @@ export const triggerRules: TableRules = {
       return { fields, set: { nextRun: null }, version };
     }
     const trigger = readDefinition(after);
-    checkFit(trigger, schema);
+    checkFit(trigger, schema, context.patterns);
     checkPowers(trigger, schema, principal);
     const set = {
       ...timingOf(before, trigger),

@@ -78,7 +78,7 @@ function apply(
       if (!isJsonObject(operand) || depth >= limits.whereDepth) fail('badQuery', 'Bad $not format - use an object value.');
       return not(constraint(column, operand, pipeline, depth + 1));
     case '$regex': {
-      const regex = parseRegex(operand, own(siblings, '$options'));
+      const regex = parseRegex(operand, own(siblings, '$options'), pipeline.spent.patterns);
       return column && (column.kind === 'text' || column.kind === 'json') ? { kind: 'regex', column, regex } : never;
     }
     default:

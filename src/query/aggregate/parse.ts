@@ -2,11 +2,10 @@ import type { Grant } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { parseRequestJson } from '../../values/index.ts';
 import type { Filter } from '../filter.ts';
+import { checkValues, queryJson, whereValue } from '../json-value.ts';
 import type { QueryParameters, QueryScope } from '../scope.ts';
-import { allOf, guardedFilter, parseWhere } from '../where/index.ts';
-import { whereValue } from '../where-value.ts';
+import { allOf, guardedFilter, newSpending, parseWhere } from '../where/index.ts';
 import type { Aggregation } from './model.ts';
 import { PipelineBuilder } from './pipeline.ts';
 import { parseStage } from './stages.ts';
@@ -25,10 +24,13 @@ const known: ReadonlySet<string> = new Set(['pipeline', 'where', ...shortStages]
 export function parseAggregation(parameters: QueryParameters, grant: Grant, scope: QueryScope): Aggregation {
   checkAggregationParameters(parameters);
   const filters: Filter[] = [];
+  const spent = newSpending(scope);
   const where = parameters.get('where');
-  if (where !== undefined) filters.push(parseWhere(whereValue(where), grant, scope));
-  const pipeline = new PipelineBuilder(grant, scope);
-  for (const [name, spec] of stagesOf(parameters)) parseStage(name, spec, pipeline, filters);
+  if (where !== undefined) filters.push(parseWhere(whereValue(where), grant, scope, spent));
+  const pipeline = new PipelineBuilder(grant, scope, spent);
+  const given = stagesOf(parameters);
+  checkValues(given.map(([, spec]) => spec));
+  for (const [name, spec] of given) parseStage(name, spec, pipeline, filters);
   const { table } = grant;
   const { base, sequence, stages, row } = pipeline;
   const output = [...row].sort(([a], [b]) => Number(b === 'objectId') - Number(a === 'objectId'));
@@ -52,7 +54,7 @@ function stagesOf(parameters: QueryParameters): (readonly [name: string, spec: J
       const spec = parameters.get(name);
       return spec === undefined ? [] : [[name, typeof spec === 'string' ? specOf(name, spec) : spec] as const];
     });
-  const pipeline = typeof given === 'string' ? parseRequestJson(given) : given;
+  const pipeline = typeof given === 'string' ? queryJson(given) : given;
   if (!Array.isArray(pipeline)) fail('badParameterValue', 'pipeline', 'should be a JSON array of stages');
   if (pipeline.length > maxStages) fail('badQuery', `A pipeline has at most ${maxStages} stages.`);
   return pipeline.map(stageOf);
@@ -75,7 +77,7 @@ function specOf(name: string, text: string): JsonValue {
   if (bare && !text.startsWith('"')) return text;
   if ((name === 'skip' || name === 'limit') && !/^\d{1,15}$/.test(text))
     fail('badParameterValue', name, 'should be a whole number, 0 or more');
-  return parseRequestJson(text);
+  return queryJson(text);
 }
 
 /** `-a,b` as `{a: -1, b: 1}`. */

@@ -4,6 +4,7 @@ import type { Field } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
 import { resolveName } from '../names.ts';
 import type { QueryScope } from '../scope.ts';
+import type { Spending } from '../where/index.ts';
 import { kindOf } from './kind.ts';
 import type { Column, Expression, Stage, ValueKind } from './model.ts';
 import { aliasOf } from './names.ts';
@@ -19,6 +20,8 @@ const maxColumns = 1_900;
 export class PipelineBuilder {
   readonly grant: Grant;
   readonly scope: QueryScope;
+  /** What the `where` before it and its stages have brought so far. */
+  readonly spent: Spending;
   readonly stages: Stage[] = [];
   readonly base: (readonly [Column, Field])[] = [];
   readonly sequence: Column;
@@ -32,9 +35,10 @@ export class PipelineBuilder {
   #columns = 0;
   #parts = 0;
 
-  constructor(grant: Grant, scope: QueryScope) {
+  constructor(grant: Grant, scope: QueryScope, spent: Spending) {
     this.grant = grant;
     this.scope = scope;
+    this.spent = spent;
     this.sequence = this.column({ kind: 'number' });
     for (const field of grant.table.fields.values()) {
       if (grant.hiddenFields.has(field.name)) continue;

@@ -37,8 +37,8 @@ export function parseStage(name: string, spec: JsonValue, pipeline: PipelineBuil
 
 function parseMatch(spec: JsonValue, pipeline: PipelineBuilder, filters: Filter[]): void {
   if (!isJsonObject(spec)) fail('badQuery', 'The $match stage takes an object.');
-  const { grant, scope } = pipeline;
-  if (pipeline.atRecords) filters.push(parseWhere(whereOfMatch(spec, grant.table), grant, scope));
+  const { grant, scope, spent } = pipeline;
+  if (pipeline.atRecords) filters.push(parseWhere(whereOfMatch(spec, grant.table), grant, scope, spent));
   else pipeline.add({ kind: 'match', condition: parseCondition(spec, pipeline) });
 }
 

@@ -1,9 +1,9 @@
 import { storageOf } from '../../values/index.ts';
-import type { Filter } from '../filter.ts';
+import type { FieldRef, Filter, Regex } from '../filter.ts';
 import { elementInOrder, hasAll, hasAny, hasOnly } from './arrays.ts';
 import { isAllowed } from './guard.ts';
 import { inOrder } from './json.ts';
-import { mayTakeLong, textMatches } from './pattern.ts';
+import { matchCost, textMatches } from './pattern.ts';
 import type { StoredRecord } from './record.ts';
 import { isOneOf, standsTo } from './values.ts';
 
@@ -28,6 +28,14 @@ export function partsLeft(filter: Filter, record: StoredRecord): boolean | Filte
       if (typeof left === 'boolean') return !left;
       return left === filter.item ? filter : { kind: 'not', item: left };
     }
+    default:
+      return record.affords(stepsOf(filter, record)) ? conditionHolds(filter, record) : filter;
+  }
+}
+
+/** Whether a condition holds; the condition itself where only the database can tell. */
+function conditionHolds(filter: Filter, record: StoredRecord): boolean | Filter {
+  switch (filter.kind) {
     case 'guard':
       return isAllowed(filter.guard, filter.table, record);
     case 'exists':
@@ -41,22 +49,46 @@ export function partsLeft(filter: Filter, record: StoredRecord): boolean | Filte
     case 'hasAny':
       return hasAny(record.place(filter.ref), filter.operands);
     case 'hasAll':
-      return filter.operands.some((one) => one.kind === 'pattern' && mayTakeLong(one, record.value(filter.ref.field)))
-        ? filter
-        : hasAll(record.place(filter.ref), filter.operands);
+      return hasAll(record.place(filter.ref), filter.operands);
     case 'hasOnly':
       return hasOnly(record.place(filter.ref), filter.operands);
     case 'hasOrdered':
       return elementInOrder(record.place(filter.ref), filter.op, filter.operand);
     case 'regex':
-      return mayTakeLong(filter.regex, record.value(filter.ref.field)) ? filter : matches(filter, record);
-    case 'text':
-    case 'inQuery':
-    case 'select':
-    case 'relatedTo':
-    case 'hasMember':
+      return matches(filter, record);
+    default:
       return filter;
   }
+}
+
+/** What a condition takes to be looked at, in steps. Lists are looked up in sets, so it is the record's value that counts. */
+function stepsOf(filter: Filter, record: StoredRecord): number {
+  switch (filter.kind) {
+    case 'exists':
+      return 1 + (filter.ref.path.length > 0 ? record.unread(filter.ref.field) : 0);
+    case 'compare':
+      return 1 + (typeof filter.value === 'string' ? Math.min(filter.value.length, record.lengthOf(filter.field)) : 0);
+    case 'jsonCompare':
+      return 1 + record.unread(filter.ref.field) + (filter.operand.kind === 'json' ? record.lengthOf(filter.ref.field) : 0);
+    case 'hasAny':
+    case 'hasOnly':
+    case 'hasOrdered':
+      return 1 + record.unread(filter.ref.field) + record.lengthOf(filter.ref.field);
+    case 'hasAll':
+      return filter.operands.reduce(
+        (sum, one) => sum + (one.kind === 'pattern' ? matchSteps(one, filter.ref, record) : 0),
+        1 + record.unread(filter.ref.field) + record.lengthOf(filter.ref.field),
+      );
+    case 'regex':
+      return 1 + record.unread(filter.ref.field) + matchSteps(filter.regex, filter.ref, record);
+    default:
+      return 1;
+  }
+}
+
+function matchSteps(regex: Regex, { field }: FieldRef, record: StoredRecord): number {
+  const length = record.lengthOf(field);
+  return length === 0 ? 0 : matchCost(regex, length);
 }
 
 /** @param neutral what an item has to be for the others to decide */

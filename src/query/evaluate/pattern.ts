@@ -1,58 +1,38 @@
 import type { JsonValue } from '../../kernel/json.ts';
-import type { StoredValue } from '../../values/index.ts';
 import type { Regex } from '../filter.ts';
-import { compileRegex, isLinear } from '../regex/index.ts';
-import { normalise } from '../regex/normalise.ts';
-import { expandedSize } from '../regex/size.ts';
+import { compileRegex, costOf, isLinear } from '../regex/index.ts';
 
-type Matcher = (text: string) => boolean;
-interface Known {
-  readonly matches: Matcher;
-  /** Texts longer than this may take longer than the event loop can spare. */
-  readonly longest: number;
-}
-
-/** Steps of a pattern times characters of a text: some 20 ms at worst. */
-const MOST_STEPS = 2_000_000;
-const patterns = new WeakMap<Regex, Known>();
+/** Characters of a text that are looked through for plain text in the time of one step. */
+const CHARACTERS_A_STEP = 8;
 
 /**
- * Whether the answer may take long, so that it belongs where a time limit can end it: patterns that are not linear, and long texts.
- * @param text the column that is held against the pattern, JSON text too
+ * What it takes to hold a text against a pattern, in steps. Infinite for patterns that are not linear: they belong where a time limit can end
+ * them.
+ * @param length characters of the column, JSON text too
  */
-export function mayTakeLong(regex: Regex, text: StoredValue): boolean {
-  return regex.literal === undefined && typeof text === 'string' && text.length > knownOf(regex).longest;
+export function matchCost({ pattern, options, literal }: Regex, length: number): number {
+  if (literal) return length / CHARACTERS_A_STEP;
+  return isLinear(pattern, options) ? length * costOf(pattern, options) : Number.POSITIVE_INFINITY;
 }
 
 /** Whether a text matches, or a text in an array. */
 export function textMatches(value: JsonValue | undefined, regex: Regex): boolean {
-  if (typeof value === 'string') return knownOf(regex).matches(value);
-  return Array.isArray(value) && value.some((element) => typeof element === 'string' && knownOf(regex).matches(element));
+  if (typeof value === 'string') return matches(value, regex);
+  return Array.isArray(value) && value.some((element) => typeof element === 'string' && matches(element, regex));
 }
 
-function knownOf(regex: Regex): Known {
-  let known = patterns.get(regex);
-  if (!known) {
-    known = regex.literal ? { matches: literalMatcher(regex.literal), longest: Number.POSITIVE_INFINITY } : compiled(regex);
-    patterns.set(regex, known);
-  }
-  return known;
-}
-
-function compiled({ pattern, options }: Regex): Known {
-  const longest = isLinear(pattern, options) ? MOST_STEPS / Math.max(1, expandedSize(normalise(pattern, options).source)) : -1;
-  return { matches: compileRegex(pattern, options), longest };
-}
-
-function literalMatcher({ text, at }: NonNullable<Regex['literal']>): Matcher {
-  switch (at) {
+function matches(value: string, { pattern, options, literal }: Regex): boolean {
+  switch (literal?.at) {
+    case undefined:
+      // Compiled patterns are kept by their size, for all filters together.
+      return compileRegex(pattern, options)(value);
     case 'start':
-      return (value) => value.startsWith(text);
+      return value.startsWith(literal.text);
     case 'end':
-      return (value) => value.endsWith(text);
+      return value.endsWith(literal.text);
     case 'anywhere':
-      return (value) => value.includes(text);
+      return value.includes(literal.text);
     case 'whole':
-      return (value) => value === text;
+      return value === literal.text;
   }
 }

@@ -2,9 +2,11 @@ import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
 import { fail } from '../../errors/fail.ts';
 import { limits } from '../../kernel/limits.ts';
+import type { PatternBudget } from './budget.ts';
+import { type Estimate, estimate } from './cost.ts';
 import { javascriptSource } from './javascript.ts';
+import { boundMatchMemory, MATCH_BYTES } from './match-memory.ts';
 import { type NormalPattern, normalise } from './normalise.ts';
-import { expandedSize } from './size.ts';
 
 /** A compiled pattern: whether it occurs in a text. */
 export type Matcher = (text: string) => boolean;
@@ -12,10 +14,18 @@ export type Matcher = (text: string) => boolean;
 interface Compiled {
   readonly matches: Matcher;
   readonly linear: boolean;
+  readonly cost: number;
 }
 
-const cache = new LRUCache<string, Compiled>({ max: 200 });
-const backtracking = /\(\?<?[=!]|\\[1-9]|\\k</;
+/** Bytes of the compiled patterns that are kept by each thread: some hundred, however much their matches remember. */
+const KEPT_BYTES = 64 * 1024 * 1024;
+/** Bytes of a step of a compiled pattern, about. */
+const STEP_BYTES = 200;
+
+const cache = new LRUCache<string, Compiled>({
+  maxSize: KEPT_BYTES,
+  sizeCalculation: ({ cost }, key) => 2 * key.length + STEP_BYTES * cost + MATCH_BYTES,
+});
 
 /**
  * A matcher for a pattern: linear in the length of the text (RE2), except for lookaround and back references, which RE2 cannot have.
@@ -31,25 +41,52 @@ export function isLinear(pattern: string, options: string): boolean {
   return compiled(pattern, options).linear;
 }
 
-function compiled(pattern: string, options: string): Compiled {
+/** The cost of a pattern (`Estimate`). */
+export function costOf(pattern: string, options: string): number {
+  return compiled(pattern, options).cost;
+}
+
+/**
+ * Makes sure that a pattern can be read and that the budget allows for it.
+ * @throws badQuery (102)
+ */
+export function checkRegex(pattern: string, options: string, budget: PatternBudget): void {
+  compiled(pattern, options, budget);
+}
+
+function compiled(pattern: string, options: string, budget?: PatternBudget): Compiled {
   const key = `${options}/${pattern}`;
   let entry = cache.get(key);
-  if (!entry) {
-    entry = compile(normalise(pattern, options));
-    cache.set(key, entry);
+  if (entry) {
+    budget?.spend(key, entry.cost);
+    return entry;
   }
+  const normal = normalise(pattern, options);
+  const estimated = estimate(normal);
+  const { cost } = estimated;
+  if (cost > limits.regexSize) fail('badQuery', 'Invalid regular expression: expression too large');
+  budget?.spend(key, cost);
+  entry = { ...compile(normal, estimated), cost };
+  cache.set(key, entry);
   return entry;
 }
 
-function compile(normal: NormalPattern): Compiled {
-  if (expandedSize(normal.source) > limits.regexSize) fail('badQuery', 'Invalid regular expression: expression too large');
+function compile(normal: NormalPattern, { backtracking }: Estimate): Pick<Compiled, 'matches' | 'linear'> {
   try {
-    const program = RE2JS.compile(normal.source, re2Flags(normal.flags));
-    return { matches: (text) => program.test(text), linear: true };
+    return { matches: linearMatcher(RE2JS.compile(normal.source, re2Flags(normal.flags))), linear: true };
   } catch (error) {
-    if (!backtracking.test(normal.source)) refuse(error);
+    if (!backtracking) refuse(error);
     return { matches: backtrackingMatcher(normal), linear: false };
   }
+}
+
+function linearMatcher(program: RE2JS): Matcher {
+  let isFirst = true;
+  return (text) => {
+    if (isFirst) boundMatchMemory(program);
+    isFirst = false;
+    return program.test(text);
+  };
 }
 
 function re2Flags(flags: string): number {
@@ -66,8 +103,8 @@ function backtrackingMatcher(normal: NormalPattern): Matcher {
   for (const unicode of ['u', '']) {
     try {
       const regex = new RegExp(source, normal.flags + unicode);
-      // The engine compiles at first use, and only then finds a pattern too large.
-      regex.test('');
+      // The engine compiles at first use, and only then finds a pattern too large; one that begins so fails at once, whatever follows.
+      new RegExp(`(?!)(?:${source})`, normal.flags + unicode).test('');
       return (text) => regex.test(text);
     } catch (error) {
       reason ??= error;

@@ -1,2 +1,3 @@
-export { compileRegex, isLinear } from './compile.ts';
+export { PatternBudget } from './budget.ts';
+export { compileRegex, costOf, isLinear } from './compile.ts';
 export { parseRegex } from './parse.ts';

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limits } from '../../kernel/limits.ts';
-import { compileRegex, isLinear, parseRegex } from './index.ts';
+import { compileRegex, isLinear, PatternBudget, parseRegex as parse } from './index.ts';
 import { expandedSize } from './size.ts';
+
+const parseRegex = (pattern: string, options?: string) => parse(pattern, options, new PatternBudget());
 
 const literals: ReadonlyArray<readonly [pattern: string, options: string, text: string, at: string]> = [
   ['^\\Qa.b\\E', '', 'a.b', 'start'],
@@ -69,7 +71,7 @@ for (const [pattern, options, text, expected, linear] of matches)
 for (const pattern of ['(', '[', 'a{2,1}', '*', 'a++', '(?>a)', '(a{1,1000}){1,1000}', '\\', '(?=a', '(?P<n>a)(?P<n>b)'])
   test(`refused: ${pattern}`, () =>
     assert.throws(
-      () => parseRegex(pattern, undefined),
+      () => parseRegex(pattern),
       (error) => error instanceof Error && error.message.startsWith('Invalid regular expression: ') && error.message.length < 100,
     ));
 
@@ -93,6 +95,8 @@ const sizes: ReadonlyArray<readonly [pattern: string, size: number]> = [
   ['a)b', 2],
   ['{5}a{x}', 4],
   ['a+{2}', 3],
+  ['(){9}', 9],
+  ['(?:(){5}){4}', 28],
 ];
 for (const [pattern, size] of sizes) test(`size of ${pattern}`, () => assert.equal(expandedSize(pattern), size));
 
@@ -107,4 +111,55 @@ test('too long, bad options', () => {
   assert.throws(() => parseRegex('a'.repeat(limits.regexLength + 1), ''), { message: /longer than/ });
   assert.throws(() => parseRegex('a', 'g'), { message: 'Bad $options value for query: g' });
   assert.equal(parseRegex('a.', 'mii').options, 'im');
+});
+
+for (const [name, pattern, options] of [
+  ['classes of hundreds of ranges', '\\pL'.repeat(3_000), ''],
+  ['wide ranges whose other cases are looked up', '[!-𐀀]'.repeat(1_600), 'i'],
+  ['the same by escapes', '[\\x{21}-\\x{10000}]'.repeat(500), 'i'],
+  ['the same by a flag inside', `(?i)${'[!-𐀀]'.repeat(1_600)}`, ''],
+  ['groups of nothing', '(?:(?:()){1000}){1000}', ''],
+  ['many words that backtrack', `(?=a)${'.'.repeat(9_000)}`, 'i'],
+  ['ends of words in a row that backtrack', `(?=a)${'(?:\\b)'.repeat(40)}`, ''],
+  ['ends of words in each other that backtrack', `(?=a)${'(\\b'.repeat(40)}${'x)*'.repeat(40)}`, 'i'],
+  ['lookaround in each other', `${'(?=a'.repeat(2_000)}${')'.repeat(2_000)}`, ''],
+  ['properties of all characters', `(?=a)${['Lu', 'Ll', 'Nd', 'Sc', 'Po'].map((one) => `\\p{${one}}`).join('')}`, 'i'],
+] as const)
+  test(`refused by its text alone: ${name}`, () => {
+    const started = performance.now();
+    assert.throws(() => parseRegex(pattern, options), { message: 'Invalid regular expression: expression too large' });
+    assert.ok(performance.now() - started < 2_000);
+  });
+
+test('an empty text is not held against a pattern before it is asked for', () => {
+  const started = performance.now();
+  parseRegex('(?:|a?|b?){40}(?=z)(?<!q)', '');
+  assert.ok(performance.now() - started < 2_000);
+});
+
+for (const [pattern, options] of [
+  [`^(?:${Array.from({ length: 300 }, (_, n) => `Dana Levi ${n}`).join('|')})$`, 'i'],
+  ["^[\\p{L}\\p{M} .'-]{2,80}$", ''],
+  ['^[\\u05d0-\\u05ea ]+$', 'i'],
+  ['^(?=.*\\bred\\b)(?=.*\\bblue\\b)(?=.*\\bbig\\b).*$', 'i'],
+  ['^(?=.*\\p{Lu})(?=.*\\p{Ll})(?=.*\\d).{8,64}$', ''],
+  ['[a-z0-9._%+-]+@[a-z0-9.-]+\\.[a-z]{2,24}', 'i'],
+] as const)
+  test(`taken: ${pattern.slice(0, 60)}/${options}`, () => assert.equal(parseRegex(pattern, options).kind, 'pattern'));
+
+test('a budget counts what is new, and stops before it is compiled', () => {
+  const budget = new PatternBudget(1_000);
+  for (let round = 0; round < 100; round++) parse(`(?:a|b){10}c`, 'i', budget);
+  assert.throws(() => parse('[a-z]{990}', '', budget), {
+    message: 'Invalid regular expression: the patterns are too large together',
+  });
+  const part = new PatternBudget(1_000, budget);
+  assert.throws(() => Array.from({ length: 60 }, (_, n) => parse(`a{9}b${n}?`, '', part)), { message: /too large together/ });
+});
+
+test('what patterns remember of their matches is bounded', () => {
+  const started = process.memoryUsage().heapUsed;
+  const text = Array.from({ length: 20_000 }, (_, n) => 'abcd'[(n * n + (n >> 3)) % 4]).join('');
+  for (let n = 0; n < 60; n++) assert.equal(compileRegex(`(a|b|c|d)*a(a|b|c|d){9}z${n}`, '')(text), false);
+  assert.ok(process.memoryUsage().heapUsed - started < 150_000_000);
 });

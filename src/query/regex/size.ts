@@ -30,8 +30,9 @@ export function expandedSize(source: string): number {
       size = 0;
       at++;
     } else if (char === ')') {
-      last = size;
-      size += outside.pop() ?? 0;
+      // A group of nothing is compiled too, as often as it is counted.
+      last = Math.max(1, size);
+      size = last + (outside.pop() ?? 0);
       at++;
     } else {
       // A sign after an atom (`*`, `+`, `?`) leaves it the one that a count speaks of.

@@ -19,7 +19,7 @@ export const hasAll: FieldOperator = (ref, value, context) => {
   spend(context, value.length);
   const operands =
     patterns.length > 0
-      ? patterns.map((one) => parseRegex(own(one, '$regex') as JsonValue, own(one, '$options')))
+      ? patterns.map((one) => parseRegex(own(one, '$regex') as JsonValue, own(one, '$options'), context.spent.patterns))
       : value.map(jsonOperand);
   if (ref === null || value.length === 0) return never;
   if (ref.field.type === 'Relation') return allOf(value.map((one) => hasMember(ref.field, [one])));

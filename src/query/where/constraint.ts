@@ -15,8 +15,8 @@ const not =
   (ref, value, context, siblings) =>
     negate(operator(ref, value, context, siblings));
 
-const regex: FieldOperator = (ref, value, _context, siblings) => {
-  const pattern = parseRegex(value, own(siblings, '$options'));
+const regex: FieldOperator = (ref, value, context, siblings) => {
+  const pattern = parseRegex(value, own(siblings, '$options'), context.spent.patterns);
   const readable = ref && (ref.path.length > 0 || ['String', 'HTML/XML', 'Array'].includes(ref.field.type));
   return readable ? { kind: 'regex', ref, regex: pattern } : never;
 };

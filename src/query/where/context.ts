@@ -3,7 +3,21 @@ import { fail } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { FieldRef, Filter } from '../filter.ts';
+import { PatternBudget } from '../regex/index.ts';
 import type { QueryScope } from '../scope.ts';
+
+/** What a query has brought so far: its `where`, the sub-queries in it, and each `$match` over records. */
+export interface Spending {
+  terms: number;
+  values: number;
+  texts: number;
+  readonly patterns: PatternBudget;
+}
+
+/** Nothing yet. */
+export function newSpending({ patterns = new PatternBudget() }: QueryScope): Spending {
+  return { terms: 0, values: 0, texts: 0, patterns };
+}
 
 /** Where in a `where` the parser stands. */
 export interface WhereContext {
@@ -11,7 +25,7 @@ export interface WhereContext {
   readonly scope: QueryScope;
   readonly depth: number;
   /** Shared by all levels. */
-  readonly spent: { terms: number; texts: number };
+  readonly spent: Spending;
   /** Parses a `where` inside this one. Handed down so that operators need not import the parser. */
   readonly parse: (where: JsonObject, context: WhereContext) => Filter;
 }
@@ -34,7 +48,7 @@ export function refuseDepth(): never {
   fail('badQuery', `where nests deeper than ${limits.whereDepth} levels`);
 }
 
-/** Counts constraints of a `where`. @throws badQuery beyond limits.whereTerms */
+/** Counts constraints. @throws badQuery beyond limits.whereTerms */
 export function spend(context: WhereContext, terms: number): void {
   context.spent.terms += terms;
   if (context.spent.terms > limits.whereTerms) fail('badQuery', `where has more than ${limits.whereTerms} constraints`);

@@ -8,7 +8,7 @@ import { resolveName } from '../names.ts';
 import type { QueryScope } from '../scope.ts';
 import { allOf, anyOf, negate } from './combine.ts';
 import { parseConstraint, parseTextOnce } from './constraint.ts';
-import { descend, spend, type WhereContext } from './context.ts';
+import { descend, newSpending, type Spending, spend, type WhereContext } from './context.ts';
 import { relatedTo } from './relations.ts';
 
 /** JSON levels that limits.whereDepth levels of sub-queries can take, and a value below them. */
@@ -17,14 +17,17 @@ const jsonLevels = 4 * limits.whereDepth + limits.jsonDepth;
 /**
  * Reads a `where` (CONTRACT "Records"; docs/decisions.md "Queries") against the caller's view of a table. The caller's guard is
  * not part of the answer: see `guardedFilter`.
+ * @param spent what the query has brought before; this where is added
  * @throws invalidWhere (500) for anything but an object; badQuery (102) for unknown operators, bad patterns, too much of anything;
  *   badConstraint (107) for operands of the wrong form; invalidFieldName (105); invalidJson (107) for text no store can hold;
  *   fieldDenied, permissionDenied (119); noTextIndex (500)
  */
-export function parseWhere(where: JsonValue, grant: Grant, scope: QueryScope): Filter {
+export function parseWhere(where: JsonValue, grant: Grant, scope: QueryScope, spent: Spending = newSpending(scope)): Filter {
   if (!isJsonObject(where)) fail('invalidWhere', 'should be a JSON object');
-  checkValue(where, 0);
-  return parseObject(where, { grant, scope, depth: 0, spent: { terms: 0, texts: 0 }, parse: parseObject });
+  // Each where may hold one.
+  spent.texts = 0;
+  checkValue(where, 0, spent);
+  return parseObject(where, { grant, scope, depth: 0, spent, parse: parseObject });
 }
 
 function parseObject(where: JsonObject, context: WhereContext): Filter {
@@ -62,20 +65,24 @@ function branches(name: string, value: JsonValue, context: WhereContext): Filter
   return value.map((branch) => parseObject(branch, inner));
 }
 
-/** What no record can hold is refused here once, so that neither the parser nor an engine meets it. */
-function checkValue(value: JsonValue, depth: number): void {
+/** Refuses once what no record can hold, and more values than a query may bring, so that neither the parser nor an engine meets them. */
+function checkValue(value: JsonValue, depth: number, spent: Spending): void {
   if (depth > jsonLevels) fail('badQuery', 'where nests too deeply');
-  if (typeof value === 'string') {
-    if (value.includes('\0') || !value.isWellFormed()) fail('invalidJson', 'a string holds NUL or half a character');
-  } else if (typeof value === 'number') {
+  if (++spent.values > limits.queryValues) fail('badQuery', `a query has at most ${limits.queryValues} values`);
+  if (typeof value === 'string') checkText(value);
+  else if (typeof value === 'number') {
     if (!Number.isFinite(value)) fail('invalidJson', 'a number is out of range');
   } else if (Array.isArray(value)) {
-    for (const element of value) checkValue(element, depth + 1);
+    for (const element of value) checkValue(element, depth + 1, spent);
   } else if (value !== null && typeof value === 'object') {
     for (const key of Object.keys(value)) {
       if (forbiddenKeys.has(key)) fail('invalidFieldName', key);
-      checkValue(key, depth);
-      checkValue(value[key] as JsonValue, depth + 1);
+      checkText(key);
+      checkValue(value[key] as JsonValue, depth + 1, spent);
     }
   }
+}
+
+function checkText(text: string): void {
+  if (text.includes('\0') || !text.isWellFormed()) fail('invalidJson', 'a string holds NUL or half a character');
 }

@@ -12,7 +12,11 @@ import { writePattern } from './write.ts';
 
 /** Characters of a pattern as PostgreSQL gets it, and of all that are kept; a class such as `\\p{L}` takes 6,000. */
 const maxLength = 500_000;
-const cache = new LRUCache<string, string>({ max: 500, maxSize: 10 * maxLength, sizeCalculation: (text) => text.length + 1 });
+const cache = new LRUCache<string, string>({
+  max: 500,
+  maxSize: 10 * maxLength,
+  sizeCalculation: (text, key) => text.length + key.length,
+});
 
 /**
  * A pattern of ours as one of PostgreSQL, for `text COLLATE "C" ~ pattern`: it matches the texts that `compileRegex` matches.

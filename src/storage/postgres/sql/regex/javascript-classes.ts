@@ -3,8 +3,8 @@ import { readEscape } from './javascript-escape.ts';
 import { complement, type Ranges, rangesOf } from './ranges.ts';
 import { folded } from './re2.ts';
 
-/** Scans take tens of milliseconds; there are fewer names of classes in Unicode than are kept. */
-const scans = new LRUCache<string, Ranges>({ max: 2000 });
+/** Scans take tens of milliseconds, so a pattern has few (`estimate`); what they found is kept, up to so many numbers of ranges. */
+const scans = new LRUCache<string, Ranges>({ maxSize: 1_000_000, sizeCalculation: (ranges) => ranges.length + 1 });
 let characters: string | undefined;
 
 /** The characters of a class in brackets. */

@@ -4,8 +4,14 @@ import { type Ranges, rangesOf } from './ranges.ts';
 import type { Flags, Syntax } from './syntax.ts';
 import * as tree from './tree.ts';
 
-const classes = new LRUCache<string, Ranges>({ max: 2000 });
+/** Classes that are kept, by the characters of their texts and the numbers of their ranges. */
+const classes = new LRUCache<string, Ranges>({
+  max: 2000,
+  maxSize: 1_000_000,
+  sizeCalculation: (ranges, text) => text.length + ranges.length,
+});
 const orbits = new LRUCache<number, Ranges>({ max: 5000 });
+const hasCase = /[\p{Changes_When_Casefolded}\p{Changes_When_Casemapped}]/u;
 const escaped = /\\(?:[pP](?:\{[^}]*\}|.)|x\{[0-9A-Fa-f]+\}|x..|[0-7]{1,3}|.)/suy;
 const word: Ranges = [0x30, 0x39, 0x41, 0x5a, 0x5f, 0x5f, 0x61, 0x7a];
 const lastCodePoint = 0x10ffff;
@@ -41,6 +47,8 @@ export function folded(ranges: Ranges): Ranges {
 }
 
 function foldedLiteral(codePoint: number): Ranges {
+  // Of the many characters without case none is looked up.
+  if (!hasCase.test(String.fromCodePoint(codePoint))) return [codePoint, codePoint];
   let found = orbits.get(codePoint);
   if (!found) {
     found = folded([codePoint, codePoint]);

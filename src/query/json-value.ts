@@ -1,0 +1,57 @@
+import { fail, ServiceError } from '../errors/fail.ts';
+import type { JsonValue } from '../kernel/json.ts';
+import { limits } from '../kernel/limits.ts';
+import { parseRequestJson } from '../values/index.ts';
+import { refuseDepth } from './where/context.ts';
+
+/** Each level of a `where` takes up to two of JSON, and its values theirs: too deep a `where` should hear of it by its own error. */
+const WHERE_DEPTH = 2 * limits.whereDepth + limits.jsonDepth;
+/** A member of an object stands after two marks, its name's and that before it. */
+const MOST_MARKS = 2 * limits.queryValues;
+
+/** The value of a `where` parameter, which comes as JSON text or as JSON. @throws invalidWhere (500), badQuery (102), invalidJson (107) */
+export function whereValue(value: JsonValue | undefined): JsonValue {
+  if (value === undefined) return {};
+  if (typeof value !== 'string') return value;
+  try {
+    return queryJson(value, WHERE_DEPTH);
+  } catch (error) {
+    if (error instanceof ServiceError && error.key === 'nestedTooDeep') refuseDepth();
+    if (error instanceof ServiceError && error.key === 'badQuery') throw error;
+    if (isJson(value)) throw error;
+    return fail('invalidWhere', 'is not valid JSON');
+  }
+}
+
+/** The value of a parameter that is JSON text. @throws badQuery (102) for more values than a query may bring; invalidJson (107) */
+export function queryJson(text: string, levels: number = limits.jsonDepth): JsonValue {
+  try {
+    return parseRequestJson(text, levels, MOST_MARKS);
+  } catch (error) {
+    if (error instanceof ServiceError && error.key === 'tooManyValues') refuseValues();
+    throw error;
+  }
+}
+
+/** Insists that JSON has no more values than a query may bring. @throws badQuery (102) */
+export function checkValues(value: JsonValue): void {
+  let left: number = limits.queryValues;
+  const count = (part: JsonValue): void => {
+    if (--left < 0) refuseValues();
+    if (typeof part === 'object' && part !== null) for (const inner of Object.values(part)) count(inner);
+  };
+  count(value);
+}
+
+function refuseValues(): never {
+  fail('badQuery', `a query has at most ${limits.queryValues} values`);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

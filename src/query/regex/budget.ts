@@ -1,0 +1,31 @@
+import { fail } from '../../errors/fail.ts';
+import { limits } from '../../kernel/limits.ts';
+
+/** What patterns may cost together: those of a request, wherever in it they stand. One that comes again costs nothing more. */
+export class PatternBudget {
+  readonly #known = new Set<string>();
+  readonly #within: PatternBudget | undefined;
+  #left: number;
+
+  /**
+   * @param steps as `estimate` counts them
+   * @param within the budget that this one is a part of
+   */
+  constructor(steps: number = limits.requestRegexSize, within?: PatternBudget) {
+    this.#left = steps;
+    this.#within = within;
+  }
+
+  /**
+   * Counts a pattern, before it is compiled.
+   * @param key the pattern and its options
+   * @throws badQuery (102) where there is not enough left
+   */
+  spend(key: string, steps: number): void {
+    if (this.#known.has(key)) return;
+    if (steps > this.#left) fail('badQuery', 'Invalid regular expression: the patterns are too large together');
+    this.#within?.spend(key, steps);
+    this.#left -= steps;
+    this.#known.add(key);
+  }
+}
