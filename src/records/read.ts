@@ -4,7 +4,7 @@ import { checkParameters, countsAlone, guardedFilter, parseQuery, parseSelection
 import type { QueryParameters, QueryScope } from '../query/scope.ts';
 import type { Selection } from '../query/selection.ts';
 import { newTable } from '../schema/defaults.ts';
-import { type FindResult, SchemaChanged } from '../storage/port.ts';
+import { type FindResult, type JsonText, SchemaChanged, wholeText } from '../storage/port.ts';
 import type { RecordContext } from './context.ts';
 import { underSchema } from './replan.ts';
 
@@ -13,15 +13,15 @@ const wholeRecords = new WeakMap<Grant, Selection>();
 
 /**
  * Reads one record. SPEC "Records: Read one".
- * @returns JSON text of the record
+ * @returns JSON text of the record, piece by piece where it is large
  * @throws objectNotFound (101), invalidParameter (102), permissionDenied (119)
  */
-export function getRecord(
+export function readRecord(
   context: RecordContext,
   className: string,
   objectId: string,
   parameters: QueryParameters,
-): string | Promise<string> {
+): string | Promise<JsonText> {
   const { store, principal } = context;
   refuseOutright(principal, 'get', className);
   const schema = store.schema();
@@ -39,10 +39,16 @@ export function getRecord(
   return found.then(
     (text) => text ?? fail('objectNotFound'),
     (error) => {
-      if (error instanceof SchemaChanged) return getRecord(context, className, objectId, parameters);
+      if (error instanceof SchemaChanged) return readRecord(context, className, objectId, parameters);
       throw error;
     },
   );
+}
+
+/** The same in one piece. @throws what `readRecord` throws, resultTooLarge (116) */
+export function getRecord(...asked: Parameters<typeof readRecord>): string | Promise<string> {
+  const found = readRecord(...asked);
+  return typeof found === 'string' ? found : found.then((text) => wholeText(text));
 }
 
 /**

@@ -35,7 +35,7 @@ export async function readRows<Row>(store: Store, { className, fields, filter, o
       count: false,
       withScore: false,
     });
-    return wholeText(results);
+    return wholeText(results, Number.POSITIVE_INFINITY);
   });
   return JSON.parse(text) as Row[];
 }
@@ -77,7 +77,7 @@ export async function readRow<Row>(
     const table = schema.tables.get(className);
     return table ? store.reader.get(selectionOf(table, fields), objectId) : null;
   });
-  return text === null ? null : (JSON.parse(text) as Row);
+  return text === null ? null : (JSON.parse(await wholeText(text)) as Row);
 }
 
 function selectionOf(table: TableSchema, names: readonly string[]): Selection {

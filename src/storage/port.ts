@@ -1,4 +1,5 @@
 import type { RowGuard } from '../access/index.ts';
+import { fail } from '../errors/fail.ts';
 import type { Aggregation } from '../query/aggregate/model.ts';
 import type { Filter } from '../query/filter.ts';
 import type { Query, Selection } from '../query/selection.ts';
@@ -7,14 +8,24 @@ import type { Field, Schema, TableSchema } from '../schema/model.ts';
 import type { JsonEdit } from '../values/operators/edit.ts';
 import type { StoredValue } from '../values/type.ts';
 
-/** Text of a JSON array, whole or piece by piece. A stream that fails breaks off; one that is no longer read must be returned. */
+/** JSON text, whole or piece by piece. A stream that fails breaks off; one that is no longer read must be returned. */
 export type JsonText = string | AsyncIterable<string>;
 
-/** The text in one piece. */
-export async function wholeText(text: JsonText): Promise<string> {
+/** Characters of a text that is put together in memory, for who needs it in one piece. */
+const LARGEST_WHOLE = 64 * 1024 * 1024;
+
+/**
+ * The text in one piece.
+ * @param most characters
+ * @throws resultTooLarge (116) for one that is longer
+ */
+export async function wholeText(text: JsonText, most = LARGEST_WHOLE): Promise<string> {
   if (typeof text === 'string') return text;
   let whole = '';
-  for await (const piece of text) whole += piece;
+  for await (const piece of text) {
+    whole += piece;
+    if (whole.length > most) fail('resultTooLarge');
+  }
   return whole;
 }
 
@@ -32,7 +43,7 @@ export class SchemaChanged extends Error {}
 /** One system's reads. Long ones run off the event loop and end at the time limit. @throws timeout, noTextIndex, SchemaChanged */
 export interface Reader {
   /** JSON text of the first record of the selection; `null` where there is none. */
-  get(selection: Selection, objectId: string): string | null | Promise<string | null>;
+  get(selection: Selection, objectId: string): string | null | Promise<JsonText | null>;
   find(query: Query): Promise<FindResult>;
   /** JSON array of result rows. */
   aggregate(aggregation: Aggregation): Promise<JsonText>;

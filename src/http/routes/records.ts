@@ -1,5 +1,6 @@
 import { prefix } from '../../kernel/prefix.ts';
-import { createRecord, deleteRecord, findRecords, getRecord, updateRecord } from '../../records/index.ts';
+import { createRecord, deleteRecord, findRecords, readRecord, updateRecord } from '../../records/index.ts';
+import type { JsonText } from '../../storage/port.ts';
 import type { Users } from '../../users/index.ts';
 import type { ApiReply, ApiRequest, Endpoint } from '../endpoint.ts';
 import { fieldsOf } from '../envelope.ts';
@@ -38,7 +39,7 @@ export function recordEndpoints(users: Users, base: string, classOf: (params: Pa
       method: 'GET',
       path: one,
       handle({ context, params, query }) {
-        const found = getRecord(context, classOf(params), idOf(params), query);
+        const found = readRecord(context, classOf(params), idOf(params), query);
         return typeof found === 'string' ? ok(found) : found.then(ok);
       },
     },
@@ -63,7 +64,7 @@ export function recordEndpoints(users: Users, base: string, classOf: (params: Pa
   ];
 }
 
-const ok = (json: string): ApiReply => ({ status: 200, json });
+const ok = (json: JsonText): ApiReply => ({ status: 200, json });
 
 const idOf = ({ objectId = '' }: Params): string => objectId;
 

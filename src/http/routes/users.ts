@@ -2,8 +2,9 @@ import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { networkOf } from '../../kernel/network.ts';
-import { getRecord } from '../../records/index.ts';
+import { readRecord } from '../../records/index.ts';
 import type { ClpAction } from '../../schema/model.ts';
+import type { JsonText } from '../../storage/port.ts';
 import type { PasswordResets, Users } from '../../users/index.ts';
 import type { ApiReply, ApiRequest, Client, Endpoint } from '../endpoint.ts';
 import { fieldsOf } from '../envelope.ts';
@@ -58,7 +59,7 @@ export function userEndpoints(users: Users, resets: PasswordResets, limit: Addre
       async handle(request) {
         const { context, query } = request;
         const { objectId, principal } = await users.currentSession(context.store, tokenOf(request, 'get', '_Session'));
-        return ok(await getRecord({ ...context, principal }, '_Session', objectId, query));
+        return ok(await readRecord({ ...context, principal }, '_Session', objectId, query));
       },
     },
   ];
@@ -79,7 +80,7 @@ const limitedBy =
     };
   };
 
-const ok = (json: string): ApiReply => ({ status: 200, json, headers: { 'cache-control': 'no-store' } });
+const ok = (json: JsonText): ApiReply => ({ status: 200, json, headers: { 'cache-control': 'no-store' } });
 
 /** The token that was sent; beside a wrong key it is not looked at. @throws permissionDenied (119) */
 function tokenOf({ client, principal }: ApiRequest, action: ClpAction, className: string): unknown {

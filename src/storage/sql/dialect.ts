@@ -55,6 +55,8 @@ export interface Dialect {
   nulls(descending: boolean): string;
   /** Always true, or the end of a statement that has run for too long; stands first in the WHERE of a scan. */
   mayGoOn(out: SqlOut, alias: string): void;
+  /** Writes what comes before a condition whose time depends on the length of a value, in such a statement: it asks where that is long. */
+  mayGoOnWith(out: SqlOut, alias: string, column: string): void;
 
   /** What a list is bound as, which is one parameter. */
   list(values: readonly StoredValue[]): StoredValue;

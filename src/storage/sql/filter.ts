@@ -1,4 +1,5 @@
 import type { FieldRef, Filter, SubQuery } from '../../query/filter.ts';
+import type { Field } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
 import { writeGuard } from './guard.ts';
 import { takesTime } from './guarded.ts';
@@ -13,6 +14,38 @@ type Of<K extends Filter['kind']> = Extract<Filter, { kind: K }>;
  * @param alias of the record table, whose key column is `_seq`
  */
 export function writeFilter(out: SqlWriter, filter: Filter, alias: string): void {
+  const long = out.interruptible ? longValueOf(filter) : null;
+  if (long === null) {
+    writeCondition(out, filter, alias);
+    return;
+  }
+  out.dialect.mayGoOnWith(out.add('('), alias, long.column);
+  writeCondition(out, filter, alias);
+  out.add(')');
+}
+
+/** The field whose value a condition goes through from end to end; `null` where it does not. */
+function longValueOf(filter: Filter): Field | null {
+  switch (filter.kind) {
+    case 'exists':
+    case 'jsonCompare':
+    case 'hasAny':
+    case 'hasAll':
+    case 'hasOnly':
+    case 'hasOrdered':
+    case 'inQuery':
+    case 'select':
+      return storageOf(filter.ref.field) === 'json' ? filter.ref.field : null;
+    case 'regex': {
+      const at = filter.regex.literal?.at;
+      return at === 'start' || at === 'whole' ? null : filter.ref.field;
+    }
+    default:
+      return null;
+  }
+}
+
+function writeCondition(out: SqlWriter, filter: Filter, alias: string): void {
   switch (filter.kind) {
     case 'always':
       out.add('true');

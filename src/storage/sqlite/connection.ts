@@ -1,11 +1,21 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import { fail } from '../../errors/fail.ts';
+import { NotShort, type Row } from '../sql/reads/allowance.ts';
 import type { Statement } from '../sql/writer.ts';
 import { registerFunctions } from './sql/functions.ts';
 
-/** Values of a row, in the order of its columns. */
-export type Row = readonly unknown[];
+export type { Row };
+
+/** What reads the rows of statements. */
+export interface Rows {
+  /** The first row. */
+  first(statement: Statement): Row | undefined;
+  /** All rows. */
+  all(statement: Statement): Row[];
+  /** Rows one by one, from a statement of their own: other work may come in between. */
+  each(statement: Statement): IterableIterator<Row>;
+}
 
 /** How long a connection waits for another process that writes (an import, a backup), in milliseconds. */
 const BUSY_TIMEOUT = 5_000;
@@ -16,8 +26,11 @@ const kept = { max: 500, maxSize: 2_000_000, sizeCalculation: (_: unknown, text:
 /** What SQLite says of statements beyond its limits (https://sqlite.org/limits.html). */
 const tooLarge = /^(?:Expression tree is too large|too many SQL variables|parser stack overflow)/;
 
+/** What SQLite says of a value that is longer than it may be. */
+export const SQLITE_TOOBIG = 18;
+
 /** One SQLite connection with its prepared statements. Rows come as arrays. */
-export class Connection {
+export class Connection implements Rows {
   readonly db: DatabaseSync;
   readonly #plans = new LRUCache<string, number>(kept);
   readonly #statements = new LRUCache<string, StatementSync>(kept);
@@ -51,19 +64,24 @@ export class Connection {
     this.#prepared(text).run(...(params as SQLInputValue[]));
   }
 
-  /** The first row. */
   first({ text, params }: Statement): Row | undefined {
     return this.#prepared(text).get(...(params as SQLInputValue[])) as unknown as Row | undefined;
   }
 
-  /** All rows. */
   all({ text, params }: Statement): Row[] {
     return this.#prepared(text).all(...(params as SQLInputValue[])) as unknown as Row[];
   }
 
-  /** Rows one by one, from a statement of their own: other work may come in between. */
   each({ text, params }: Statement): IterableIterator<Row> {
     return this.#prepare(text).iterate(...(params as SQLInputValue[])) as unknown as IterableIterator<Row>;
+  }
+
+  /**
+   * Reads that end where they meet a value, or sort a row, of more bytes: SQLite looks at lengths before it reads on.
+   * @returns its methods throw NotShort then
+   */
+  shorterThan(bytes: number): Rows {
+    return new BoundedRows(this, bytes);
   }
 
   #prepared(text: string): StatementSync {
@@ -114,6 +132,53 @@ export class Connection {
   close(): void {
     this.#statements.clear();
     this.db.close();
+  }
+}
+
+class BoundedRows implements Rows {
+  readonly #rows: Connection;
+  readonly #limits: DatabaseSync['limits'];
+  readonly #bytes: number;
+
+  constructor(rows: Connection, bytes: number) {
+    this.#rows = rows;
+    this.#limits = rows.db.limits;
+    this.#bytes = bytes;
+  }
+
+  first(statement: Statement): Row | undefined {
+    return this.#bounded(() => this.#rows.first(statement));
+  }
+
+  all(statement: Statement): Row[] {
+    return this.#bounded(() => this.#rows.all(statement));
+  }
+
+  *each(statement: Statement): IterableIterator<Row> {
+    const rows = this.#rows.each(statement);
+    try {
+      for (;;) {
+        const next = this.#bounded(() => rows.next());
+        if (next.done) return;
+        yield next.value;
+      }
+    } finally {
+      rows.return?.();
+    }
+  }
+
+  /** The limit is the connection's: it counts for this step alone. */
+  #bounded<T>(step: () => T): T {
+    const limits = this.#limits;
+    const usual = limits.length;
+    limits.length = this.#bytes;
+    try {
+      return step();
+    } catch (error) {
+      throw (error as { errcode?: number }).errcode === SQLITE_TOOBIG ? new NotShort() : error;
+    } finally {
+      limits.length = usual;
+    }
   }
 }
 

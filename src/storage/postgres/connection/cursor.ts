@@ -10,6 +10,12 @@ import type { Answer, Link } from './link.ts';
 const STALL_LIMIT = 55_000;
 const STALL_LIMIT_WANTED = 5_000;
 
+/** Bytes of a page, some: where they have come the server waits until the caller has taken them. */
+const PAGE_BYTES = 1024 * 1024;
+/** Rows of the first page, and how many times more the next one has at the most: their size shows on the way. */
+const FIRST = 25;
+const GROWTH = 8;
+
 /** Milliseconds until a page that was cancelled and still comes is cancelled again. */
 const CANCEL_AGAIN = 50;
 
@@ -60,58 +66,123 @@ export async function* readPages(
 
 /** The cursor itself. */
 class Pages {
-  /** Whether the last page was handed out. */
+  /** Whether the last row was handed out. */
   read = false;
   readonly #link: Link;
   readonly #settings: CursorSettings;
   readonly #size: number;
   readonly #ready: Promise<unknown>;
-  #coming: Promise<Answer>;
+  /** Rows of the fetch that is under way, or was last. */
+  #asked: number;
+  #got = 0;
+  #gotBytes = 0;
+  #longest = 0;
+  /** Those that were not handed out yet. */
+  #rows: Row[] = [];
+  #bytes = 0;
+  #coming: Promise<Answer> | undefined;
+  #answered = true;
+  #wake: (() => void) | undefined;
+  #began = 0;
   #worked = 0;
-  #answered = false;
+  #ended = false;
 
   constructor(link: Link, { text, params }: Statement, size: number, settings: CursorSettings) {
     this.#link = link;
     this.#size = size;
+    this.#asked = Math.min(size, FIRST);
     this.#settings = settings;
     // All of it will be read, unlike what the planner assumes of cursors.
     const begun = link.command(`BEGIN READ ONLY; SET LOCAL cursor_tuple_fraction = 1${limitsSql(settings.limits)}`);
     this.#ready = Promise.all([begun, link.query({ text: `DECLARE page NO SCROLL CURSOR FOR ${text}`, params })]);
     this.#ready.catch(() => {});
-    this.#coming = this.#fetch();
+    this.#fetch();
   }
 
+  /** The next rows: a page of them, or fewer where they are large. */
   async next(): Promise<Row[]> {
     await this.#ready;
-    const { rows } = await this.#coming;
+    if (!this.#coming) this.#fetch();
+    else if (!this.#answered && this.#bytes < PAGE_BYTES) this.#goOn();
+    if (!this.#answered && this.#bytes < PAGE_BYTES)
+      await new Promise<void>((wake) => {
+        this.#wake = wake;
+      });
+    if (this.#answered) {
+      this.#link.resume();
+      await this.#coming;
+    }
     if (this.#worked > this.#settings.timeLimit) throw serviceError('timeout');
-    this.read = rows.length < this.#size;
-    if (!this.read) this.#coming = this.#fetch();
+    const rows = this.#rows;
+    this.#rows = [];
+    this.#bytes = 0;
+    if (!this.#answered) return rows;
+    this.read = this.#got < this.#asked;
+    this.#asked = this.#nextSize();
+    this.#coming = undefined;
+    // One page ahead of the caller, unless rows are large: memory holds one of these.
+    if (!this.read && this.#longest < PAGE_BYTES) this.#fetch();
     return rows;
   }
 
   /** Ends the transaction, and whatever it is at. */
   async end(): Promise<void> {
+    this.#ended = true;
+    this.#rows = [];
+    this.#link.resume();
     // A cancellation that comes before the server has begun with the page is passed over: it is said again.
     while (!this.#answered && !this.#link.lost) {
       await this.#settings.cancel(this.#link).catch(() => {});
-      await Promise.race([this.#coming.catch(() => {}), delay(CANCEL_AGAIN)]);
+      await Promise.race([this.#coming?.catch(() => {}), delay(CANCEL_AGAIN)]);
     }
     if (this.#link.lost) return;
     await this.#link.command('ROLLBACK').catch(() => {});
     if (!this.#link.isIdle) this.#link.destroy();
   }
 
-  #fetch(): Promise<Answer> {
-    const began = performance.now();
+  #nextSize(): number {
+    const perRow = this.#gotBytes / Math.max(1, this.#got);
+    return Math.max(1, Math.min(this.#size, this.#asked * GROWTH, Math.floor(PAGE_BYTES / Math.max(1, perRow))));
+  }
+
+  #fetch(): void {
+    this.#began = performance.now();
     this.#answered = false;
-    const page = this.#link.command(`FETCH ${this.#size} FROM page`);
+    this.#got = 0;
+    this.#gotBytes = 0;
+    this.#longest = 0;
+    const page = this.#link.command(`FETCH ${this.#asked} FROM page`, { each: (row, bytes) => this.#take(row, bytes) });
     const answered = () => {
       this.#answered = true;
-      this.#worked += performance.now() - began;
+      this.#pauseClock();
+      this.#wake?.();
     };
     page.then(answered, answered);
-    return page;
+    this.#coming = page;
+  }
+
+  #take(row: Row, bytes: number): void {
+    if (this.#ended) return;
+    this.#got += 1;
+    this.#gotBytes += bytes;
+    this.#longest = Math.max(this.#longest, bytes);
+    this.#rows.push(row);
+    this.#bytes += bytes;
+    if (this.#bytes < PAGE_BYTES) return;
+    // What the server has sent so far is enough for now.
+    this.#link.pause();
+    this.#pauseClock();
+    this.#wake?.();
+  }
+
+  #goOn(): void {
+    if (this.#began === 0) this.#began = performance.now();
+    this.#link.resume();
+  }
+
+  #pauseClock(): void {
+    if (this.#began > 0) this.#worked += performance.now() - this.#began;
+    this.#began = 0;
   }
 }
 

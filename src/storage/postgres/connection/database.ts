@@ -40,15 +40,20 @@ export interface Database {
    * A read that is short for certain: one row by its id. Many are under way on one connection. One round trip. Where it takes its time
    * after all, or waits for a lock, it is done as a long one.
    * @param system whose it is then
+   * @param mostBytes NotShort where the rows are more
    */
-  short(statement: Statement, system?: string): Promise<Row[]>;
+  short(statement: Statement, system?: string, mostBytes?: number): Promise<Row[]>;
   /**
    * A read that may be long, on a connection of its own until it ends. One round trip. One system gets all such connections but one at
    * the most, so that it cannot delay another.
    * @param system whose it is
+   * @param mostBytes NotShort where the rows are more
    */
-  long(statement: Statement, system: string): Promise<Row[]>;
-  /** A long read whose rows are fetched page by page (a cursor), as they are asked for. It must be returned where it is not read to its end. */
+  long(statement: Statement, system: string, mostBytes?: number): Promise<Row[]>;
+  /**
+   * A long read whose rows are fetched page by page (a cursor), as they are asked for. It must be returned where it is not read to its end.
+   * @param size rows of a page; it has fewer where they are large
+   */
   pages(statement: Statement, system: string, size: number): AsyncGenerator<Row[]>;
   /**
    * One transaction of statements that do not depend on each other's results, in one round trip.

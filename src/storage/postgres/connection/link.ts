@@ -1,8 +1,10 @@
 import type pg from 'pg';
+import { serviceError } from '../../../errors/fail.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { isConnectionError, isForgotten, isRetyped, OutdatedStatement } from './errors.ts';
+import { watchMessages } from './message-size.ts';
 import { type Prepared, PreparedStatements, type Texts } from './prepared.ts';
-import { type Answer, Deallocation, Request } from './request.ts';
+import { type Answer, Deallocation, Request, type RowsTaken } from './request.ts';
 
 export type { Answer };
 
@@ -29,6 +31,9 @@ export class Link {
   #corked = false;
   #waitingSince = 0;
   #watchdog: NodeJS.Timeout | undefined;
+  #isPaused = false;
+  /** A message came that is too large for memory. */
+  #isFlooded = false;
   /** Called once when the connection is lost or ended. */
   onGone: () => void = () => {};
 
@@ -39,6 +44,10 @@ export class Link {
     this.#prepared = texts && new PreparedStatements(texts, (name) => this.#forget(name));
     client.on('error', (error) => this.#lose(error));
     client.on('end', () => this.#lose(new Error('Connection terminated')));
+    watchMessages(client.connection.stream, () => {
+      this.#isFlooded = true;
+      this.#lose(new Error('Connection terminated: a row is too large'));
+    });
   }
 
   /** Why nothing can be sent any more; `undefined` where it can. */
@@ -79,37 +88,56 @@ export class Link {
   /**
    * Sends a statement.
    * @param keep whether it may be, or become, one that is prepared
-   * @throws the database's error, or the driver's where the connection is lost
+   * @throws the database's error, or the driver's where the connection is lost; NotShort; resultTooLarge for a row that memory should not hold
    */
-  query(statement: Statement, keep = true): Promise<Answer> {
+  query(statement: Statement, keep = true, taken: RowsTaken = {}): Promise<Answer> {
     const { text, params } = statement;
     if (params.length > MOST_PARAMS) return Promise.reject(tooMany(params.length));
-    return this.#send(text, params, keep ? this.#prepared?.of(text) : undefined);
+    return this.#send(text, params, keep ? this.#prepared?.of(text) : undefined, taken);
   }
 
   /** Sends SQL without values, several statements too; none of it is kept. */
-  command(text: string): Promise<Answer> {
-    return this.#send(text, [], undefined);
+  command(text: string, taken: RowsTaken = {}): Promise<Answer> {
+    return this.#send(text, [], undefined, taken);
   }
 
-  #send(text: string, params: Statement['params'], prepared: Prepared | undefined): Promise<Answer> {
+  /** Reads nothing more for now: the server waits. For who has the connection to himself. */
+  pause(): void {
+    if (this.#isPaused || this.#lost) return;
+    this.#isPaused = true;
+    this.#client.connection.stream.pause();
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#waitingSince = performance.now();
+    this.#client.connection.stream.resume();
+  }
+
+  #send(text: string, params: Statement['params'], prepared: Prepared | undefined, taken: RowsTaken): Promise<Answer> {
     if (this.#lost) return Promise.reject(this.#lost);
     return new Promise((resolve, reject) => {
       this.#sent();
-      const request = new Request(text, params, prepared?.name, {
-        resolve: (answer) => {
+      const settle = {
+        resolve: (answer: Answer) => {
           this.#answered();
           if (prepared) prepared.isProven = true;
           resolve(answer);
         },
-        reject: (reason) => {
+        reject: (reason: Error) => {
           this.#answered();
+          if (this.#isFlooded && request.isAnswering) {
+            reject(serviceError('resultTooLarge'));
+            return;
+          }
           const error = prepared?.isProven && isRetyped(reason) ? new OutdatedStatement(reason) : reason;
           if (prepared && isForgotten(error)) this.#prepared?.drop(text, prepared);
           if (isConnectionError(error)) this.#lose(error);
           reject(error);
         },
-      });
+      };
+      const request: Request = new Request(text, params, prepared?.name, settle, taken);
       this.#client.query(request);
     });
   }
@@ -154,6 +182,7 @@ export class Link {
       () => {
         this.#watchdog = undefined;
         if (this.#underWay === 0 || this.#patience === 0) return;
+        if (this.#isPaused) this.#waitingSince = performance.now();
         // Answers may be there that were not read, where this process itself stood still.
         setImmediate(() => {
           if (this.#lost || this.#underWay === 0 || this.#patience === 0) return;

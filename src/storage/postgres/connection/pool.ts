@@ -83,25 +83,25 @@ class Pool implements Database {
     this.#long = new Group({ ...group, size: size.long });
   }
 
-  async short(statement: Statement, system?: string): Promise<Row[]> {
+  async short(statement: Statement, system?: string, mostBytes = Number.POSITIVE_INFINITY): Promise<Row[]> {
     for (let attempt = 0; ; attempt++) {
       const got = this.#shared.get();
       const link = got instanceof Promise ? await got : got;
       try {
-        return (await link.query(statement, attempt === 0)).rows;
+        return (await link.query(statement, attempt === 0, { mostBytes })).rows;
       } catch (error) {
         if (attempt === 0 && (isConnectionError(error) || isForgotten(error))) continue;
-        if (isTimeout(error) || isLockTimeout(error)) return this.long(statement, system ?? '');
+        if (isTimeout(error) || isLockTimeout(error)) return this.long(statement, system ?? '', mostBytes);
         throw translated(error);
       }
     }
   }
 
-  async long(statement: Statement, system: string): Promise<Row[]> {
+  async long(statement: Statement, system: string, mostBytes = Number.POSITIVE_INFINITY): Promise<Row[]> {
     for (let attempt = 0; ; attempt++) {
       const { link, release } = await this.#lease(this.#long, system);
       try {
-        return (await runRead(link, statement, this.#limits, attempt === 0)).rows;
+        return (await runRead(link, statement, this.#limits, attempt === 0, { mostBytes })).rows;
       } catch (error) {
         if (attempt === 0 && (isConnectionError(error) || isForgotten(error))) continue;
         throw translated(error);

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { StoredValue } from '../../../values/type.ts';
+import { NotShort } from '../../sql/reads/allowance.ts';
 import type { Result, Row } from './database.ts';
 import { bound, parserOf } from './values.ts';
 
@@ -13,6 +14,14 @@ interface Settle {
   reject(error: Error): void;
 }
 
+/** What becomes of a statement's rows. They are kept for its answer, unless they are taken one by one. */
+export interface RowsTaken {
+  /** Bytes that are kept; NotShort where there are more. */
+  readonly mostBytes?: number;
+  /** Called with each row as it comes. */
+  readonly each?: (row: Row, bytes: number) => void;
+}
+
 /**
  * A statement on its way through the driver, which hands over the messages that answer it. Rows are made of them here: the driver's own
  * way makes an object of each row's columns first.
@@ -21,32 +30,48 @@ export class Request extends pg.Query {
   /** Of the prepared statement; `undefined` where it is not kept. */
   readonly name: string | undefined;
   readonly #settle: Settle;
+  readonly #mostBytes: number;
+  readonly #each: RowsTaken['each'];
+  #bytes = 0;
   #parsers: ((text: string) => unknown)[] = [];
   #found: Row[] = [];
   #tag = '';
 
-  constructor(text: string, params: readonly StoredValue[], name: string | undefined, settle: Settle) {
+  /** Whether rows have come, so that what comes next is about this statement. */
+  isAnswering = false;
+
+  constructor(text: string, params: readonly StoredValue[], name: string | undefined, settle: Settle, taken: RowsTaken = {}) {
     super(text, params.map(bound));
     this.name = name;
     this.#settle = settle;
+    this.#mostBytes = taken.mostBytes ?? Number.POSITIVE_INFINITY;
+    this.#each = taken.each;
   }
 
   handleRowDescription({ fields }: { readonly fields: readonly { readonly dataTypeID: number }[] }): void {
     this.#parsers = fields.map(({ dataTypeID }) => parserOf(dataTypeID));
     this.#found = [];
+    this.isAnswering = true;
   }
 
-  handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
+  handleDataRow({ fields, length }: { readonly fields: readonly (string | null)[]; readonly length: number }): void {
+    this.#bytes += length;
+    if (this.#bytes > this.#mostBytes) {
+      this.#found = [];
+      return;
+    }
     const parsers = this.#parsers;
     const row = new Array<unknown>(fields.length);
     for (let at = 0; at < fields.length; at++) {
       const text = fields[at] as string | null;
       row[at] = text === null ? null : (parsers[at] as (text: string) => unknown)(text);
     }
-    this.#found.push(row);
+    if (this.#each) this.#each(row, length);
+    else this.#found.push(row);
   }
 
   handleCommandComplete({ text }: { readonly text: string }): void {
+    this.isAnswering = false;
     this.#tag = text;
   }
 
@@ -55,6 +80,10 @@ export class Request extends pg.Query {
   }
 
   handleReadyForQuery(): void {
+    if (this.#bytes > this.#mostBytes) {
+      this.#settle.reject(new NotShort());
+      return;
+    }
     const tag = this.#tag;
     const space = tag.lastIndexOf(' ');
     const affected = space < 0 ? 0 : Number(tag.slice(space + 1)) || 0;

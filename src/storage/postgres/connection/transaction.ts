@@ -3,6 +3,7 @@ import type { Result, Session, TransactionOptions } from './database.ts';
 import { limitsSql, patienceFor, type TransactionLimits } from './dial.ts';
 import { CommitUnknown, isConnectionError, StatementFailed, translated, unavailable } from './errors.ts';
 import type { Answer, Link } from './link.ts';
+import type { RowsTaken } from './request.ts';
 
 /** In a transaction that has failed before. */
 const IN_FAILED_TRANSACTION = '25P02';
@@ -117,12 +118,18 @@ async function inSession<T>(
 }
 
 /** A read with limits of its own, where the session has none. */
-export async function runRead(link: Link, statement: Statement, limits: TransactionLimits, keep = true): Promise<Result> {
-  if (Object.keys(limits).length === 0) return link.query(statement, keep);
+export async function runRead(
+  link: Link,
+  statement: Statement,
+  limits: TransactionLimits,
+  keep = true,
+  taken: RowsTaken = {},
+): Promise<Result> {
+  if (Object.keys(limits).length === 0) return link.query(statement, keep, taken);
   link.check(statement);
   const [begun, answer, ended] = await Promise.allSettled([
     link.command(`BEGIN READ ONLY${limitsSql(limits)}`),
-    link.query(statement, keep),
+    link.query(statement, keep, taken),
     link.command('COMMIT'),
   ]);
   for (const outcome of [begun, answer, ended]) if (outcome.status === 'rejected') throw outcome.reason;

@@ -12,7 +12,7 @@ function source(count: number, size: number, error?: { at: number; error: Error 
       for (let n = 0; n < count; n++) {
         if (error?.at === n) throw error.error;
         seen.made++;
-        yield JSON.stringify('x'.repeat(size - 2));
+        yield (n > 0 ? ',' : '') + JSON.stringify('x'.repeat(size - 2));
       }
     } finally {
       seen.closed = true;

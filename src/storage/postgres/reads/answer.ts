@@ -1,17 +1,29 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { endOfPiece } from '../../../values/row-pieces.ts';
 import type { JsonText } from '../../port.ts';
 
 /** Characters of an answer that go out in one piece; a shorter answer is one text. */
 const PIECE = 32 * 1024;
+/** At the most, however large a record is. */
+const LARGEST_PIECE = 128 * 1024;
 /** Characters that are made before the client takes them: most answers are all made then, and their connection is free. */
 const AHEAD = 1024 * 1024;
 
 /**
  * A JSON array of records that come page by page.
- * @param pages JSON text of some records each, comma-separated; returned when nobody wants more
+ * @param pages JSON text of the records in pieces, commas with it; returned when nobody wants more
  * @throws the error of the pages where it comes before the first piece
  */
 export async function jsonArray(pages: AsyncGenerator<string>): Promise<JsonText> {
-  const answer = new Answer(pages);
+  return answerOf(new Answer(pages, '[', ']'));
+}
+
+/** The text of the one record that there is; empty where there is none. */
+export async function jsonRecord(pages: AsyncGenerator<string>): Promise<JsonText> {
+  return answerOf(new Answer(pages, '', ''));
+}
+
+async function answerOf(answer: Answer): Promise<JsonText> {
   await answer.begun();
   return answer.whole() ?? answer;
 }
@@ -22,7 +34,8 @@ class Answer implements AsyncIterableIterator<string> {
   #pieces: string[] = [];
   /** Characters in `#pieces`. */
   #waiting = 0;
-  #text = '[';
+  #text: string;
+  readonly #end: string;
   #ended = false;
   /** Nobody wants the rest. */
   #left = false;
@@ -31,8 +44,10 @@ class Answer implements AsyncIterableIterator<string> {
   #onPiece: (() => void) | undefined;
   #onRoom: (() => void) | undefined;
 
-  constructor(pages: AsyncGenerator<string>) {
+  constructor(pages: AsyncGenerator<string>, begin: string, end: string) {
     this.#pages = pages;
+    this.#text = begin;
+    this.#end = end;
     void this.#make();
   }
 
@@ -43,7 +58,8 @@ class Answer implements AsyncIterableIterator<string> {
 
   /** All of it, where it is one piece. */
   whole(): string | null {
-    return this.#ended && this.#pieces.length === 1 ? (this.#pieces[0] as string) : null;
+    if (!this.#ended || this.#pieces.length > 1) return null;
+    return this.#pieces[0] ?? '';
   }
 
   async next(): Promise<IteratorResult<string>> {
@@ -76,17 +92,18 @@ class Answer implements AsyncIterableIterator<string> {
 
   async #make(): Promise<void> {
     try {
-      let first = true;
-      for await (const page of this.#pages) {
+      for await (const piece of this.#pages) {
         if (this.#left) break;
-        this.#text += first ? page : `,${page}`;
-        first = false;
+        this.#text += piece;
         if (this.#text.length < PIECE) continue;
+        const isLarge = this.#text.length >= LARGEST_PIECE;
         this.#push();
+        // Others have their turn between the pieces of a large record.
+        if (isLarge) await turn();
         if (this.#waiting >= AHEAD) await this.#room();
         if (this.#left) break;
       }
-      this.#text += ']';
+      this.#text += this.#end;
       if (!this.#left) this.#push();
     } catch (error) {
       this.#error ??= error;
@@ -96,8 +113,13 @@ class Answer implements AsyncIterableIterator<string> {
   }
 
   #push(): void {
-    this.#pieces.push(this.#text);
-    this.#waiting += this.#text.length;
+    const text = this.#text;
+    for (let at = 0; at < text.length; ) {
+      const end = endOfPiece(text, at, LARGEST_PIECE);
+      this.#pieces.push(text.slice(at, end));
+      at = end;
+    }
+    this.#waiting += text.length;
     this.#text = '';
     this.#onPiece?.();
   }

@@ -8,22 +8,28 @@ import { type FindResult, type JsonText, type Reader, SchemaChanged } from '../.
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
 import type { AggregateDialect } from '../../sql/aggregate/dialect.ts';
 import type { Dialect } from '../../sql/dialect.ts';
-import { type TargetSource, writeRecords } from '../../sql/reads/expand.ts';
-import { type ByIdsJob, includeResolver, type ReadJob } from '../../sql/reads/job.ts';
+import { Allowance, NotShort } from '../../sql/reads/allowance.ts';
+import { Commas, type TargetSource, writePage, writeShort } from '../../sql/reads/expand.ts';
+import { type ByIdsJob, includeResolver, type ReadJob, type ResolveInclude } from '../../sql/reads/job.ts';
 import { compileByIds, compileCount, compileGet, compileList } from '../../sql/select.ts';
 import { type RowContext, recordText } from '../../sql/shape.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Database, Row } from '../connection/database.ts';
 import { isStale } from '../connection/errors.ts';
-import { jsonArray } from './answer.ts';
+import { jsonArray, jsonRecord } from './answer.ts';
 import { shownError } from './errors.ts';
 import { joinedJob } from './join.ts';
 import { isFew, isShort, WHOLE } from './lane.ts';
+import { LargeTables } from './large-tables.ts';
 
 /** Rows of a page: as fast as larger ones, and the first one comes early. */
 const PAGE = 200;
 /** Ids that are looked up by one statement on a connection that others share. */
 const IDS = 1_000;
+/** Bytes of rows that are read at once; larger answers are read and sent page by page. */
+const WHOLE_BYTES = 2 * 1024 * 1024;
+/** Characters that an answer may come to then, includes with it. */
+const WHOLE_TEXT = 8 * 1024 * 1024;
 /** Values that a statement can be bound to. */
 const MOST_PARAMS = 65_535;
 /** What the reader of a system stands on. */
@@ -48,6 +54,7 @@ export class PostgresReader implements Reader {
   readonly #stale: () => Promise<void>;
   readonly #context: RowContext;
   readonly #gets = new WeakMap<Selection, ByIdsJob>();
+  readonly #large = new LargeTables();
 
   constructor({ database, dialect, aggregate, schemaName, schemaVersion, stale, addresses }: ReaderSettings) {
     this.#database = database;
@@ -59,18 +66,20 @@ export class PostgresReader implements Reader {
     this.#context = { addresses };
   }
 
-  async get(selection: Selection, objectId: string): Promise<string | null> {
+  async get(selection: Selection, objectId: string): Promise<JsonText | null> {
     let job = this.#gets.get(selection);
     if (!job) {
       const statement = compileGet(selection, this.#dialect);
       job = { ...joinedJob(selection, statement, this.#dialect, this.#context), idsAt: statement.idsAt };
       this.#gets.set(selection, job);
     }
-    const { text, params, idsAt } = job;
+    const asked = { ...job, params: job.params.with(job.idsAt, objectId) };
     const plannedUnder = this.#schemaVersion();
     try {
-      const rows = await this.#database.short({ text, params: params.with(idsAt, objectId) }, this.#system);
-      return (await this.#written(selection, job, rows))[0] ?? null;
+      const found = await this.#whole(selection, asked, true);
+      if (found !== null) return found === '' ? null : found;
+      const record = await jsonRecord(this.#paged(asked, this.#targetsOf(selection)));
+      return record === '' ? null : record;
     } catch (error) {
       throw await this.#reported(error, plannedUnder);
     }
@@ -85,13 +94,15 @@ export class PostgresReader implements Reader {
       if (!list) return { results: '[]', ...(await this.#counted(count, short)) };
       if (query.limit <= WHOLE) {
         // One round trip for both, each on a connection: together they take no longer than the longer one.
-        const [rows, counted] = await Promise.all([this.#rows(list, short), this.#counted(count, short)]);
-        return { results: `[${(await this.#written(query, list, rows)).join(',')}]`, ...counted };
+        const [found, counted] = await Promise.all([this.#whole(query, list, short), this.#counted(count, short)]);
+        return {
+          results: found === null ? await jsonArray(this.#paged(list, this.#targetsOf(query))) : `[${found}]`,
+          ...counted,
+        };
       }
       // One after the other: who holds a connection must not wait for a second one.
       const counted = await this.#counted(count, short);
-      const target = this.#targets(query);
-      return { results: await this.#streamed(list, (rows) => writeRecords(target, list, rows)), ...counted };
+      return { results: await jsonArray(this.#paged(list, this.#targetsOf(query))), ...counted };
     } catch (error) {
       throw await this.#reported(error, plannedUnder);
     }
@@ -102,9 +113,10 @@ export class PostgresReader implements Reader {
     const write = rowWriter({ columns: statement.columns });
     const plannedUnder = this.#schemaVersion();
     try {
-      if (!isFew(aggregation.stages)) return await this.#streamed(statement, async (rows) => rows.map((row) => write(row)));
-      const rows = await this.#rows(statement, false);
-      return `[${rows.map((row) => write(row)).join(',')}]`;
+      const rows = isFew(aggregation.stages) ? await this.#rows(statement, false).catch(unlessShort) : null;
+      if (rows) return `[${rows.map((row) => write(row)).join(',')}]`;
+      const job: ReadJob = { ...statement, shape: { columns: statement.columns }, includes: [] };
+      return await jsonArray(this.#paged(job, async () => null));
     } catch (error) {
       throw await this.#reported(error, plannedUnder);
     }
@@ -129,33 +141,61 @@ export class PostgresReader implements Reader {
   async #rows({ text, params }: Statement, short: boolean): Promise<Row[]> {
     bindable(params);
     const statement = { text, params };
-    return short ? this.#database.short(statement, this.#system) : this.#database.long(statement, this.#system);
+    if (short) return this.#database.short(statement, this.#system, WHOLE_BYTES);
+    return this.#database.long(statement, this.#system, WHOLE_BYTES);
   }
 
-  #streamed({ text, params }: Statement, write: (rows: Row[]) => Promise<string[]>): Promise<JsonText> {
+  /** The records of a job, comma-separated; `null` where they are too large to be read at once, or those of the table were a moment ago. */
+  async #whole(selection: Selection, job: ReadJob, short: boolean): Promise<string | null> {
+    const { className } = selection.table;
+    if (this.#large.has(className)) return null;
+    try {
+      const rows = await this.#rows(job, short);
+      if (job.includes.length > 0 || job.joins)
+        return await writeShort(this.#targets(this.#targetsOf(selection)), job, rows, new Allowance(WHOLE_TEXT));
+      const write = rowWriter(job.shape);
+      let records = '';
+      for (const row of rows) records += records === '' ? write(row) : `,${write(row)}`;
+      return records;
+    } catch (error) {
+      unlessShort(error);
+      this.#large.note(className);
+      return null;
+    }
+  }
+
+  /** The same piece by piece. */
+  async *#paged(job: ReadJob, resolve: ResolveInclude): AsyncGenerator<string> {
+    const target = this.#targets(resolve);
+    const commas = new Commas();
+    for await (const rows of this.#pages(job)) yield* writePage(target, job, rows, commas);
+  }
+
+  #pages({ text, params }: Statement): AsyncGenerator<Row[]> {
     bindable(params);
-    const pages = this.#database.pages({ text, params }, this.#system, PAGE);
-    return jsonArray(written(pages, write));
+    return this.#database.pages({ text, params }, this.#system, PAGE);
   }
 
-  #written(selection: Selection, job: ReadJob, rows: Row[]): Promise<string[]> | string[] {
-    if (job.includes.length > 0 || job.joins) return writeRecords(this.#targets(selection), job, rows);
-    const write = rowWriter(job.shape);
-    return rows.map((row) => write(row));
+  #targetsOf(selection: Selection): ResolveInclude {
+    const dialect = this.#dialect;
+    return includeResolver(selection, (target) => {
+      const statement = compileByIds(target, dialect);
+      return { ...joinedJob(target, statement, dialect, this.#context, true), idsAt: statement.idsAt };
+    });
   }
 
   /** Where includes that are not joined are read. */
-  #targets(selection: Selection): TargetSource {
-    const dialect = this.#dialect;
+  #targets(resolve: ResolveInclude): TargetSource {
     return {
-      resolve: includeResolver(selection, (target) => {
-        const statement = compileByIds(target, dialect);
-        return { ...joinedJob(target, statement, dialect, this.#context, true), idsAt: statement.idsAt };
-      }),
+      resolve,
       arrayText: Number.POSITIVE_INFINITY,
       mostIds: IDS,
-      list: dialect.list,
-      all: (statement) => this.#database.short(statement, this.#system),
+      list: this.#dialect.list,
+      all: async (statement, allowance) => {
+        const rows = await this.#database.short(statement, this.#system, allowance.left);
+        for (const row of rows) allowance.spendRow(row);
+        return rows;
+      },
       each: allAtOnce,
     };
   }
@@ -175,8 +215,10 @@ function bindable(params: readonly unknown[]): void {
   if (params.length > MOST_PARAMS) fail('badQuery', 'the query is too large');
 }
 
-async function* written(pages: AsyncGenerator<Row[]>, write: (rows: Row[]) => Promise<string[]>): AsyncGenerator<string> {
-  for await (const rows of pages) if (rows.length > 0) yield (await write(rows)).join(',');
+/** @returns `null` where rows turned out too large to be read at once */
+function unlessShort(error: unknown): null {
+  if (error instanceof NotShort) return null;
+  throw error;
 }
 
 /** Waits for all of them, so that nothing is under way any more when one has failed. */

@@ -26,6 +26,7 @@ const shared: Omit<Dialect, 'table'> = {
   nulls: (descending) => (descending ? ' NULLS LAST' : ' NULLS FIRST'),
   // The server itself ends a statement that runs for too long.
   mayGoOn: (out) => void out.add('true'),
+  mayGoOnWith: () => {},
 
   list: arrayLiteral,
   isMember(out, operand, values, storage) {

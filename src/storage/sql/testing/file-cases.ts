@@ -80,7 +80,7 @@ export async function testFiles(store: Store): Promise<void> {
   async function get(className: string, objectId: string, parameters: Record<string, string> = {}): Promise<JsonObject> {
     const grant = authorize(master, 'get', table(className));
     const selection = parseSelection(new Map(Object.entries(parameters)), grant, scope());
-    return JSON.parse((await store.reader.get(selection, objectId)) ?? 'null') as JsonObject;
+    return JSON.parse(await wholeText((await store.reader.get(selection, objectId)) ?? 'null')) as JsonObject;
   }
   async function aggregate(...stages: JsonObject[]): Promise<JsonObject[]> {
     const grant = authorize(master, 'find', table('Docs'));

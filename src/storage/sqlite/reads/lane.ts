@@ -1,4 +1,3 @@
-import { hasPattern, someCondition } from '../../../query/conditions.ts';
 import type { Filter } from '../../../query/filter.ts';
 import type { Query } from '../../../query/selection.ts';
 import { compileCountUpTo } from '../../sql/select.ts';
@@ -6,42 +5,62 @@ import type { Statement } from '../../sql/writer.ts';
 import type { Connection } from '../connection.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 import { mostRecords } from '../table-size.ts';
+import { workOf } from './work.ts';
 
 /** Tables of at most so many records are scanned on the event loop: faster than a hop to a thread. */
 const SMALL_TABLE = 1_000;
+/** What a scan may cost there, in comparisons of a plain column with a value: some milliseconds. */
+const SHORT_WORK = 40_000;
+/** Bytes that all comparisons of a scan may go through. */
+const SHORT_SCAN_BYTES = 128 * 1024 * 1024;
 /** Records that the event loop reads and writes out for one answer. */
 const SHORT_ANSWER = 200;
+/** Values of these, and their bytes. */
+const SHORT_VALUES = 16_000;
+const SHORT_ANSWER_BYTES = 16 * 1024 * 1024;
+/** Comparisons that an index answers. */
+const SHORT_CONSTRAINTS = 50;
 
 /** Records that the event loop counts in an index for one answer. */
 const SHORT_COUNT = 4_000;
 
+/** Bytes of a value that the event loop reads. */
+export const SHORT_VALUE = 256 * 1024;
+
 /**
- * Whether a list is short for certain, so that the event loop may run it: it reads few rows, whatever the data. All else goes to a
- * reader thread, where a time limit ends it.
+ * How long a value of a list may be, in bytes, so that the list is short for certain, whatever the data: the event loop may run it as far as it
+ * meets no longer one. `null` for all other lists, which go to a reader thread, where a time limit ends them.
  */
-export function isShortList(connection: Connection, query: Query, list: Statement): boolean {
-  if (query.skip + query.limit > SHORT_ANSWER) return false;
-  return isBounded(connection, query, list) || isSmall(connection, query);
+export function shortList(connection: Connection, query: Query, list: Statement): number | null {
+  const rows = query.skip + query.limit;
+  if (rows > SHORT_ANSWER) return null;
+  const values = rows * query.fields.length;
+  if (values > SHORT_VALUES) return null;
+  // Objects of which only some places are asked for are parsed.
+  const bytes = query.paths ? SHORT_ANSWER_BYTES / 8 : SHORT_ANSWER_BYTES;
+  const ofAnswer = Math.min(SHORT_VALUE, Math.floor(bytes / values));
+  if (isBounded(connection, query, list)) return ofAnswer;
+  const ofScan = shortScan(connection, query);
+  return ofScan && Math.min(ofAnswer, ofScan);
 }
 
-/** The number of records of a query where it takes little time to tell: few records, or few in an index. `null` else. */
+/** The number of records of a query where it takes little time to tell: few records, or few in an index. `null` else. @throws NotShort */
 export function shortCount(connection: Connection, query: Query): number | null {
   const count = compileCountUpTo(query, SHORT_COUNT, sqliteDialect);
-  if (!isBounded(connection, query, count) && !isSmall(connection, query)) return null;
-  const [found] = connection.first(count) as [number];
+  const longest = isBounded(connection, query, count) ? SHORT_VALUE : shortScan(connection, query);
+  if (longest === null) return null;
+  const [found] = connection.shorterThan(longest).first(count) as [number];
   return found > SHORT_COUNT ? null : found;
 }
 
-/** Whether the table is small and nothing in the filter costs more than its rows. */
-function isSmall(connection: Connection, query: Query): boolean {
-  return !someCondition(query.filter, isCostly) && mostRecords(connection, query.table) <= SMALL_TABLE;
-}
-
-const costly: ReadonlySet<Filter['kind']> = new Set(['text', 'inQuery', 'select', 'relatedTo']);
-
-/** Patterns, full text and sub-queries cost what they cost, even on small tables. */
-function isCostly(condition: Filter): boolean {
-  return costly.has(condition.kind) || hasPattern(condition);
+/** How long a value may be where the table is small and the query's conditions are few and plain; `null` where not. */
+function shortScan(connection: Connection, query: Query): number | null {
+  const work = workOf(query);
+  if (!work || work.once > SHORT_WORK) return null;
+  const records = mostRecords(connection, query.table);
+  const comparisons = records * work.perRecord;
+  if (records > SMALL_TABLE || comparisons + work.once > SHORT_WORK) return null;
+  return Math.min(SHORT_VALUE, Math.floor(SHORT_SCAN_BYTES / Math.max(1, comparisons)));
 }
 
 /**
@@ -50,7 +69,7 @@ function isCostly(condition: Filter): boolean {
  */
 function isBounded(connection: Connection, query: Query, list: Statement): boolean {
   const constraints = constraintsOf(query.filter);
-  if (constraints === null) return false;
+  if (constraints === null || constraints > SHORT_CONSTRAINTS) return false;
   return constraints === connection.constraintsTaken(list.text);
 }
 

@@ -9,6 +9,11 @@ import { ReaderThread } from './thread.ts';
 /** Threads are made when they are first needed. */
 const THREADS = Math.max(4, availableParallelism());
 
+/**
+ * Characters of large records that wait on threads for their clients, beyond which who has taken nothing for the longest time loses his answer.
+ */
+const MOST_HELD = 64 * 1024 * 1024;
+
 /** Reports a fault of ours in a reader thread (never shown to the client). */
 export type ReportFault = (fault: string) => void;
 
@@ -74,6 +79,18 @@ export class ReaderPool {
     this.#waiting = postponed;
   }
 
+  /** Keeps what waits for slow clients within its bound. */
+  #letGo(): void {
+    const parked = [...this.#threads].flatMap((thread) => [...thread.parked()]).filter(({ held }) => held > 0);
+    let held = parked.reduce((sum, task) => sum + task.held, 0);
+    for (const task of parked.sort((a, b) => a.parkedAt - b.parkedAt)) {
+      if (held <= MOST_HELD) return;
+      held -= task.held;
+      task.held = 0;
+      task.onCancelled();
+    }
+  }
+
   #atWork(path: string): number {
     let count = 0;
     for (const thread of this.#threads) if (thread.busyWith === path) count++;
@@ -85,6 +102,7 @@ export class ReaderPool {
     if (this.#threads.size >= THREADS) return undefined;
     const thread = new ReaderThread(this.#report, {
       onIdle: () => this.#dispatch(),
+      onParked: () => this.#letGo(),
       onGone: () => {
         this.#threads.delete(thread);
         if (!this.#closed) this.#dispatch();

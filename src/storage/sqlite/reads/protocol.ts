@@ -17,6 +17,8 @@ export interface FindJobs {
   readonly removals: number;
   readonly list: ReadJob | null;
   readonly count: Statement | null;
+  /** The answer is the text of the one record of the list, not an array. */
+  readonly isOne?: true;
 }
 
 /** From the event loop to a reader thread. */
@@ -42,8 +44,8 @@ export type FromReader =
   | { readonly type: 'count'; readonly task: number; readonly count: number }
   /** A short answer, all of it: records as JSON text, comma-separated. */
   | { readonly type: 'whole'; readonly task: number; readonly text: string }
-  /** A piece of a long answer; commas between pieces included. */
-  | { readonly type: 'piece'; readonly task: number; readonly text: string }
+  /** A piece of a long answer; commas between pieces included. `held`: characters of the rows that the thread has in memory. */
+  | { readonly type: 'piece'; readonly task: number; readonly text: string; readonly held: number }
   /** A long answer, or an errand, has come to its end; a fault does not keep an errand from ending. */
   | { readonly type: 'end'; readonly task: number; readonly fault?: string }
   /** Something was taken out of the schema since the jobs were made. */

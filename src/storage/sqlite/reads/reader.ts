@@ -3,32 +3,25 @@ import type { Query, Selection } from '../../../query/selection.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
 import { type RowWriter, rowWriter } from '../../../values/encode.ts';
 import type { StoredValue } from '../../../values/type.ts';
-import { type FindResult, type JsonText, type Reader, SchemaChanged, wholeText } from '../../port.ts';
+import { type FindResult, type JsonText, type Reader, SchemaChanged } from '../../port.ts';
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
-import { NotShort } from '../../sql/reads/expand.ts';
+import { NotShort } from '../../sql/reads/allowance.ts';
 import { byIdsJob, includeResolver, type ReadJob, type ResolveInclude, readJob } from '../../sql/reads/job.ts';
 import { type ByIdStatement, compileCount, compileGet, compileList } from '../../sql/select.ts';
 import { type RowContext, recordText } from '../../sql/shape.ts';
 import type { Statement } from '../../sql/writer.ts';
-import type { Connection } from '../connection.ts';
+import type { Connection, Rows } from '../connection.ts';
 import { sqliteAggregate } from '../sql/aggregate.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
-import { isShortList, shortCount } from './lane.ts';
+import { SHORT_VALUE, shortCount, shortList } from './lane.ts';
 import type { ReaderPool } from './pool.ts';
 import type { FindJobs } from './protocol.ts';
-import { runPaged, runWhole } from './run.ts';
+import { runPlain, runShort } from './run.ts';
 
-/** Characters of arrays of Pointers that the event loop expands at once: some 2,000 records, 20 ms. */
-const SHORT_ARRAYS = 128 * 1024;
-
-/** What a read on the event loop found; `null` where it turned out too long for it. */
-async function ifShort<T>(read: Promise<T>): Promise<T | null> {
-  try {
-    return await read;
-  } catch (error) {
-    if (error instanceof NotShort) return null;
-    throw error;
-  }
+/** @returns `null` where a read on the event loop turned out too long for it */
+function unlessShort(error: unknown): null {
+  if (error instanceof NotShort) return null;
+  throw error;
 }
 
 interface CompiledGet {
@@ -53,30 +46,35 @@ export class SqliteReader implements Reader {
   readonly #schema: PlannedSchema;
   readonly #context: RowContext;
   readonly #gets = new WeakMap<Selection, CompiledGet>();
+  /** Reads of single records. */
+  readonly #ofOne: Rows;
 
   constructor(path: string, connection: Connection, pool: ReaderPool, schema: PlannedSchema, context: RowContext) {
     this.#path = path;
     this.#connection = connection;
+    this.#ofOne = connection.shorterThan(SHORT_VALUE);
     this.#pool = pool;
     this.#schema = schema;
     this.#context = context;
   }
 
-  get(selection: Selection, objectId: string): string | null | Promise<string | null> {
+  get(selection: Selection, objectId: string): string | null | Promise<JsonText | null> {
     const { statement, job, write } = this.#compiledGet(selection);
     const params = statement.params.with(statement.idsAt, objectId);
     if (job.includes.length > 0) return this.#getWithIncludes({ ...job, params }, selection);
-    const row = this.#connection.first({ text: statement.text, params });
-    return row ? write(row) : null;
+    try {
+      const row = this.#ofOne.first({ text: statement.text, params });
+      return row ? write(row) : null;
+    } catch (error) {
+      unlessShort(error);
+      return this.#getOnThread({ ...job, params }, selection);
+    }
   }
 
   async find(query: Query): Promise<FindResult> {
     const list = query.limit === 0 ? null : compileList(query, dialect, false);
-    if (!list || isShortList(this.#connection, query, list)) {
-      const count = query.count ? shortCount(this.#connection, query) : undefined;
-      const found = count === null ? null : await ifShort(this.#findHere(query, list, count));
-      if (found) return found;
-    }
+    const found = await this.#findHere(query, list).catch(unlessShort);
+    if (found) return found;
     const jobs = {
       list: list && readJob(query, compileList(query, dialect, true), this.#context),
       count: query.count ? compileCount(query, dialect, true) : null,
@@ -119,28 +117,31 @@ export class SqliteReader implements Reader {
     return compiled;
   }
 
-  async #getWithIncludes(job: ReadJob, selection: Selection): Promise<string | null> {
-    const resolve = this.#targetsOf(selection);
-    const here = async () => {
-      for await (const text of runPaged(this.#connection, job, resolve, SHORT_ARRAYS)) return [text];
-      return [];
-    };
-    const found = await ifShort(here());
-    if (found) return found[0] ?? null;
-    const { results } = await this.#findOnThread({ list: job, count: null }, resolve);
-    const list = await wholeText(results);
-    // The list of one record, or of none.
-    return list === '[]' ? null : list.slice(1, -1);
+  async #getWithIncludes(job: ReadJob, selection: Selection): Promise<JsonText | null> {
+    const found = await runShort(this.#ofOne, job, this.#targetsOf(selection)).catch(unlessShort);
+    if (found === null) return this.#getOnThread(job, selection);
+    return found === '' ? null : found;
   }
 
-  async #findHere(query: Query, list: Statement | null, count: number | undefined): Promise<FindResult> {
-    const job = list && readJob(query, list, this.#context);
-    let records = '';
-    if (job?.includes.length === 0) records = runWhole(this.#connection, job);
-    else if (job)
-      for await (const text of runPaged(this.#connection, job, this.#targetsOf(query), SHORT_ARRAYS))
-        records += records === '' ? text : `,${text}`;
+  async #getOnThread(job: ReadJob, selection: Selection): Promise<JsonText | null> {
+    const { results } = await this.#findOnThread({ list: job, count: null, isOne: true }, this.#targetsOf(selection));
+    return results === '' ? null : results;
+  }
+
+  /** A query that is short; `null` for all others. @throws NotShort */
+  async #findHere(query: Query, list: Statement | null): Promise<FindResult | null> {
+    const longest = list && shortList(this.#connection, query, list);
+    if (list && longest === null) return null;
+    const count = query.count ? shortCount(this.#connection, query) : undefined;
+    if (count === null) return null;
+    const records = list && longest !== null ? await this.#recordsHere(query, list, longest) : '';
     const results = `[${records}]`;
     return count === undefined ? { results } : { results, count };
+  }
+
+  #recordsHere(query: Query, list: Statement, longest: number): string | Promise<string> {
+    const job = readJob(query, list, this.#context);
+    const rows = this.#connection.shorterThan(longest);
+    return job.includes.length === 0 ? runPlain(rows, job) : runShort(rows, job, this.#targetsOf(query));
   }
 }

@@ -1,7 +1,8 @@
 import { rowWriter } from '../../../values/encode.ts';
-import { type TargetSource, writeRecords } from '../../sql/reads/expand.ts';
+import { Allowance, type Row, textOf } from '../../sql/reads/allowance.ts';
+import { Commas, type TargetSource, writePage, writeShort } from '../../sql/reads/expand.ts';
 import type { ReadJob, ResolveInclude } from '../../sql/reads/job.ts';
-import type { Connection, Row } from '../connection.ts';
+import type { Rows } from '../connection.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 
 /** Rows read between two expansions: one query per level and class for each of these. */
@@ -11,42 +12,73 @@ const PAGE = 50;
 /** Characters of text after which a page is full, however few its rows. */
 const PAGE_TEXT = 256 * 1024;
 
-/** Runs a job without includes whole; JSON text of the records, comma-separated. */
-export function runWhole(connection: Connection, job: ReadJob): string {
+/** Characters of arrays of Pointers that the event loop expands at once: some 2,000 records, 20 ms. */
+const SHORT_ARRAYS = 128 * 1024;
+/** Characters that an answer with includes may come to on the event loop. */
+const SHORT_TEXT = 2 * 1024 * 1024;
+
+/**
+ * Runs a job whole, on the event loop; JSON text of the records, comma-separated.
+ * @throws NotShort where it turns out too long for that
+ */
+export async function runShort(rows: Rows, job: ReadJob, resolve: ResolveInclude): Promise<string> {
+  const allowance = new Allowance(SHORT_TEXT);
+  const found: Row[] = [];
+  for (const row of rows.each(job)) {
+    allowance.spendRow(row);
+    found.push(row);
+  }
+  return writeShort(sourceOf(rows, resolve, SHORT_ARRAYS), job, found, allowance);
+}
+
+/** The same of a job without includes. */
+export function runPlain(rows: Rows, job: ReadJob): string {
   const write = rowWriter(job.shape);
-  const rows = connection.all(job);
   let out = '';
-  for (const row of rows) out += out === '' ? write(row) : `,${write(row)}`;
+  for (const row of rows.all(job)) out += out === '' ? write(row) : `,${write(row)}`;
   return out;
 }
 
 /**
- * Runs a job page by page; each piece is the JSON text of some records, comma-separated.
- * @param arrayText characters of arrays that are expanded for one page and one include
- * @throws NotShort where there are more
+ * Runs a job page by page; JSON text of the records in pieces, commas with it.
+ * @param onPage told of the characters of each page, which memory holds until it is written
  */
 export async function* runPaged(
-  connection: Connection,
+  rows: Rows,
   job: ReadJob,
   resolve: ResolveInclude,
-  arrayText = Number.POSITIVE_INFINITY,
+  onPage: (characters: number) => void,
 ): AsyncGenerator<string> {
-  const source: TargetSource = {
+  const source = sourceOf(rows, resolve, Number.POSITIVE_INFINITY);
+  const found = rows.each(job);
+  try {
+    const size = job.includes.length > 0 ? PAGE_WITH_INCLUDES : PAGE;
+    const commas = new Commas();
+    for (let page = take(found, size); page.length > 0; page = take(found, size)) {
+      onPage(page.reduce((sum, row) => sum + textOf(row), 0));
+      yield* writePage(source, job, page, commas);
+    }
+  } finally {
+    found.return?.();
+  }
+}
+
+function sourceOf(rows: Rows, resolve: ResolveInclude, arrayText: number): TargetSource {
+  return {
     resolve,
     arrayText,
     mostIds: Number.POSITIVE_INFINITY,
     list: sqliteDialect.list,
-    all: (statement) => connection.all(statement),
+    all(statement, allowance) {
+      const found: Row[] = [];
+      for (const row of rows.each(statement)) {
+        allowance.spendRow(row);
+        found.push(row);
+      }
+      return found;
+    },
     each: oneByOne,
   };
-  const rows = connection.each(job);
-  try {
-    const size = job.includes.length > 0 ? PAGE_WITH_INCLUDES : PAGE;
-    for (let page = take(rows, size); page.length > 0; page = take(rows, size))
-      yield (await writeRecords(source, job, page)).join(',');
-  } finally {
-    rows.return?.();
-  }
 }
 
 /** A reader thread is given one job at a time by the event loop. */
@@ -63,7 +95,7 @@ function take(rows: Iterator<Row>, count: number): Row[] {
     const next = rows.next();
     if (next.done) break;
     page.push(next.value);
-    for (const value of next.value) if (typeof value === 'string') text += value.length;
+    text += textOf(next.value);
   }
   return page;
 }

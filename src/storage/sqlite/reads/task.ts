@@ -24,6 +24,9 @@ export class ReadTask {
   onCancelled: () => void = () => {};
   /** Whether all credit is used: the thread does other work meanwhile. */
   parked = false;
+  /** Characters that wait on the thread while it is parked, and since when they do, by `performance.now()`. */
+  held = 0;
+  parkedAt = 0;
 
   #settle: { resolve: (result: FindResult) => void; reject: (error: unknown) => void } | undefined;
   #count: number | undefined;
@@ -62,7 +65,7 @@ export class ReadTask {
   }
 
   whole(text: string): void {
-    this.#answer(`[${text}]`);
+    this.#answer(this.jobs.isOne ? text : `[${text}]`);
   }
 
   piece(text: string): void {
@@ -90,9 +93,10 @@ export class ReadTask {
     this.#settle = undefined;
   }
 
-  /** A JSON array, piece by piece. Not a generator: one that was never begun would not hear that it is no longer wanted. */
+  /** A JSON array, or the one record, piece by piece. Not a generator: one that was never begun would not hear that it is no longer wanted. */
   #pieceByPiece(): AsyncIterableIterator<string> {
-    let next: 'opening' | 'records' | 'over' = 'opening';
+    const { isOne } = this.jobs;
+    let next: 'opening' | 'records' | 'over' = isOne ? 'records' : 'opening';
     const pieces: AsyncIterableIterator<string> = {
       [Symbol.asyncIterator]: () => pieces,
       next: async () => {
@@ -104,7 +108,7 @@ export class ReadTask {
         if (value !== undefined) return { done: false, value };
         if (next === 'over') return { done: true, value: undefined };
         next = 'over';
-        return { done: false, value: ']' };
+        return isOne ? { done: true, value: undefined } : { done: false, value: ']' };
       },
       return: async () => {
         next = 'over';

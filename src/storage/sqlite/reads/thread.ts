@@ -19,6 +19,15 @@ interface AtWork {
   watchdog: NodeJS.Timeout | undefined;
 }
 
+/** What a thread tells the pool. */
+interface ThreadEvents {
+  /** It could take a task. */
+  onIdle(): void;
+  /** A task waits for its client. */
+  onParked(): void;
+  onGone(): void;
+}
+
 /** The event loop's end of one reader thread. */
 export class ReaderThread {
   readonly #worker: Worker;
@@ -27,10 +36,10 @@ export class ReaderThread {
   readonly #errands = new Map<number, () => void>();
   #lastErrand = 0;
   readonly #report: ReportFault;
-  readonly #events: { onIdle: () => void; onGone: () => void };
+  readonly #events: ThreadEvents;
   #gone = false;
 
-  constructor(report: ReportFault, events: { onIdle: () => void; onGone: () => void }) {
+  constructor(report: ReportFault, events: ThreadEvents) {
     this.#report = report;
     this.#events = events;
     const workerData: ReaderSetup = { cancelled: this.#cancelled };
@@ -46,6 +55,11 @@ export class ReaderThread {
   get busyWith(): string | null {
     for (const { task } of this.#tasks.values()) if (!task.parked) return task.path;
     return null;
+  }
+
+  /** Tasks that wait for their clients. */
+  *parked(): Generator<ReadTask> {
+    for (const { task } of this.#tasks.values()) if (task.parked) yield task;
   }
 
   start(task: ReadTask): void {
@@ -107,7 +121,7 @@ export class ReaderThread {
         task.parked = atWork.outstanding >= CREDITS;
         this.#watch(atWork);
         task.piece(message.text);
-        if (task.parked) this.#events.onIdle();
+        if (task.parked) this.#park(task, message.held);
         break;
       case 'end':
         task.end();
@@ -137,6 +151,13 @@ export class ReaderThread {
       task.onCancelled();
       this.#send({ type: 'resolved', task: task.number, job: null });
     }
+  }
+
+  #park(task: ReadTask, held: number): void {
+    task.held = held;
+    task.parkedAt = performance.now();
+    this.#events.onParked();
+    this.#events.onIdle();
   }
 
   #finish(atWork: AtWork): void {

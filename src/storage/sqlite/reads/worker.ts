@@ -7,16 +7,18 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
-import type { ByIdsJob } from '../../sql/reads/job.ts';
-import type { Connection } from '../connection.ts';
+import { endOfPiece } from '../../../values/row-pieces.ts';
+import type { ByIdsJob, ResolveInclude } from '../../sql/reads/job.ts';
+import { type Connection, SQLITE_TOOBIG } from '../connection.ts';
 import { lowerPriority } from '../priority.ts';
 import { removalsQuery } from '../schema/catalog.ts';
 import { ReaderConnections } from './connections.ts';
 import { CREDITS, type Errand, type FindJobs, type FromReader, faultText, type ReaderSetup, type ToReader } from './protocol.ts';
 import { runPaged } from './run.ts';
 
-/** Characters of an answer that go in one message. */
+/** Characters of an answer that go in one message, at the least; and at the most, however large a record is. */
 const PIECE = 32 * 1024;
+const LARGEST_PIECE = 128 * 1024;
 
 interface Task {
   readonly id: number;
@@ -24,6 +26,8 @@ interface Task {
   /** Milliseconds of work left until the time limit. */
   budget: number;
   cancelled: boolean;
+  /** Characters of rows that are being written. */
+  held: number;
   /** Continues a task that waits for credit. */
   wake?: () => void;
   resolved?: (job: ByIdsJob | null) => void;
@@ -86,12 +90,15 @@ async function find(task: Task, connection: Connection, jobs: FindJobs): Promise
     post({ type: 'whole', task: task.id, text: '' });
     return;
   }
-  const pages = runPaged(connection, list, (includePath, classes, className) => {
-    const answer = new Promise<ByIdsJob | null>((resolve) => {
-      task.resolved = resolve;
+  const resolve: ResolveInclude = (includePath, classes, className) => {
+    const answer = new Promise<ByIdsJob | null>((resolved) => {
+      task.resolved = resolved;
     });
     post({ type: 'resolve', task: task.id, path: includePath, classes, className });
     return answer;
+  };
+  const pages = runPaged(connection, list, resolve, (characters) => {
+    task.held = characters;
   });
   await sendPages(task, connection, pages);
 }
@@ -103,9 +110,9 @@ async function sendPages(task: Task, connection: Connection, pages: AsyncGenerat
     for (;;) {
       const page = await onTime(task, () => pages.next());
       if (page.done) break;
-      text += sent || text !== '' ? `,${page.value}` : page.value;
+      text += page.value;
       if (text.length < PIECE) continue;
-      await sendPiece(task, connection, text);
+      await sendPieces(task, connection, text);
       sent = true;
       text = '';
     }
@@ -114,8 +121,16 @@ async function sendPages(task: Task, connection: Connection, pages: AsyncGenerat
   }
   if (!sent) post({ type: 'whole', task: task.id, text });
   else {
-    if (text !== '') await sendPiece(task, connection, text);
+    if (text !== '') await sendPieces(task, connection, text);
     post({ type: 'end', task: task.id });
+  }
+}
+
+async function sendPieces(task: Task, connection: Connection, text: string): Promise<void> {
+  for (let at = 0; at < text.length; ) {
+    const end = endOfPiece(text, at, LARGEST_PIECE);
+    await sendPiece(task, connection, text.slice(at, end));
+    at = end;
   }
 }
 
@@ -130,7 +145,7 @@ async function sendPiece(task: Task, connection: Connection, text: string): Prom
     });
   if (task.cancelled) throw serviceError('timeout');
   task.credits--;
-  post({ type: 'piece', task: task.id, text });
+  post({ type: 'piece', task: task.id, text, held: task.held });
 }
 
 /** Copies what is committed from the write-ahead log into the file, as far as readers allow; writers go on meanwhile. */
@@ -143,8 +158,6 @@ function checkpoint(path: string): void {
   }
 }
 
-const SQLITE_TOOBIG = 18;
-
 function shownError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   if ((error as { errcode?: number }).errcode === SQLITE_TOOBIG)
@@ -153,7 +166,7 @@ function shownError(error: unknown): ServiceError {
 }
 
 async function start(message: Extract<ToReader, { type: 'find' }>): Promise<void> {
-  const task: Task = { id: message.task, credits: CREDITS, budget: message.budget, cancelled: false };
+  const task: Task = { id: message.task, credits: CREDITS, budget: message.budget, cancelled: false, held: 0 };
   tasks.set(task.id, task);
   try {
     await inSnapshot(message.path, (connection) => find(task, connection, message.jobs));

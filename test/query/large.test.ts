@@ -1,0 +1,143 @@
+/** Large records, and conditions that take long: others are answered meanwhile, memory stays bounded, the time limit holds. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { assertError, create, find, pointer } from '../support/query.ts';
+import { engines, type Service, startService } from '../support/service.ts';
+
+const MB = 1_000_000;
+const RECORDS = 12;
+/** Memory that an answer may take, however long it is. */
+const GROWTH = 100 * MB;
+
+const hash = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** Longest wait for an answer of another address, in milliseconds, while some work is done. */
+async function longestWait(service: Service, work: Promise<unknown>): Promise<number> {
+  let done = false;
+  let longest = 0;
+  const ended = work.finally(() => {
+    done = true;
+  });
+  while (!done) {
+    const began = performance.now();
+    assert.equal((await service.call('GET', '/health/live', { as: 'anonymous' })).status, 200);
+    longest = Math.max(longest, performance.now() - began);
+    await pause(5);
+  }
+  await ended;
+  return longest;
+}
+
+const residentBytes = ({ process: { pid } }: Service) =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+
+/** By how much a process grew at the most while some work was done. */
+async function growth(service: Service, work: () => Promise<unknown>): Promise<number> {
+  const before = residentBytes(service);
+  let most = before;
+  const timer = setInterval(() => {
+    most = Math.max(most, residentBytes(service));
+  }, 10);
+  await work();
+  clearInterval(timer);
+  return most - before;
+}
+
+/** An answer whose body is not read yet. */
+function begun(service: Service, path: string): Promise<IncomingMessage> {
+  const headers = { 'X-Platform-Application-Id': service.appId, 'X-Platform-Master-Key': service.masterKey };
+  return new Promise((resolve, reject) => request(new URL(path, service.url), { headers }, resolve).on('error', reject).end());
+}
+
+for (const engine of engines)
+  describe(engine, () => {
+    let service: Service;
+    const ids: string[] = [];
+    const textOf = (n: number) => `${n}: "😀שלום"\n`.repeat(n === 0 ? 10 : (4 * MB) / 30);
+    before(async () => {
+      service = await startService({ engine, env: { QUERY_TIMEOUT_MS: '3000', NODE_OPTIONS: '--max-old-space-size=512' } });
+      for (let n = 0; n < RECORDS; n++) ids.push(await create(service, 'Notes', { n, text: textOf(n) }));
+    });
+    after(() => service.stop());
+
+    test('Records/Query: a list of large records streams, in bounded memory', async () => {
+      const expected = Array.from({ length: RECORDS }, (_, n) => hash(textOf(n)));
+      let rows: { text: string }[] = [];
+      // The first one starts a thread, and shows what is large.
+      await service.call('GET', `/platform/classes/Notes/${ids[1]}`);
+      for (const query of [{ limit: 100 }, { limit: 2_000, order: '-n' }]) {
+        const grown = await growth(service, async () => {
+          rows = (await find(service, 'Notes', query)) as { text: string }[];
+        });
+        assert.deepEqual(
+          rows.map(({ text }) => hash(text)),
+          query.order ? expected.toReversed() : expected,
+        );
+        assert.ok(grown < GROWTH, `${grown / MB} MB`);
+      }
+    });
+
+    test('Records/Query: a client who does not read costs no more', async () => {
+      const answers: IncomingMessage[] = [];
+      const grown = await growth(service, async () => {
+        for (let n = 0; n < 3; n++) answers.push(await begun(service, '/platform/classes/Notes'));
+        await pause(500);
+      });
+      assert.ok(grown < GROWTH, `${grown / MB} MB`);
+      for (const answer of answers) answer.destroy();
+    });
+
+    test('Records/Read one: a large record is the one that was written', async () => {
+      for (const id of [ids[0], ids[5]]) {
+        const { status, body } = await service.call('GET', `/platform/classes/Notes/${id}`);
+        assert.equal(status, 200);
+        assert.equal(body.text, textOf(body.n));
+      }
+      assertError(await service.call('GET', '/platform/classes/Notes/nobody'), 404, 101);
+    });
+
+    test('Records/Query include: large records are put in, many times too', async () => {
+      for (let n = 0; n < 3; n++)
+        await create(service, 'Refs', {
+          n,
+          one: pointer('Notes', ids[n % 3] as string),
+          many: ids.slice(0, 3).map((id) => pointer('Notes', id)),
+        });
+      for (const include of ['one', 'many']) {
+        const rows = (await find(service, 'Refs', { include })) as Record<string, { text: string }>[] &
+          { many: { text: string }[] }[];
+        assert.equal(rows.length, 3);
+        rows.forEach((row, n) => {
+          const texts =
+            include === 'one' ? [row.one?.text ?? ''] : (row.many as unknown as { text: string }[]).map(({ text }) => text);
+          assert.deepEqual(
+            texts.map(hash),
+            (include === 'one' ? [n % 3] : [0, 1, 2]).map((at) => hash(textOf(at))),
+          );
+        });
+      }
+    });
+
+    test('Records/Query: conditions on large arrays end at the time limit, and hold up nobody', async () => {
+      const list = Array.from({ length: 200_000 }, (_, n) => n);
+      for (let n = 0; n < 3; n++) await create(service, 'Lists', { n, doc: { list } });
+      const conditions = (condition: object) => ({
+        where: { $or: Array.from({ length: 300 }, () => ({ 'doc.list': condition })) },
+      });
+      const asked = service.call('GET', '/platform/classes/Lists', {
+        query: { keys: 'n', ...conditions({ $gt: 1_000_000_000 }) },
+      });
+      const wait = await longestWait(service, asked);
+      assertError(await asked, 503, 124);
+      assert.ok(wait < 1_000, `${wait} ms`);
+      // What was given up has come to an end: a query of the same kind is answered.
+      assert.deepEqual(
+        (await find(service, 'Lists', { keys: 'n', where: { 'doc.list': { $gt: 199_998 }, n: { $lt: 2 } } })).map(({ n }) => n),
+        [0, 1],
+      );
+    });
+  });
