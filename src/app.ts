@@ -14,7 +14,7 @@ import type { FileKeeper, RecordContext, WriteHooks } from './records/index.ts';
 import type { Store } from './storage/port.ts';
 import { ProcessLock } from './storage/sqlite/index.ts';
 import { lockOf, makeDataDirectory, openStores, refuseEmpty, type Stores } from './stores.ts';
-import { Administration, Deletions, openStore, type System, Systems, Upkeep } from './systems/index.ts';
+import { Administration, Deletions, KeyGuard, openStore, type System, Systems, Upkeep } from './systems/index.ts';
 import type { Company } from './transfer/index.ts';
 import { PasswordResets, Users, userTableRules } from './users/index.ts';
 
@@ -107,9 +107,11 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
     doubted: (context, schedules) => automation.doubted(context, schedules),
     triggersChanged: (context) => automation.triggersChanged(context),
   });
-  const systems = new Systems(stores.registry, stores.engine, config.systemIdle, (error) =>
-    log.error({ err: error }, 'a system was not closed well'),
+  const keyGuard = new KeyGuard((address) =>
+    log.warn({ address }, 'keys are tried out: unknown ones of this address are refused'),
   );
+  const notClosed = (error: unknown) => log.error({ err: error }, 'a system was not closed well');
+  const systems = new Systems(stores.registry, stores.engine, config.systemIdle, notClosed, keyGuard);
   const upkeep = new Upkeep(
     () => systems.opened(),
     [

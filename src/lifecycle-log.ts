@@ -1,4 +1,5 @@
-import type { Config } from './config/index.ts';
+import type { Config, Secrets } from './config/index.ts';
+import { shortKeyWarning } from './kernel/credentials.ts';
 import { serviceVersion } from './kernel/version.ts';
 import { createLog } from './observe/index.ts';
 
@@ -12,6 +13,12 @@ export interface LifecycleLog {
   /** Told once; later causes are passed over. */
   stopping(cause: StopCause): void;
   stopped(): void;
+}
+
+/** Tells of keys in the settings that are soon found. */
+export function warnOfShortKeys({ logLevel }: Config, { masterKey, apiKey }: Secrets): void {
+  const warnings = [shortKeyWarning('MASTER_KEY', masterKey), shortKeyWarning('API_KEY', apiKey)].filter((one) => one !== null);
+  for (const warning of warnings) createLog(logLevel).warn(warning);
 }
 
 /** @param engine what keeps the records */

@@ -114,7 +114,8 @@ async function inWorkshop<T>(mayMake: boolean, work: (workshop: Workshop) => T |
 }
 
 async function lifecycleOf({ config, secrets }: Settings): Promise<LifecycleLog> {
-  const { lifecycleLog } = await import('./lifecycle-log.ts');
+  const { lifecycleLog, warnOfShortKeys } = await import('./lifecycle-log.ts');
+  warnOfShortKeys(config, secrets);
   return lifecycleLog(config, secrets.databaseUrl === undefined ? 'sqlite' : 'postgres');
 }
 

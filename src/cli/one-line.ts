@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors/fail.ts';
+import { shortKeyWarning } from '../kernel/credentials.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 
 /** Texts of errors show names that came from outside. */
@@ -9,4 +10,10 @@ export function oneLine(text: string): string {
 /** What an operator is told of an error: the texts that clients see are for him too. */
 export function forOperator(error: unknown): unknown {
   return error instanceof ServiceError ? new OperatorError(oneLine(error.message)) : error;
+}
+
+/** Tells on the terminal of a key that is soon found. */
+export function warnOfShort(name: string, key: string | undefined): void {
+  const warning = shortKeyWarning(name, key);
+  if (warning !== null) console.error(`record-service: ${warning}`);
 }

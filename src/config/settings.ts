@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { appIdPattern, keyPattern } from '../kernel/credentials.ts';
+import { appIdPattern, keyForm, keyPattern } from '../kernel/credentials.ts';
 import { limits } from '../kernel/limits.ts';
 import { parseS3Url } from './files-url.ts';
 
@@ -82,8 +82,8 @@ export const settings = {
     is: '1 to 64 letters, digits, - or _',
     read: z.string().regex(appIdPattern).optional(),
   },
-  MASTER_KEY: { is: '1 to 256 printable ASCII characters', read: key.optional() },
-  API_KEY: { is: '1 to 256 printable ASCII characters', read: key.optional() },
+  MASTER_KEY: { is: keyForm, read: key.optional() },
+  API_KEY: { is: keyForm, read: key.optional() },
   ADMIN_EMAIL: {
     is: 'an e-mail address',
     read: z

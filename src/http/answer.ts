@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { ServiceError } from '../errors/fail.ts';
 import { renderError } from '../errors/render.ts';
+import { TooManyRequests } from '../errors/too-many-requests.ts';
 import { answerEarly } from './early.ts';
 import type { Edge } from './edge.ts';
 import type { ApiReply } from './endpoint.ts';
-import { TooManyRequests } from './limits/address-limit.ts';
 import { pageHeaders } from './pages/page.ts';
 import { tooLargePage } from './pages/too-large.ts';
 

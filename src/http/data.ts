@@ -109,7 +109,7 @@ function ask(exchange: Exchange, system: System | undefined): void {
   };
   let principal: Principal | Promise<Principal>;
   try {
-    principal = exchange.endpoint.open ? anonymous : principalFor(system, exchange.envelope.credentials);
+    principal = exchange.endpoint.open ? anonymous : callerOf(system, exchange);
   } catch (error) {
     refuse(error);
     return;
@@ -117,6 +117,10 @@ function ask(exchange: Exchange, system: System | undefined): void {
   if (principal instanceof Promise) principal.then(answer, refuse);
   else answer(principal);
 }
+
+/** The framework has no address for a connection that is gone. */
+const callerOf = (system: System, { envelope, request }: Exchange) =>
+  principalFor(system, envelope.credentials, request.ip ?? '');
 
 function apiRequest({ edge, endpoint, envelope, request }: Exchange, system: System, principal: Principal): ApiRequest {
   return {

@@ -6,7 +6,7 @@ import { Places } from '../admission/places.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
 import type { Tool } from './definition/tool.ts';
 import type { Answerer } from './desk.ts';
-import { appIdOf, callerFor, credentialsOf } from './modes/caller.ts';
+import { appIdOf, callerFor } from './modes/caller.ts';
 import type { McpParts } from './parts.ts';
 import { longBodies, readBody } from './transport/body.ts';
 import { failureOf } from './transport/failure.ts';
@@ -94,7 +94,7 @@ export class AgentTools {
     const system = appId === undefined ? undefined : await systems.acquire(appId);
     if (!system) return null;
     try {
-      const caller = await callerFor(system, credentialsOf(request.headers), bearer);
+      const caller = await callerFor(system, request, bearer);
       if (caller.kind !== 'known' || !mayWrite(caller.principal)) return null;
       return { system: system.appId, caller: nameOf(system.appId, caller.principal) };
     } finally {

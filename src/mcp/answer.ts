@@ -78,7 +78,7 @@ async function answerFor(asked: Asked, system: System): Promise<void> {
   const asksTools = callsTools(body);
   if (!asksTools && !refusalOfBatch(body, openBatch)) return answerProtocol(asked, system, null);
   const { baseUrl, bearer } = desk.parts;
-  const caller = await callerFor(system, credentialsOf(request.headers), bearer);
+  const caller = await callerFor(system, request, bearer);
   if (asksTools && caller.kind === 'none') return refuse(asked, system, credentialMissing(baseUrl(), system.appId));
   if (asksTools && caller.kind === 'ended') return refuse(asked, system, tokenEnded(baseUrl(), system.appId));
   return answerProtocol(asked, system, caller);

@@ -1,4 +1,4 @@
-import { appIdPattern, keyPattern } from '../kernel/credentials.ts';
+import { appIdPattern, keyForm, keyPattern } from '../kernel/credentials.ts';
 import { newObjectId, newSecret } from '../kernel/ids.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { Engine, Store } from '../storage/port.ts';
@@ -242,7 +242,7 @@ function checkName(name: string): string {
 }
 
 function checkKey(key: string): string {
-  return keyPattern.test(key) ? key : refuse('a key has 1 to 256 printable ASCII characters');
+  return keyPattern.test(key) ? key : refuse(`a key has ${keyForm}`);
 }
 
 function printable(text: string): string {

@@ -1,5 +1,6 @@
 export { Administration, type SystemCredentials } from './administration.ts';
 export { Deletions } from './deletions.ts';
+export { KeyGuard } from './key-guard.ts';
 export { openStore } from './migrations/index.ts';
 export { type Credentials, System } from './system.ts';
 export { Systems } from './systems.ts';

@@ -1,6 +1,7 @@
 import { anonymous, invalid, master, type Principal } from '../access/index.ts';
 import type { Store } from '../storage/port.ts';
 import type { KeyEntry, SystemEntry } from '../storage/registry.ts';
+import { KeyGuard, type KeyTrial } from './key-guard.ts';
 import { hashKey, hashPrefix, sameHash } from './secrets.ts';
 
 /** The credentials of a request. Values that are no strings may come in a body; they are nobody's. */
@@ -37,24 +38,34 @@ export class Registration {
 
   /**
    * Who asks (SPEC "Credentials"). A key counts under its own name only; the strongest credential sent decides, right or wrong.
+   * @param trial left out where nobody hears what comes of it
    * @returns `null` where that is the session token
+   * @throws TooManyRequests (155) where keys are tried out
    */
-  principalFor({ masterKey, apiKey, sessionToken }: Credentials): Principal | null {
-    if (wasSent(masterKey)) return this.#isMaster(masterKey) ? master : invalid;
-    if (wasSent(apiKey)) return this.#ofApiKey(apiKey);
+  principalFor({ masterKey, apiKey, sessionToken }: Credentials, trial?: KeyTrial): Principal | null {
+    if (wasSent(masterKey)) return this.#isMaster(masterKey, trial) ? master : invalid;
+    if (wasSent(apiKey)) return this.#ofApiKey(apiKey, trial);
     return wasSent(sessionToken) ? null : anonymous;
   }
 
-  #isMaster(key: unknown): boolean {
-    return typeof key === 'string' && sameHash(Buffer.from(hashKey(this.#masterPrefix, key)), this.#masterKey);
+  #isMaster(key: unknown, trial?: KeyTrial): boolean {
+    if (typeof key !== 'string') return false;
+    const hash = hashKey(this.#masterPrefix, key);
+    trial?.admit(hash);
+    const isRight = sameHash(Buffer.from(hash), this.#masterKey);
+    trial?.judge(hash, isRight);
+    return isRight;
   }
 
   /** Goes through all keys, so that the time does not tell which of them it is. */
-  #ofApiKey(key: unknown): Principal {
+  #ofApiKey(key: unknown, trial?: KeyTrial): Principal {
     if (typeof key !== 'string') return invalid;
-    const given = Buffer.from(hashKey(this.#apiPrefix, key));
+    const hash = hashKey(this.#apiPrefix, key);
+    trial?.admit(hash);
+    const given = Buffer.from(hash);
     let found: ApiKey | undefined;
-    for (const key of this.#apiKeys) if (sameHash(given, key.hash)) found = key;
+    for (const one of this.#apiKeys) if (sameHash(given, one.hash)) found = one;
+    trial?.judge(hash, found !== undefined);
     if (!found) return invalid;
     this.#noteUse(found.name);
     return found.principal;
@@ -71,14 +82,25 @@ export class System {
   readonly store: Store;
   /** Follows the registry. */
   registration: Registration;
+  readonly #keyGuard: KeyGuard;
   #holders = 0;
   #touched = true;
   #isClosing = false;
   #whenFree: (() => void) | undefined;
 
-  constructor(registration: Registration, store: Store) {
+  constructor(registration: Registration, store: Store, keyGuard = new KeyGuard()) {
     this.registration = registration;
     this.store = store;
+    this.#keyGuard = keyGuard;
+  }
+
+  /**
+   * Who asks, as `Registration.principalFor` has it.
+   * @param address where the request came from
+   * @throws TooManyRequests (155) where keys are tried out from there
+   */
+  principalFor(credentials: Credentials, address: string): Principal | null {
+    return this.registration.principalFor(credentials, this.#keyGuard.trialOf(address));
   }
 
   get appId(): string {

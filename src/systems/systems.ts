@@ -1,6 +1,7 @@
 import { fail } from '../errors/fail.ts';
 import type { Engine } from '../storage/port.ts';
 import type { KeyEntry, Registry } from '../storage/registry.ts';
+import { KeyGuard } from './key-guard.ts';
 import { KeyUses } from './key-uses.ts';
 import { openStore } from './migrations/index.ts';
 import { Registration, System } from './system.ts';
@@ -10,6 +11,7 @@ export class Systems {
   readonly #registry: Registry;
   readonly #engine: Engine;
   readonly #reportFault: (error: unknown) => void;
+  readonly #keyGuard: KeyGuard;
   readonly #open = new Map<string, System | Promise<void>>();
   readonly #closing = new Map<string, Promise<void>>();
   readonly #sweeper: NodeJS.Timeout;
@@ -22,12 +24,20 @@ export class Systems {
   /**
    * @param idleTime milliseconds; a system is closed after one to two of them without a request
    * @param reportFault told what went wrong while a system was closed
+   * @param keyGuard of all systems: who tries keys out tries them anywhere
    */
-  constructor(registry: Registry, engine: Engine, idleTime: number, reportFault: (error: unknown) => void) {
+  constructor(
+    registry: Registry,
+    engine: Engine,
+    idleTime: number,
+    reportFault: (error: unknown) => void,
+    keyGuard = new KeyGuard(),
+  ) {
     this.#registry = registry;
     this.#engine = engine;
     this.#reportFault = reportFault;
     this.#keyUses = new KeyUses(registry);
+    this.#keyGuard = keyGuard;
     this.#sweeper = setInterval(() => this.#closeIdle(), idleTime);
     this.#sweeper.unref();
   }
@@ -103,7 +113,7 @@ export class Systems {
       await this.#closing.get(appId);
       const store = await openStore(this.#engine, appId);
       const now = this.#registrations.get(appId);
-      const system = new System(now ?? registration, store);
+      const system = new System(now ?? registration, store, this.#keyGuard);
       if (now?.entry.id === id) this.#open.set(appId, system);
       else await system.close();
     })();

@@ -48,10 +48,11 @@ export const userTableRules: ReadonlyMap<string, TableRules> = new Map([
 
 /**
  * Who asks (SPEC "Credentials"); at once where it is known.
- * @throws invalidSession (209)
+ * @param address where the request came from
+ * @throws invalidSession (209); TooManyRequests (155) where keys are tried out from there
  */
-export function principalFor(system: System, credentials: Credentials): Principal | Promise<Principal> {
-  const principal = system.registration.principalFor(credentials);
+export function principalFor(system: System, credentials: Credentials, address: string): Principal | Promise<Principal> {
+  const principal = system.principalFor(credentials, address);
   if (principal) return principal;
   const session = sessionsOf(system.store).sessionOf(credentials.sessionToken);
   return session instanceof Promise ? session.then((found) => found.principal) : session.principal;

@@ -183,7 +183,7 @@ for (const engine of engines)
 
     test('where all is given, nothing is printed and nothing kept', async () => {
       const { dataDir: cwd, settings } = await dataForTest(engine, false);
-      const keys = { APP_ID: 'app', MASTER_KEY: 'master-key', API_KEY: 'api-key' };
+      const keys = { APP_ID: 'app', MASTER_KEY: 'a-master-key-of-its-own', API_KEY: 'an-api-key-of-its-own', LOG_LEVEL: 'warn' };
       const service = await startBare(
         { ...settings, ...keys, ADMIN_EMAIL: 'boss@crm.example', ADMIN_PASSWORD: 'Given1Pass' },
         cwd,

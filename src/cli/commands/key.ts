@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { isoText } from '../../kernel/time.ts';
+import { warnOfShort } from '../one-line.ts';
 import type { Actions, Print } from '../program.ts';
 
 interface Of {
@@ -24,6 +25,7 @@ export function addKeyCommands(program: Command, { withAdministration }: Actions
     .action(async (options: AddOptions) => {
       const made = await withAdministration((administration) => administration.addKey(options.system, options.name, options.key));
       print(`API key: ${made}`);
+      warnOfShort('The key', options.key);
     });
   key
     .command('list')

@@ -4,6 +4,7 @@ import { isoText } from '../../kernel/time.ts';
 import type { Store } from '../../storage/port.ts';
 import type { RemovedSystem, SystemEntry } from '../../storage/registry.ts';
 import { addAdministrator, administratorFrom } from '../administrator.ts';
+import { warnOfShort } from '../one-line.ts';
 import type { Actions, Print } from '../program.ts';
 
 interface AddOptions {
@@ -41,6 +42,7 @@ export function addSystemCommands(program: Command, { withAdministration, ask }:
       print(`Application id: ${made.appId}`);
       print(`Master key: ${made.masterKey}`);
       print(`API key: ${made.apiKey}`);
+      warnOfShort('The master key', options.masterKey);
       if (admin && adminPassword === undefined) print(`Password of the administrator: ${admin.password}`);
     });
   system

@@ -36,7 +36,7 @@ function answerPrivate(edge: Edge, request: FastifyRequest, reply: FastifyReply)
     const context = {
       appId: system.appId,
       store: system.store,
-      principal: await callerOf(system, credentials),
+      principal: await callerOf(system, credentials, request.ip ?? ''),
       hooks: edge.hooks,
       referer: null,
     };
@@ -48,9 +48,9 @@ function answerPrivate(edge: Edge, request: FastifyRequest, reply: FastifyReply)
 }
 
 /** CONTRACT "Forms and files": who brings a credential that is none is sent to the gate like anybody. */
-async function callerOf(system: System, credentials: Credentials): Promise<Principal> {
+async function callerOf(system: System, credentials: Credentials, address: string): Promise<Principal> {
   try {
-    const principal = await principalFor(system, credentials);
+    const principal = await principalFor(system, credentials, address);
     return principal.kind === 'invalid' ? anonymous : principal;
   } catch (error) {
     if (error instanceof ServiceError && error.key === 'invalidSession') return anonymous;

@@ -57,7 +57,7 @@ export class Upload {
   async admit(): Promise<void> {
     if (this.#isAdmitted) return;
     const { system, envelope } = this.#opened();
-    this.#caller = await principalFor(system, envelope.credentials);
+    this.#caller = await principalFor(system, envelope.credentials, this.request.ip ?? '');
     refuseWrongKey(this.#caller);
     await this.edge.files.admit(system);
     this.#isAdmitted = true;

@@ -45,8 +45,9 @@ class Call {
   #bring(system: System, { fields, isForm, credentials, installationId }: Input): FunctionCall {
     this.#credentials = credentials;
     this.#installationId = installationId;
-    this.#principal = keyHolder(system, credentials);
     const { method, headers, ip } = this.#request;
+    // A session counts where the function asks for its user.
+    this.#principal = system.principalFor(credentials, ip ?? '') ?? anonymous;
     return {
       input: fields,
       isForm,
@@ -76,17 +77,12 @@ class Call {
   note(system: System): void {
     noteRequest(this.#edge, system, this.#request, this.#reply, {
       method: this.#request.method,
-      principal: this.#principal ?? keyHolder(system, this.#credentials),
+      principal: this.#principal ?? system.registration.principalFor(this.#credentials) ?? anonymous,
       installationId: this.#installationId,
       credentials: this.#credentials,
       started: this.#started,
     });
   }
-}
-
-/** Whose key it is; a session counts where the function asks for its user. */
-function keyHolder({ registration }: System, credentials: Credentials): Principal {
-  return registration.principalFor(credentials) ?? anonymous;
 }
 
 /**

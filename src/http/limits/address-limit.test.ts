@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AddressLimit, limitOf, TooManyRequests } from './address-limit.ts';
+import { TooManyRequests } from '../../errors/too-many-requests.ts';
+import { AddressLimit, limitOf } from './address-limit.ts';
 
 let now = 0;
 const limited = (most: number, remembered?: number) => {

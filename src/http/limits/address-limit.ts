@@ -1,21 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import { ServiceError, serviceError } from '../../errors/fail.ts';
+import { TooManyRequests } from '../../errors/too-many-requests.ts';
 import { networkOf } from '../../kernel/network.ts';
 
 const MINUTE = 60_000;
 /** Addresses that are counted at once, some 10 MB; beyond, those that have been quiet longest are forgotten. */
 const REMEMBERED = 50_000;
-
-/** 155: more requests than an address may make. */
-export class TooManyRequests extends ServiceError {
-  /** Whole seconds until the next one counts. */
-  readonly retryAfter: number;
-
-  constructor(retryAfter: number) {
-    super('tooManyRequests', serviceError('tooManyRequests').message);
-    this.retryAfter = retryAfter;
-  }
-}
 
 interface Window {
   readonly end: number;

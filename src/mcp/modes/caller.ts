@@ -45,10 +45,13 @@ export function hasCredential({ masterKey, apiKey, authorization }: SentCredenti
   return Boolean(masterKey || apiKey || authorization);
 }
 
-/** Who sent these (SPEC "Authentication: Agent-tool layer"). As in REST the strongest one decides, right or wrong. */
-export async function callerFor(system: System, sent: SentCredentials, check: BearerCheck): Promise<Caller> {
-  const { masterKey, apiKey, authorization } = sent;
-  const principal = system.registration.principalFor({ masterKey, apiKey, sessionToken: authorization });
+/**
+ * Who sent a request (SPEC "Authentication: Agent-tool layer"). As in REST the strongest one decides, right or wrong.
+ * @throws TooManyRequests (155) where keys are tried out
+ */
+export async function callerFor(system: System, { headers, ip }: FastifyRequest, check: BearerCheck): Promise<Caller> {
+  const { masterKey, apiKey, authorization } = credentialsOf(headers);
+  const principal = system.principalFor({ masterKey, apiKey, sessionToken: authorization }, ip ?? '');
   if (principal?.kind === 'anonymous') return none;
   if (principal?.kind === 'invalid') return wrong;
   if (principal) return { kind: 'known', principal: forTools(principal) };

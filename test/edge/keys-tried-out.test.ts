@@ -1,0 +1,139 @@
+/**
+ * docs/decisions.md "Edge": who tries keys out is refused, by every way that a key can come; who holds a key goes on from the same address; and
+ * keys of one's own that are soon found are refused or told of.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { dataForTest } from '../support/data.ts';
+import { type Answer, anyEngine, type Service, startService } from '../support/service.ts';
+import { runToEnd, startBare } from './process.ts';
+
+const MOST = 100;
+
+for (const engine of anyEngine)
+  describe(`keys tried out (${engine})`, () => {
+    let service: Service;
+    before(async () => {
+      service = await startService({ engine, env: { TRUST_PROXY: 'on' } });
+    });
+    after(() => service.stop());
+
+    let sent = 0;
+    const wrong = () => `wrong-key-${sent++}`;
+    const call = (method: string, path: string, address: string, headers: Record<string, string>, body?: unknown) =>
+      service.call(method, path, { as: 'anonymous', body, headers: { 'X-Forwarded-For': address, ...headers } });
+    const byMaster = (key: string, address: string) =>
+      call('GET', '/platform/classes/Accounts?limit=1', address, { 'X-Platform-Master-Key': key });
+
+    /** Each way that a key comes, and what it answers to a wrong one. */
+    const doors: Record<string, [send: (key: string, address: string) => Promise<Answer>, refused: number]> = {
+      'the master header': [byMaster, 400],
+      'the API header': [
+        (key, address) => call('GET', '/platform/classes/Accounts?limit=1', address, { 'X-Platform-API-Key': key }),
+        400,
+      ],
+      'a body': [
+        (key, address) => call('POST', '/platform/classes/Accounts', address, {}, { _method: 'GET', limit: 1, _MasterKey: key }),
+        400,
+      ],
+      schemas: [(key, address) => call('GET', '/platform/schemas', address, { 'X-Platform-API-Key': key }), 403],
+      'a batch': [
+        (key, address) => call('POST', '/platform/batch', address, { 'X-Platform-Master-Key': key }, { requests: [] }),
+        200,
+      ],
+      'an upload': [
+        (key, address) =>
+          call('POST', '/platform/files/a.txt', address, { 'X-Platform-API-Key': key, 'Content-Type': 'text/plain' }, 'text'),
+        400,
+      ],
+      'a deletion': [(key, address) => call('DELETE', '/platform/files/a.txt', address, { 'X-Platform-API-Key': key }), 403],
+      'a private file': [
+        (key, address) => call('POST', `/platform/files/testapp/n/Accounts/i/F`, address, {}, { _MasterKey: key }),
+        200,
+      ],
+      'a form': [
+        (key, address) => call('POST', '/functions/testapp/getlead', address, { 'X-Platform-API-Key': key }, { Name: 'x' }),
+        400,
+      ],
+      'agent tools': [
+        (key, address) => {
+          const headers = { 'X-Platform-API-Key': key, Accept: 'application/json, text/event-stream' };
+          const body = {
+            jsonrpc: '2.0',
+            id: 1,
+            method: 'tools/call',
+            params: { name: 'Count-Data', arguments: { table: 'Accounts' } },
+          };
+          return call('POST', '/mcp/testapp', address, headers, body);
+        },
+        200,
+      ],
+    };
+
+    test('of an address a hundred different wrong keys are looked at; then none that has not proved right from there', async () => {
+      const address = '198.51.100.1';
+      assert.equal((await byMaster(service.masterKey, address)).status, 200);
+      const before = service.output().length;
+      for (const { status, body } of await Promise.all(Array.from({ length: MOST }, () => byMaster(wrong(), address))))
+        assert.deepEqual([status, body.code], [400, 119]);
+      for (const [door, [send]] of Object.entries(doors)) {
+        const { status, text, headers, body } = await send(wrong(), address);
+        assert.deepEqual([status, /Too many requests/.test(text)], [429, true], `${door}: ${text}`);
+        if (door !== 'agent tools') assert.equal(body.code, 155, door);
+        const seconds = Number(headers.get('retry-after'));
+        assert.ok(seconds >= 1 && seconds <= 60, `${door}: ${seconds}`);
+      }
+      assert.equal((await byMaster(service.masterKey, address)).status, 200, 'proved right before');
+      const right = { 'X-Platform-API-Key': service.apiKey };
+      assert.equal((await call('GET', '/platform/schemas', address, right)).status, 429, 'never seen from there');
+      assert.equal((await call('GET', '/platform/schemas', '198.51.100.2', right)).status, 200);
+      assert.equal(
+        (await call('POST', '/functions/testapp/getlead', address, {}, { PhoneNumber: '050' })).status,
+        200,
+        'without a key',
+      );
+      const said = service.output().slice(before);
+      assert.equal(said.match(/keys are tried out/g)?.length, 1, said);
+      assert.ok(said.includes(address) && !said.includes('wrong-key'), said);
+    });
+
+    for (const [at, [door, [send, refused]]] of Object.entries(doors).entries())
+      test(`wrong keys are counted by ${door}; one that is sent again and again is not`, async () => {
+        const address = `203.0.113.${at}`;
+        const together = (count: number, key: () => string) =>
+          Promise.all(Array.from({ length: count }, () => send(key(), address)));
+        for (const { status, text } of await together(MOST + 10, () => 'the-same-key')) {
+          assert.notEqual(status, 429, text);
+          if (refused !== 200) assert.equal(status, refused, text);
+        }
+        for (const { status } of await together(MOST - 1, wrong)) assert.notEqual(status, 429);
+        assert.equal((await send(wrong(), address)).status, 429);
+        assert.equal((await byMaster(wrong(), address)).status, 429, 'all ways share the count');
+      });
+  });
+
+test('Running: keys of fewer than 8 characters stop the start, and refuse the command, in one line', async () => {
+  const { dataDir: cwd, settings } = await dataForTest('sqlite', false);
+  const env = { HOST: '127.0.0.1', PORT: '0', ...settings };
+  for (const name of ['MASTER_KEY', 'API_KEY']) {
+    const { code, stdout, stderr } = await runToEnd(['start'], { ...env, [name]: 'seven77' }, cwd);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, new RegExp(`^[^\\n]*${name}: must be 8 to 256 printable ASCII characters\\n$`));
+  }
+  const run = async (...args: string[]) => runToEnd(args, settings, cwd);
+  const refusal = /^[^\n]*a key has 8 to 256 printable ASCII characters\n$/;
+  const short = await run('system', 'add', '--app-id', 'a', '--master-key', 'seven77');
+  assert.deepEqual([short.code, short.stdout], [1, '']);
+  assert.match(short.stderr, refusal);
+  const added = await run('system', 'add', '--app-id', 'a', '--master-key', 'eight888');
+  assert.equal(added.code, 0, added.stderr);
+  assert.match(added.stderr, /^[^\n]*The master key has fewer than 20 characters[^\n]*\n$/);
+  const key = (value: string) => run('key', 'add', '--system', 'a', '--name', value, '--key', value);
+  assert.deepEqual([(await key('seven77')).code, (await key('eight888')).code], [1, 0]);
+  const long = await key('of-twenty-characters');
+  assert.deepEqual([long.code, long.stderr], [0, '']);
+  const weak = await startBare({ ...settings, MASTER_KEY: 'eight888' }, cwd);
+  await weak.stop();
+  assert.equal(weak.output().match(/MASTER_KEY has fewer than 20 characters/g)?.length, 1, weak.output());
+  assert.ok(!weak.output().includes('eight888'));
+});
