@@ -48,7 +48,7 @@ async function find({ store }: RecordContext, name: string): Promise<FileRow | n
  * public, too, everybody may read.
  */
 async function mayHave(context: RecordContext, { url }: NamedFile, { name, isPrivate, isPublic }: FileRow): Promise<boolean> {
-  if (mayAttachAny(context.principal) || !isPrivate || isPublic) return true;
+  if (mayAttachAny(context.principal) || context.ownFiles?.has(name) || !isPrivate || isPublic) return true;
   const place = placeOf(url, name);
   return place !== null && (await holds(context, place, name)) === 'yes';
 }

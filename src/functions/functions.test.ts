@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { anonymous } from '../access/index.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { createLog } from '../observe/index.ts';
 import { masterContext } from '../records/testing/context.ts';
@@ -50,6 +51,7 @@ const callOf = (input: JsonObject, user: FunctionCall['user'] = assert.fail): Fu
   isForm: false,
   request: { method: 'POST', headers: {}, ip: '127.0.0.1', holdsKey: false },
   user,
+  caller: () => anonymous,
 });
 
 test('forms are the service’s own, whatever files there are; nobody is asked who calls', async () => {

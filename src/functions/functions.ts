@@ -43,11 +43,20 @@ export class Functions {
   async call(system: FunctionSystem, name: string, call: () => FunctionCall): Promise<string> {
     const form = forms.get(name);
     if (form) return JSON.stringify(await this.#fill(form, system, name, call().input));
-    const found = (await this.#operator.find(name)) ?? fail('userFunctionNotFound');
+    const found = (await this.#operator.find(name, system.appId)) ?? fail('userFunctionNotFound');
     const asked = call();
     const { input, isForm, request } = asked;
     const user = await asked.user();
-    const result = await this.#operator.run(system, found, { input, isForm, request, user, record: null, trigger: null });
+    const attacher = await asked.caller();
+    const result = await this.#operator.run(system, found, {
+      input,
+      isForm,
+      request,
+      user,
+      attacher,
+      record: null,
+      trigger: null,
+    });
     return `{"result":${JSON.stringify(result)}}`;
   }
 
@@ -64,8 +73,18 @@ export class Functions {
     trigger: FunctionTrigger,
     cause: Cause,
   ): Promise<JsonValue> {
-    const found = (forms.has(name) ? null : await this.#operator.find(name)) ?? fail('userFunctionNotFound');
-    const given = { input: {}, isForm: false, request: null, user: null, record: structuredClone(record), trigger, cause };
+    const found = (forms.has(name) ? null : await this.#operator.find(name, system.appId)) ?? fail('userFunctionNotFound');
+    const attacher = anonymous;
+    const given = {
+      input: {},
+      isForm: false,
+      request: null,
+      user: null,
+      attacher,
+      record: structuredClone(record),
+      trigger,
+      cause,
+    };
     return this.#operator.run(system, found, given);
   }
 

@@ -1,3 +1,4 @@
+import type { Principal } from '../access/index.ts';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import type { RecordContext } from '../records/index.ts';
 import type { Store } from '../storage/port.ts';
@@ -47,6 +48,8 @@ export interface FunctionCall {
   readonly request: FunctionRequest;
   /** Who is signed in; asked only for functions of the operator. @returns rejects with invalidSession (209) */
   user(): Promise<FunctionUser | null>;
+  /** Who calls; asked as `user` is. His rights to files count for those that he names. */
+  caller(): Principal | Promise<Principal>;
 }
 
 /**

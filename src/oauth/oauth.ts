@@ -12,6 +12,7 @@ import { type Fetch, guardedFetch, mayBeFetched } from './clients/guarded-fetch.
 import { handOver, queryValue, withSystem } from './exchange.ts';
 import { isGone, type Outcome, showInteraction, takeInteraction, type Visit } from './interaction.ts';
 import { Issuers } from './issuers.ts';
+import { keyOf } from './items/seal.ts';
 import { registerMetadata } from './metadata-routes.ts';
 import { deadEndPage } from './pages/dead-end.ts';
 import { chooseLanguage } from './pages/language.ts';
@@ -102,7 +103,10 @@ export class OAuth {
     const [isInForce, mark] = await Promise.all([items.isThere('Grant', grant), markOf(system.store, userId)]);
     // For good, as sessions do: who is unblocked later signs in anew.
     if (isInForce && mark === null) await items.removeFamily(grant);
-    return isInForce && mark !== null ? { kind: 'valid', userId, scopes, clientId } : { kind: 'ended' };
+    // A password that has changed since ends the token, as it ends refresh tokens.
+    return isInForce && mark !== null && keyOf('Mark', mark) === said.mark
+      ? { kind: 'valid', userId, scopes, clientId }
+      : { kind: 'ended' };
   }
 
   /** Adds the addresses of CONTRACT "Addresses" to a server. */

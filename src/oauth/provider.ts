@@ -14,7 +14,7 @@ import { chooseLanguage } from './pages/language.ts';
 import { pageHeaders } from './pages/page.ts';
 import { interactionPrompts } from './policy.ts';
 import { normalizeRequest } from './request.ts';
-import { grantClaim, type TokenReader } from './tokens.ts';
+import { grantClaim, markClaim, type TokenReader } from './tokens.ts';
 
 /** Seconds. */
 const HOUR = 3_600;
@@ -146,8 +146,11 @@ function configurationOf({ addresses, items, openItems, network, keys, markOf, f
           });
       },
     },
-    extraTokenClaims: (_context, token) =>
-      'grantId' in token && token.grantId !== undefined ? { [grantClaim]: keyOf('Grant', token.grantId) } : undefined,
+    extraTokenClaims({ oidc: { entities } }, token) {
+      if (!('grantId' in token) || token.grantId === undefined) return undefined;
+      const { acr = '' } = entities.RefreshToken ?? entities.AuthorizationCode ?? {};
+      return { [grantClaim]: keyOf('Grant', token.grantId), [markClaim]: keyOf('Mark', acr) };
+    },
     features: {
       clientIdMetadataDocument: {
         enabled: true,

@@ -6,6 +6,9 @@ import { publicKey, type SystemKeys } from './keys.ts';
 /** The claim of an access token that names its grant, by the key of its row. */
 export const grantClaim = 'grant';
 
+/** The claim that names the password that it was got with: a hash of its mark, since clients can read it. */
+export const markClaim = 'mark';
+
 /** What an access token that a system signed says. */
 export interface AccessToken {
   readonly userId: string;
@@ -13,6 +16,8 @@ export interface AccessToken {
   readonly scopes: readonly AgentPermission[];
   /** The key of its grant. */
   readonly grant: string;
+  /** By `keyOf` of the mark of the password; empty in tokens of earlier versions. */
+  readonly mark: string;
   /** Whether it is past its time, or good for something else. */
   readonly isOver: boolean;
 }
@@ -54,6 +59,7 @@ function told(payload: JWTPayload, isOver: boolean): AccessToken {
     clientId: text(payload.client_id),
     scopes: text(payload.scope).split(' ').filter(isAgentPermission),
     grant: text(payload[grantClaim]),
+    mark: text(payload[markClaim]),
     isOver,
   };
 }

@@ -26,6 +26,8 @@ export interface RecordContext {
   readonly actor?: Principal;
   /** Whose rights to files count where it is not the principal: forms write with full rights what anybody sent them. */
   readonly attacher?: Principal;
+  /** Names of files that this write may attach whatever the rights of `attacher`. */
+  readonly ownFiles?: ReadonlySet<string>;
   /**
    * Whether creates leave the schema as it is, whatever happens to it meanwhile: fields that a table has not are passed over, a missing table
    * is refused. Forms make nothing.

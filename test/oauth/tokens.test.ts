@@ -151,13 +151,20 @@ for (const engine of engines)
       }
     });
 
-    test('a new password ends the refresh tokens, and codes that are under way', async () => {
+    test('a new password ends access and refresh tokens, and codes that are under way; who signs in anew goes on', async () => {
       const who = await agentUser(service);
       const { client, tokens } = await signIn(who);
       const authorized = await begin(who);
+      await changeUser(service, who, { name: 'Other' });
+      assert.equal(await useToken(service, tokens.access_token), 'valid', 'another change of the user');
       await changeUser(service, who, { password: otherPassword });
+      assert.equal(await useToken(service, tokens.access_token), 'ended');
       assert.deepEqual(outcome(await refresh(service, client, tokens.refresh_token)), invalidGrant);
       assert.deepEqual(outcome(await redeem(service, authorized)), invalidGrant);
+      const again = (await signIn(who, { secret: otherPassword })).tokens;
+      const refreshed = await refresh(service, client, again.refresh_token);
+      for (const token of [again.access_token, refreshed.body.access_token])
+        assert.equal(await useToken(service, token), 'valid');
     });
 
     test('the keys that verify the tokens are public, and nothing else of them is', async () => {

@@ -194,6 +194,8 @@ export const ticks = (permissions: readonly string[]) =>
 export interface Flow {
   client?: Client;
   browser?: Browser;
+  /** What he signs in with, where that is not the usual password. */
+  secret?: string;
   /** What the user ticks; all that he can where it is left out. */
   granted?: readonly Permission[];
   parameters?: Record<string, string | undefined>;
@@ -206,7 +208,7 @@ export async function authorize(where: Where, user: User, flow: Flow = {}) {
   const { verifier, challenge } = pkce();
   const parameters = { code_challenge: challenge, code_challenge_method: 'S256', ...flow.parameters };
   let shown = await browser.get(authorizeUrl(where, client, parameters));
-  if (shown.text.includes('name="password"')) shown = await browser.submit(shown, credentials(user.username));
+  if (shown.text.includes('name="password"')) shown = await browser.submit(shown, credentials(user.username, flow.secret));
   assert.match(shown.text, /value="allow"/, shown.text || String(shown.left));
   const ticked =
     flow.granted ?? Array.from(shown.text.matchAll(/value="(mcp:[^"]*)" checked/g), ([, value]) => value as Permission);

@@ -31,6 +31,8 @@ export type JsonSchema = boolean | { readonly '~standard'?: never; readonly [key
 export interface FunctionDefinition<Input = JsonObject, Result = unknown> {
   /** What calls have to bring: any Standard Schema (zod, valibot, …) or a JSON Schema. Left out: anything. */
   readonly input?: StandardSchema<Input> | JsonSchema;
+  /** Application ids of the systems that it is for: for others it does not exist. Left out: all that the service has. */
+  readonly systems?: readonly string[];
   readonly run: RunFunction<Input, Result>;
 }
 
@@ -44,10 +46,12 @@ export interface FunctionDefinition<Input = JsonObject, Result = unknown> {
  */
 export function defineFunction<Schema extends StandardSchema, Result>(definition: {
   readonly input: Schema;
+  readonly systems?: readonly string[];
   readonly run: RunFunction<OutputOf<Schema>, Result>;
 }): FunctionDefinition<OutputOf<Schema>, Result>;
 export function defineFunction<Input = JsonObject, Result = unknown>(definition: {
   readonly input?: JsonSchema;
+  readonly systems?: readonly string[];
   readonly run: RunFunction<Input, Result>;
 }): FunctionDefinition<Input, Result>;
 export function defineFunction<Input = JsonObject, Result = unknown>(run: RunFunction<Input, Result>): RunFunction<Input, Result>;

@@ -38,12 +38,13 @@ export class OperatorFunctions {
   }
 
   /**
-   * The function of a name, as its file is now.
-   * @returns `null` where there is none
+   * The function of a name, as its file is now, for a system.
+   * @returns `null` where there is none, or it is for other systems
    * @throws internal (500) where its file cannot be loaded, and no version before could
    */
-  find(name: string): Promise<LoadedFunction | null> {
-    return this.#loader.find(name);
+  async find(name: string, appId: string): Promise<LoadedFunction | null> {
+    const loaded = await this.#loader.find(name);
+    return loaded?.systems && !loaded.systems.has(appId) ? null : loaded;
   }
 
   /**

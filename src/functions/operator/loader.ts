@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fail } from '../../errors/fail.ts';
+import { appIdPattern } from '../../kernel/credentials.ts';
 import type { Logger } from '../../observe/index.ts';
 import type { RunFunction } from './definition.ts';
 import { failureOf } from './failure.ts';
@@ -18,6 +19,8 @@ const ENDINGS = ['.ts', '.mjs', '.js'] as const;
 export interface LoadedFunction {
   readonly name: string;
   readonly check: InputCheck;
+  /** Application ids of those that may call it; `null` for all. */
+  readonly systems: ReadonlySet<string> | null;
   readonly run: RunFunction<never>;
 }
 
@@ -184,12 +187,21 @@ function realPathOf(path: string): string {
   }
 }
 
-/** @throws where a module's default export is no function, or its input no schema */
+/** @throws where a module's default export is no function, its input no schema, or its systems no list */
 async function definedIn(name: string, { default: exported }: { default?: unknown }): Promise<LoadedFunction> {
-  if (typeof exported === 'function') return { name, check: await inputCheck(undefined), run: exported as RunFunction<never> };
-  const { input, run } = (exported ?? {}) as { input?: unknown; run?: unknown };
+  if (typeof exported === 'function')
+    return { name, check: await inputCheck(undefined), systems: null, run: exported as RunFunction<never> };
+  const { input, systems, run } = (exported ?? {}) as { input?: unknown; systems?: unknown; run?: unknown };
   if (typeof run !== 'function') throw new Error('the default export should be a function, or an object with a function `run`');
-  return { name, check: await inputCheck(input), run: (context) => run.call(exported, context) };
+  return { name, check: await inputCheck(input), systems: systemsOf(systems), run: (context) => run.call(exported, context) };
+}
+
+/** @throws where it is no list of application ids: a function that is for some must not be for all by a slip of the pen */
+function systemsOf(systems: unknown): ReadonlySet<string> | null {
+  if (systems === undefined) return null;
+  if (!Array.isArray(systems) || !systems.every((appId) => typeof appId === 'string' && appIdPattern.test(appId)))
+    throw new Error('`systems` should be an array of application ids');
+  return new Set(systems);
 }
 
 /** @throws where a module has not been loaded in time: a top-level await may wait for ever */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { anonymous } from '../../access/index.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { noFiles } from '../../records/testing/context.ts';
 import type { Store } from '../../storage/port.ts';
@@ -48,9 +49,17 @@ let count = 0;
 async function run(body: string, input: JsonObject = {}, functions = patient): Promise<JsonValue> {
   const name = `function${count++}`;
   writeFileSync(join(directory, `${name}.mjs`), `export default async ({ system, input, signal, ...more }) => { ${body} }`);
-  const loaded = await functions.find(name);
+  const loaded = await functions.find(name, 'app');
   assert.ok(loaded);
-  return functions.run(system, loaded, { input, isForm: false, request: null, record: null, trigger: null, user: null });
+  return functions.run(system, loaded, {
+    input,
+    isForm: false,
+    request: null,
+    record: null,
+    trigger: null,
+    user: null,
+    attacher: anonymous,
+  });
 }
 
 const failed = (message: string | RegExp) => ({ key: 'functionFailed', status: 400, code: undefined, message });

@@ -1,4 +1,4 @@
-import { master } from '../../access/index.ts';
+import { master, type Principal } from '../../access/index.ts';
 import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import type { Logger } from '../../observe/index.ts';
@@ -9,6 +9,7 @@ import { failureOf, ServiceFault } from './failure.ts';
 import { Gate } from './gate.ts';
 import { asFunction, asService, type Running } from './leftovers.ts';
 import type { LoadedFunction } from './loader.ts';
+import { OwnFiles } from './own-files.ts';
 import type { FunctionRecord } from './system.ts';
 import { type Guarded, systemRecords } from './system-records.ts';
 
@@ -23,6 +24,8 @@ export interface RunInput {
   readonly record: FunctionRecord | null;
   readonly trigger: FunctionTrigger | null;
   readonly user: FunctionUser | null;
+  /** Whose rights to files count for those that the function was not given itself. */
+  readonly attacher: Principal;
   /** Of what it writes; left out where a request calls. */
   readonly cause?: Cause;
 }
@@ -54,11 +57,14 @@ export async function runFunction(
     appId: system.appId,
     store: system.store,
     principal: master,
+    attacher: given.attacher,
     hooks,
     referer: functionReferer(loaded.name),
     ...(given.cause && { cause: given.cause }),
   };
-  const records = systemRecords(system, context, guardedBy(gate, who, log));
+  const files = new OwnFiles();
+  if (given.record) files.give(given.record as JsonObject);
+  const records = systemRecords(system, context, files, guardedBy(gate, who, log));
   const timeIsUp = Promise.withResolvers<never>();
   const giveUp = (why: 'functionTimeout' | 'unavailable') => {
     timeIsUp.reject(serviceError(why));

@@ -15,6 +15,7 @@ import {
 } from '../../records/index.ts';
 import { wholeText } from '../../storage/port.ts';
 import type { FunctionSystem } from '../model.ts';
+import type { OwnFiles } from './own-files.ts';
 import type { SystemRecords } from './system.ts';
 import { toWire, toWireObject, wireText } from './wire.ts';
 
@@ -28,19 +29,21 @@ export type Guarded = <Given, Done>(read: () => Given, work: (given: Given) => D
 /**
  * The records of a system for one run of a function.
  * @param context the system's master, under the function's name
+ * @param files that the function was given
  */
-export function systemRecords(system: FunctionSystem, context: RecordContext, guarded: Guarded): SystemRecords {
+export function systemRecords(system: FunctionSystem, context: RecordContext, files: OwnFiles, guarded: Guarded): SystemRecords {
   const find = async ([table, parameters]: Asked) => {
     const { results } = await findRecords(context, table, parameters);
-    return JSON.parse(await wholeText(results));
+    return JSON.parse(await wholeText(results)).map((record: JsonObject) => files.give(record));
   };
+  const writing = (ownFiles: ReadonlySet<string>): RecordContext => ({ ...context, ownFiles });
   return {
     appId: system.appId,
     name: system.name,
     get: (table, objectId, options) =>
       guarded(
         () => [nameOf(table), idOf(objectId), parametersOf(options)] as const,
-        (asked) => orNull('objectNotFound', async () => JSON.parse(await getRecord(context, ...asked))),
+        (asked) => orNull('objectNotFound', async () => files.give(JSON.parse(await getRecord(context, ...asked)))),
       ),
     find: (table, options) => guarded(() => [nameOf(table), parametersOf(options)] as const, find),
     first: (table, options) =>
@@ -60,18 +63,25 @@ export function systemRecords(system: FunctionSystem, context: RecordContext, gu
       ),
     create: (table, fields) =>
       guarded(
-        () => [nameOf(table), fieldsOf(fields)] as const,
-        (asked) => createRecord(context, ...asked),
+        () => [files.namesIn(fields), nameOf(table), fieldsOf(fields)] as const,
+        ([own, ...asked]) => createRecord(writing(own), ...asked),
       ),
     createAll: (records) =>
       guarded(
-        () => Array.from(records, ({ table, fields }) => ({ className: nameOf(table), body: fieldsOf(fields) })),
-        (all) => createTogether(context, all),
+        () => {
+          const own = new Set<string>();
+          const all = Array.from(records, ({ table, fields }) => {
+            for (const name of files.namesIn(fields)) own.add(name);
+            return { className: nameOf(table), body: fieldsOf(fields) };
+          });
+          return { own, all };
+        },
+        ({ own, all }) => createTogether(writing(own), all),
       ),
     update: (table, objectId, fields) =>
       guarded(
-        () => [nameOf(table), idOf(objectId), fieldsOf(fields)] as const,
-        async (asked) => JSON.parse(await updateRecord(context, ...asked)),
+        () => [files.namesIn(fields), nameOf(table), idOf(objectId), fieldsOf(fields)] as const,
+        async ([own, ...asked]) => JSON.parse(await updateRecord(writing(own), ...asked)),
       ),
     delete: (table, objectId) =>
       guarded(

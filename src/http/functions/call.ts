@@ -4,6 +4,7 @@ import { fail } from '../../errors/fail.ts';
 import type { FunctionCall, FunctionUser } from '../../functions/index.ts';
 import type { Credentials, System } from '../../systems/index.ts';
 import { wasSent } from '../../systems/system.ts';
+import { principalFor } from '../../users/index.ts';
 import { refuseEarly, sendError, sendReply } from '../answer.ts';
 import { noteRequest, rememberAddress } from '../audit.ts';
 import type { Edge } from '../edge.ts';
@@ -59,6 +60,7 @@ class Call {
         holdsKey: holdsKey(this.#principal),
       },
       user: () => this.#user(system, credentials.sessionToken),
+      caller: () => principalFor(system, credentials, ip ?? ''),
     };
   }
 
