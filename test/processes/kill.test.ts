@@ -5,7 +5,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { prepare, verify } from '../crash/check.ts';
 import { CounterModel, RecordModel } from '../crash/model.ts';
 import { counterPath, writeUntilGone } from '../crash/writers.ts';
+import { byKey } from '../mcp/tools/callers.ts';
 import { dataForTest } from '../support/data.ts';
+import { storeOf } from '../support/records.ts';
 import { engines, startService } from '../support/service.ts';
 
 if (engines.includes('postgres'))
@@ -50,5 +52,58 @@ if (engines.includes('postgres'))
     } finally {
       over = true;
       await staying.stop();
+    }
+  });
+
+if (engines.includes('postgres'))
+  test('a process is killed while it decides under the keys of another: that one goes on at once, and nothing is twice', {
+    timeout: 120_000,
+  }, async () => {
+    const { database } = await dataForTest('postgres');
+    assert.ok(database);
+    const staying = storeOf(() => service);
+    const service = await startService({ database });
+    let over = false;
+    try {
+      const table = await staying.table({ k: 'String' });
+      const accountId = await staying.create('Accounts', { Name: 'Buyer' });
+      const order = { accountId, rows: [{ description: 'Chair', quantity: 1, price: 10 }] };
+      const upsert = (n: number) => ({ table, matchOn: ['k'], data: { k: `k${n}` } });
+      let n = 0;
+      const going = async () => {
+        while (!over) {
+          const since = performance.now();
+          await byKey(staying).use('Create-Price-Quote', order);
+          await byKey(staying).use('Upsert-Record', upsert(n));
+          assert.ok(performance.now() - since < 9_000, 'it was held up');
+        }
+      };
+      const goingOn = Promise.all([going(), going()]);
+      goingOn.catch(() => {});
+      for (let cycle = 0; cycle < 3; cycle++) {
+        const killed = await startService({ database });
+        const tools = byKey(storeOf(() => killed));
+        const untilGone = async () => {
+          for (;;) {
+            await tools.call('Create-Price-Quote', order);
+            n++;
+            await tools.call('Upsert-Record', upsert(n));
+          }
+        };
+        const all = Promise.allSettled([untilGone(), untilGone(), untilGone()]);
+        await wait(700 + Math.random() * 500);
+        await killed.kill();
+        await all;
+      }
+      over = true;
+      await goingOn;
+      const numbers = (await staying.all('PriceQuotes')).map(({ Number: number }) => number);
+      const keys = (await staying.all(table)).map(({ k }) => k);
+      assert.ok(numbers.length > 20, 'the test tested nothing');
+      assert.equal(new Set(numbers).size, numbers.length);
+      assert.equal(new Set(keys).size, keys.length);
+    } finally {
+      over = true;
+      await service.stop();
     }
   });

@@ -41,6 +41,11 @@ export class S3Fault extends Error {
     return this.status === 404 && this.code !== 'NoSuchBucket';
   }
 
+  /** Whether an object that is to be new is there, or is just being stored by another request. */
+  get isTaken(): boolean {
+    return this.status === 412 || this.code === 'ConditionalRequestConflict';
+  }
+
   /** Whether the object has another version than the one that was asked for, or lacks the range that this one has. */
   get isAnother(): boolean {
     return this.status === 412 || this.status === 416;

@@ -48,6 +48,35 @@ test('a store that is away or busy: unavailable, and told once until it is back'
   await file.discard();
 });
 
+test('an object that another process has stored stays', async () => {
+  const refused = (request: IncomingMessage, response: ServerResponse) => {
+    assert.equal(request.headers['if-none-match'], '*');
+    return response.writeHead(412).end('<Error><Code>PreconditionFailed</Code></Error>');
+  };
+  failing(1, refused);
+  const file = await small();
+  await assert.rejects(on.store.put('app', newId(), file), { code: 'EEXIST' });
+  // The attempt before has stored it, and its answer was lost.
+  let asked = 0;
+  failing(2, (request, response) => (asked++ === 0 ? request.destroy() : refused(request, response)));
+  await on.store.put('app', newId(), file);
+  assert.deepEqual(on.faults, []);
+});
+
+test('a store that knows no such condition is asked without it', async () => {
+  const conditions: unknown[] = [];
+  on.server.intercept = (request, response) => {
+    conditions.push(request.headers['if-none-match']);
+    if (conditions.length > 1) return false;
+    response.writeHead(501).end('<Error><Code>NotImplemented</Code></Error>');
+    return true;
+  };
+  const id = newId();
+  await on.store.put('app', id, await small());
+  assert.equal((await on.store.stat('app', id))?.size, 4);
+  assert.deepEqual(conditions.slice(0, 2), ['*', undefined]);
+});
+
 test('one that the store refuses is not', async () => {
   failing(3, (_, response) => response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>'));
   const file = await small();

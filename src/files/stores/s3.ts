@@ -19,6 +19,8 @@ import { fileIdPattern } from '../name.ts';
 import type { ByteRange, FileStore, ReceivedFile, StoredObject, UploadForm, UploadPolicy } from './port.ts';
 import { ATTEMPTS, checkBucket, connect, S3Fault, S3Health, watch, watchBody } from './s3-client.ts';
 
+const NOT_IMPLEMENTED = 501;
+
 /** Files as objects of a bucket, with the keys `prefix/appId/id`. Where the bucket is away: `unavailable` (503); other errors are `S3Fault`s. */
 export class S3Store implements FileStore {
   readonly incoming: string;
@@ -28,6 +30,8 @@ export class S3Store implements FileStore {
   readonly #prefix: string;
   readonly #health: S3Health;
   readonly #pageSize: number;
+  /** Objects that are there stay: of two processes that store one the second is refused. Stores that know no such condition are not asked for it. */
+  #ifNew: { readonly IfNoneMatch?: '*' } = { IfNoneMatch: '*' };
 
   private constructor(client: S3Client, location: S3Location, incoming: string, health: S3Health, pageSize: number) {
     this.#client = client;
@@ -64,6 +68,13 @@ export class S3Store implements FileStore {
         break;
       } catch (error) {
         if (!(error instanceof S3Fault)) throw error;
+        if (error.isTaken) {
+          this.#health.well();
+          // What an earlier attempt has stored, whose answer was lost, is what was to be stored.
+          if (attempt > 1) break;
+          throw Object.assign(new Error('the object is there', { cause: error }), { code: 'EEXIST' });
+        }
+        if (error.status === NOT_IMPLEMENTED) this.#ifNew = {};
         if (attempt === ATTEMPTS || !error.isPassing) throw this.#health.errorOf(error);
         await sleep(100 * 2 ** attempt * (0.5 + Math.random() / 2));
       }
@@ -81,7 +92,7 @@ export class S3Store implements FileStore {
       () => body.bytesRead,
       (fault) => stop.abort(fault),
     );
-    const command = new PutObjectCommand({ ...this.#key(appId, id), Body: body, ContentLength: file.size });
+    const command = new PutObjectCommand({ ...this.#key(appId, id), Body: body, ContentLength: file.size, ...this.#ifNew });
     try {
       await this.#client.send(command, { abortSignal: stop.signal, requestTimeout: 0 });
     } catch (error) {
