@@ -13,7 +13,8 @@ import { sendError, sendReply } from './answer.ts';
 import { isLogged, noteRequest } from './audit.ts';
 import type { Edge } from './edge.ts';
 import type { ApiReply, ApiRequest, Endpoint } from './endpoint.ts';
-import { type Envelope, openEnvelope } from './envelope.ts';
+import { type Envelope, envelopeOf, openEnvelope } from './envelope.ts';
+import { LONG_BODY, LongBodies } from './long-bodies.ts';
 import { FramedPieces } from './pieces.ts';
 import { refuseUnasked } from './unasked.ts';
 
@@ -32,6 +33,7 @@ export interface Exchange {
 
 /** Registers the data endpoints below the prefix. */
 export function registerDataEndpoints(server: FastifyInstance, edge: Edge, endpoints: readonly Endpoint[]): void {
+  const long = new LongBodies(edge);
   for (const [path, ofPath] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
     const byMethod = new Map<unknown, Endpoint>(ofPath.map((endpoint) => [endpoint.method, endpoint]));
     // A POST may stand for any of the others, so each path takes one.
@@ -41,9 +43,16 @@ export function registerDataEndpoints(server: FastifyInstance, edge: Edge, endpo
     for (const method of methods) {
       const choose = method === 'POST' ? chooserOf(byMethod) : fixed(byMethod.get(method));
       const url = prefix + path;
-      server.route({ method, url, bodyLimit, handler: (request, reply) => handle(edge, choose, request, reply) });
+      server.route({ method, url, bodyLimit, handler: (request, reply) => handle({ edge, choose, long }, request, reply) });
     }
   }
+}
+
+/** What a path is answered with. */
+interface Routed {
+  readonly edge: Edge;
+  readonly choose: Choose;
+  readonly long: LongBodies;
 }
 
 /** The endpoint for a request's `_method`; `undefined` where the path has none. */
@@ -64,16 +73,27 @@ function chooserOf(byMethod: ReadonlyMap<unknown, Endpoint>): Choose {
 }
 
 /** Answers one request: body, then application id, then caller, then the endpoint. */
-function handle(edge: Edge, choose: Choose, request: FastifyRequest, reply: FastifyReply): void {
+function handle({ edge, choose, long }: Routed, request: FastifyRequest, reply: FastifyReply): void {
   const started = performance.now();
+  const refuse = (error: unknown) => refuseUnasked(edge, request, reply, () => sendError(edge, reply, error));
+  const answer = (envelope: Envelope) => {
+    const endpoint = choose(envelope.method) ?? fail('notFound');
+    answerEndpoint({ edge, endpoint, envelope, request, reply, started });
+  };
   try {
     const params = request.params as Params;
     for (const name in params) if (params[name] === '') fail('notFound');
-    const envelope = openEnvelope(request.headers, request.body as string | undefined);
-    const endpoint = choose(envelope.method) ?? fail('notFound');
-    answerEndpoint({ edge, endpoint, envelope, request, reply, started });
+    const { headers, body } = request as { headers: FastifyRequest['headers']; body: string | undefined };
+    if (body === undefined || body.length < LONG_BODY) answer(openEnvelope(headers, body));
+    else {
+      request.body = undefined;
+      long
+        .read(request, reply, body)
+        .then((value) => answer(envelopeOf(headers, value)))
+        .catch(refuse);
+    }
   } catch (error) {
-    refuseUnasked(edge, request, reply, () => sendError(edge, reply, error));
+    refuse(error);
   }
 }
 

@@ -14,6 +14,10 @@ export const limits = {
   largeFileBytes: 5 * 1024 * 1024 * 1024,
   /** CONTRACT "Forms and files": characters of a file name in a path. */
   fileNameLength: 300,
+  /** `,` `:` `[` `{` outside strings in a body of a data endpoint: 20 MB of short fields. */
+  jsonMarks: 2_500_000,
+  /** The same of what cannot be read in parts: some 300 ms at the worst. */
+  jsonMarksAtOnce: 400_000,
   /** Levels of nesting in a JSON value. */
   jsonDepth: 100,
   /** Levels of `$or`, `$and`, `$nor`, `$not` and sub-queries in a `where`. */

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { refuseOutright } from '../access/index.ts';
 import { fail, ServiceError } from '../errors/fail.ts';
 import { isJsonObject } from '../kernel/json.ts';
+import { limits } from '../kernel/limits.ts';
 import { createRecord, type RecordContext } from '../records/index.ts';
 import { checkClassName } from '../schema/naming.ts';
 import { parseRequestJson } from '../values/index.ts';
@@ -121,7 +122,7 @@ async function importGroup(
 
 async function importLine(context: RecordContext, className: string, text: Line): Promise<void> {
   if (text === null) return fail('tooLarge');
-  const body = parseRequestJson(text);
+  const body = parseRequestJson(text, limits.jsonDepth, Number.POSITIVE_INFINITY);
   if (!isJsonObject(body)) return fail('invalidJson', 'a line must hold one JSON object');
   await createRecord(context, className, body);
 }

@@ -15,6 +15,7 @@ import type { Storage, ValueType } from './type.ts';
 export { type InferredType, inferType } from './infer.ts';
 export { parseIsoDate } from './iso.ts';
 export { checkText, parseRequestJson } from './json-input.ts';
+export { parseScannedJson, scanJson } from './json-long.ts';
 export { checkKeys, checkPath } from './keys.ts';
 export { applyEdits } from './operators/apply.ts';
 export { flattenForCreate } from './operators/create.ts';

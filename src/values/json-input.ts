@@ -21,9 +21,14 @@ const tooDeep = (): never => fail('nestedTooDeep');
 export function parseRequestJson(
   text: string,
   levels: number = limits.jsonDepth,
-  values: number = Number.POSITIVE_INFINITY,
+  values: number = limits.jsonMarksAtOnce,
 ): JsonValue {
   if (text.length >= scanFrom) scan(text, levels, values);
+  return parseScanned(text, levels);
+}
+
+/** The same of a text whose levels and values were counted. */
+export function parseScanned(text: string, levels: number): JsonValue {
   let value: JsonValue;
   try {
     value = JSON.parse(text);
@@ -59,7 +64,7 @@ function scan(text: string, levels: number, values: number): void {
 }
 
 /** The place of the quote that ends a string; -1 where none does. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let slashes = 0;
     while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;

@@ -1,5 +1,6 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
 import { parseRequestJson } from '../../values/index.ts';
 
 /**
@@ -7,7 +8,7 @@ import { parseRequestJson } from '../../values/index.ts';
  * @throws invalidJson (107) for what JSON cannot say
  */
 export function toWire(value: unknown): JsonValue {
-  return parseRequestJson(wireText(value));
+  return parseRequestJson(wireText(value), limits.jsonDepth, Number.POSITIVE_INFINITY);
 }
 
 /** The same of what has to be an object. @throws invalidJson (107) */

@@ -1,0 +1,39 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { freeWhenAnswered, keepWhole } from '../admission/place.ts';
+import { type Bounds, Places } from '../admission/places.ts';
+import { fail } from '../errors/fail.ts';
+import type { JsonValue } from '../kernel/json.ts';
+import { limits } from '../kernel/limits.ts';
+import { parseScannedJson, scanJson } from '../values/index.ts';
+import type { Edge } from './edge.ts';
+import { senderOf } from './sender.ts';
+
+/** Characters from which on a body is read in parts; below, even the worst takes some tens of milliseconds. */
+export const LONG_BODY = 128 * 1024;
+
+/** Values that bodies hold in memory until their requests are answered, counted as `limits.jsonMarks` does: some 100 bytes each. */
+const values: Bounds = { all: 2 * limits.jsonMarks, ofSystem: 1.5 * limits.jsonMarks, ofCaller: limits.jsonMarks };
+
+/** Reads long bodies, so that neither one nor many of them keep others from their turns, or take all memory. */
+export class LongBodies {
+  readonly #systems: Edge['systems'];
+  readonly #places = new Places(values);
+
+  constructor({ systems }: Pick<Edge, 'systems'>) {
+    this.#systems = systems;
+  }
+
+  /**
+   * The value of a body.
+   * @throws tooManyValues (413); invalidJson (107); badRequest where the client left while it waited
+   */
+  async read(request: FastifyRequest, reply: FastifyReply, text: string): Promise<JsonValue> {
+    const scanned = scanJson(text);
+    const place = this.#places.ask(senderOf(this.#systems, request), scanned.marks);
+    freeWhenAnswered(place, reply.raw);
+    keepWhole(place);
+    await place.given;
+    if (reply.raw.destroyed) fail('badRequest');
+    return parseScannedJson(scanned);
+  }
+}
