@@ -19,8 +19,15 @@ type Method = Endpoint['method'];
 const methods: ReadonlySet<unknown> = new Set<Method>(['POST', 'PUT', 'DELETE', 'GET']);
 const noQuery: ReadonlyMap<string, string> = new Map();
 
-/** Items that are under way at once. A usual batch goes whole; a huge one leaves the service to others now and then, and stays small in memory. */
+/**
+ * Items that are under way at once, and what they bring, but for the first one. A usual batch goes whole; a huge one leaves the service to
+ * others now and then, and stays small in memory.
+ */
 const SLICE = 1_000;
+const SLICE_FIELDS = 120_000;
+const SLICE_CHARACTERS = 2_000_000;
+/** Items whose paths are looked up in one turn. */
+const ROUTED = 20_000;
 
 /** SPEC "Batch": what a GET item gets, and a POST or PUT item without a body. */
 const bodyMissing = `{"error":${renderError(serviceError('batchItemBody')).json}}`;
@@ -41,13 +48,14 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
     async handle(request) {
       const requests = isJsonObject(request.body) ? own(request.body, 'requests') : notAnObject(request.body);
       if (!Array.isArray(requests)) return fail('batchNoArray');
-      const items = requests.map(route);
+      const items = await routed(requests, route);
       refuseManyOpen(items);
       const answers: string[] = [];
-      for (let at = 0; at < items.length; at += SLICE) {
+      for (let at = 0, end = 0; at < items.length; at = end) {
         if (at > 0) await nextTurn();
+        end = endOfSlice(items, at);
         let lastOpen: Promise<unknown> = Promise.resolve();
-        const slice = items.slice(at, at + SLICE).map((item) => {
+        const slice = items.slice(at, end).map((item) => {
           if (!item.endpoint.open) return answer(request, item, reportFault);
           // Whoever knows the application id may ask for these, and a password takes long to look at: one at a time.
           const answered = lastOpen.then(() => answer(request, item, reportFault));
@@ -59,6 +67,33 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
       return { status: 200, json: `[${answers.join(',')}]` };
     },
   };
+}
+
+/** @throws what `route` throws, before any item is begun */
+async function routed(requests: readonly JsonValue[], route: Route): Promise<Routed[]> {
+  const items: Routed[] = [];
+  for (let at = 0; at < requests.length; at++) {
+    if (at > 0 && at % ROUTED === 0) await nextTurn();
+    items.push(route(requests[at] as JsonValue));
+  }
+  return items;
+}
+
+function endOfSlice(items: readonly Routed[], start: number): number {
+  const last = Math.min(start + SLICE, items.length);
+  let fields = 0;
+  let characters = 0;
+  for (let at = start; at < last; at++) {
+    const body = items[at]?.body;
+    if (isJsonObject(body))
+      for (const key in body) {
+        const value = body[key];
+        fields++;
+        if (typeof value === 'string') characters += value.length;
+      }
+    if (at > start && (fields > SLICE_FIELDS || characters > SLICE_CHARACTERS)) return at;
+  }
+  return last;
 }
 
 /** Items that anybody may ask for who knows the application id: as many as SPEC "Limits" recommends for a batch. */
