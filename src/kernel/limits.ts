@@ -6,6 +6,8 @@ export const limits = {
   bodyBytes: 20 * 1024 * 1024,
   /** Bytes of a body that holds credentials, and at most a name and a password beside them. */
   smallBodyBytes: 64 * 1024,
+  /** docs/decisions.md "Records": bytes of all values of a record together, as they are stored. */
+  recordBytes: 20 * 1024 * 1024,
   /** Bytes of the body of a function call, unless set otherwise: anybody may call, and a body of 20 MB is read for seconds. */
   functionBodyBytes: 1024 * 1024,
   /** SPEC "Limits": bytes of an uploaded file. */

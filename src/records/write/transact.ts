@@ -1,6 +1,7 @@
 import { ServiceError } from '../../errors/fail.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Condition, Mutation, WriteOutcome, WritePlan } from '../../storage/port.ts';
+import { refuseLarge } from '../../storage/record-size.ts';
 import type { RecordContext } from '../context.ts';
 import type { WriteEvent, WriteObserver } from './observer.ts';
 
@@ -29,8 +30,10 @@ async function carryOut(context: RecordContext, plan: (schema: Schema) => Record
       const [before, after] = [added('before'), added('mutations')];
       const last = context.alongside?.(schema) ?? [];
       const conditions = conditionsOf(context, schema);
-      if (before.length + after.length + last.length + conditions.length === 0) return planned;
-      return { conditions, changes: planned.changes, mutations: [...before, ...planned.mutations, ...after, ...last] };
+      const mutations = [...before, ...planned.mutations, ...after, ...last];
+      refuseLarge(mutations);
+      if (mutations.length === planned.mutations.length && conditions.length === 0) return planned;
+      return { conditions, changes: planned.changes, mutations };
     },
   });
   const tell = (what: 'committed' | 'doubted') => {

@@ -58,6 +58,9 @@ export interface Dialect {
   /** Writes what comes before a condition whose time depends on the length of a value, in such a statement: it asks where that is long. */
   mayGoOnWith(out: SqlOut, alias: string, column: string): void;
 
+  /** How many bytes the text of a column takes. */
+  byteLength(out: SqlOut, alias: string, field: Field): void;
+
   /** What a list is bound as, which is one parameter. */
   list(values: readonly StoredValue[]): StoredValue;
   /** `<operand> IN <list>`; `operand` writes the left side. */

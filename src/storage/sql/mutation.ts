@@ -6,16 +6,21 @@ import type { Dialect } from './dialect.ts';
 import { writeFilter } from './filter.ts';
 import { writeGuard } from './guard.ts';
 import { isActorField } from './predicate.ts';
+import { writeFits } from './record-size.ts';
 import { SqlWriter, type Statement } from './writer.ts';
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
 type Link = Of<'link' | 'unlink'>;
 
-/** Changes a record and returns the columns asked for; no row comes back where the record is absent or hidden. */
-export function compileUpdate(mutation: Of<'update'>, dialect: Dialect): Statement {
+/**
+ * Changes a record and returns the columns asked for; no row comes back where the record is absent or hidden.
+ * @param growth bytes that it sets, where a record that is too large by them is to stay as it is
+ */
+export function compileUpdate(mutation: Of<'update'>, dialect: Dialect, growth: number | null = null): Statement {
   const out = new SqlWriter(dialect);
   writeAssignments(out, mutation);
   writeWhere(out, mutation);
+  if (growth !== null) writeFits(out.add(' AND '), mutation, growth);
   out.add(' RETURNING ').name('objectId');
   for (const field of mutation.returning) out.add(', ').name(field.column);
   return out.statement();
@@ -61,6 +66,14 @@ function writeAssignment(out: SqlWriter, table: TableSchema, assignment: Assignm
 export function compileExists(table: TableSchema, objectId: string, guard: RowGuard | null, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect).add('SELECT 1 FROM ').table(table.sqlName).add(' AS t');
   writeWhere(out, { table, objectId, guard });
+  return out.statement();
+}
+
+/** Whether the record is there, the guard lets the caller at it, and it would be too large by an update that was not carried out. */
+export function compileOutgrown(mutation: Of<'update'>, growth: number, dialect: Dialect): Statement {
+  const out = new SqlWriter(dialect).add('SELECT 1 FROM ').table(mutation.table.sqlName).add(' AS t');
+  writeWhere(out, mutation);
+  writeFits(out.add(' AND NOT '), mutation, growth);
   return out.statement();
 }
 

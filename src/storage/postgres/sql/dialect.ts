@@ -1,3 +1,4 @@
+import { storageOf } from '../../../values/index.ts';
 import type { Dialect, SqlOut } from '../../sql/dialect.ts';
 import { quotedName } from '../names.ts';
 import { arrayLiteral, arrayTypes } from './arrays.ts';
@@ -27,6 +28,12 @@ const shared: Omit<Dialect, 'table'> = {
   // The server itself ends a statement that runs for too long.
   mayGoOn: (out) => void out.add('true'),
   mayGoOnWith: () => {},
+  byteLength(out, alias, field) {
+    out
+      .add('octet_length(')
+      .column(alias, field.column)
+      .add(storageOf(field) === 'json' ? '::text)' : ')');
+  },
 
   list: arrayLiteral,
   isMember(out, operand, values, storage) {

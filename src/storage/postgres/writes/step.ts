@@ -1,6 +1,7 @@
 import { fail } from '../../../errors/fail.ts';
 import type { Schema, TableSchema } from '../../../schema/model.ts';
 import type { MissingError, Mutation } from '../../port.ts';
+import { growthOf } from '../../record-size.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import { writeGuard } from '../../sql/guard.ts';
 import { compileInsert } from '../../sql/insert.ts';
@@ -8,6 +9,7 @@ import {
   compileDeleteAll,
   compileExists,
   compileLink,
+  compileOutgrown,
   compileRequire,
   compileUnlinkAll,
   compileUnmark,
@@ -104,18 +106,21 @@ function failing({ text, params }: Statement): Statement {
 function update(mutation: Of<'update'>, context: StepContext, along: readonly Along[], strict: boolean): Step {
   const { table, objectId, returning, returningGuard = null, missing = 'objectNotFound' } = mutation;
   const { dialect } = context;
-  const plain = along.length > 0 ? withAlong(mutation, along, dialect) : compileUpdate(mutation, dialect);
+  const growth = growthOf(mutation);
+  const plain = along.length > 0 ? withAlong(mutation, along, dialect, growth) : compileUpdate(mutation, dialect, growth);
   const statements = [strict ? failing(plain) : plain];
+  if (growth !== null) statements.push(compileOutgrown(mutation, growth, dialect));
   const guarded = returning.length > 0 && returningGuard !== null;
   // Of the record as it is then.
   if (guarded) statements.push(compileExists(table, objectId, returningGuard, dialect));
   const before = strict ? 2 : 1;
   return {
     statements,
-    tail: strict || guarded || along.length > 0 ? null : ', ',
-    outcome([updated, shown]) {
+    tail: strict || statements.length > 1 || along.length > 0 ? null : ', ',
+    outcome([updated, ...others]) {
       const row = updated?.rows[0];
-      if (!row) return fail(missing);
+      if (!row) return fail(growth !== null && others[0]?.rows.length === 1 ? 'valueTooLarge' : missing);
+      const shown = others.at(-1);
       if (returning.length === 0 || (guarded && shown?.rows.length === 0)) return '';
       return returnedMembers(mutation, row.slice(before), context);
     },
@@ -123,8 +128,8 @@ function update(mutation: Of<'update'>, context: StepContext, along: readonly Al
 }
 
 /** The statement of an update with the steps that go along with it; its columns are those of the update. */
-function withAlong(mutation: Of<'update'>, along: readonly Along[], dialect: Dialect): Statement {
-  const { text, params } = compileUpdate(mutation, dialect);
+function withAlong(mutation: Of<'update'>, along: readonly Along[], dialect: Dialect, growth: number | null): Statement {
+  const { text, params } = compileUpdate(mutation, dialect, growth);
   const out = new SqlWriter(dialect);
   out.params.push(...params);
   const own = ['u0', ...mutation.returning.map((_, at) => `u${at + 1}`)].join(', ');

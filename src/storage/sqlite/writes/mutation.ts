@@ -1,9 +1,11 @@
 import { fail, serviceError } from '../../../errors/fail.ts';
+import { limits } from '../../../kernel/limits.ts';
 import type { Filter } from '../../../query/filter.ts';
 import { type Field, fieldOf, type Schema, type TableSchema } from '../../../schema/model.ts';
 import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import type { Mutation } from '../../port.ts';
+import { growthOf } from '../../record-size.ts';
 import { compileInsert } from '../../sql/insert.ts';
 import {
   compileDelete,
@@ -17,6 +19,7 @@ import {
   compileUpdate,
   compileUpdateAll,
 } from '../../sql/mutation.ts';
+import { compileSize } from '../../sql/record-size.ts';
 import { type RowContext, returnedMembers } from '../../sql/shape.ts';
 import type { Connection } from '../connection.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
@@ -111,6 +114,10 @@ function insert(connection: Connection, { picture, ...plain }: Extract<Mutation,
 }
 
 function update(connection: Connection, mutation: Extract<Mutation, { kind: 'update' }>, context: RowContext): string {
+  const { table, objectId, returningGuard = null } = mutation;
+  const size = () => (connection.first(compileSize(table, objectId, dialect))?.[0] ?? 0) as number;
+  const mayOutgrow = growthOf(mutation) !== null;
+  const before = mayOutgrow ? size() : 0;
   const set = () => mutation.assignments.flatMap((one): Values => (one.kind === 'set' ? [[one.field, one.value]] : []));
   const row = unlessTaken(
     mutation.table,
@@ -118,13 +125,14 @@ function update(connection: Connection, mutation: Extract<Mutation, { kind: 'upd
     () => firstTakenOf(connection, mutation.table, mutation.objectId, set()),
   );
   if (!row) fail(mutation.missing ?? 'objectNotFound');
+  // One that was larger before may become smaller.
+  if (mayOutgrow && size() > Math.max(before, limits.recordBytes)) fail('valueTooLarge');
   if (mutation.returning.length === 0) return '';
   mutation.returning.forEach((field, index) => {
     const value = row[index + 1];
     if (typeof value === 'number' && !Number.isFinite(value))
       throw serviceError('badOperator', `the result of Increment on ${field.name} is not a finite number`);
   });
-  const { table, objectId, returningGuard = null } = mutation;
   if (returningGuard && !connection.first(compileExists(table, objectId, returningGuard, dialect))) return '';
   return returnedMembers(mutation, row.slice(1), context);
 }

@@ -1,4 +1,5 @@
 import type { Mutation, WritePlan } from '../../port.ts';
+import { growthOf } from '../../record-size.ts';
 import type { Connection } from '../connection.ts';
 
 /** Runs work inside the caller's transaction, as a whole or, where it throws, not at all. */
@@ -23,8 +24,8 @@ export function inSavepoint<T>(connection: Connection, work: () => T): T {
  */
 export function isWhole({ changes, mutations: [first, ...others] }: WritePlan): boolean {
   if (changes.length > 0 || !first || !others.every(isSure)) return false;
-  // What an update returns is checked after the statement.
-  return single.has(first.kind) || (first.kind === 'update' && first.returning.length === 0);
+  // What an update returns, and what its record has become, is checked after the statement.
+  return single.has(first.kind) || (first.kind === 'update' && first.returning.length === 0 && growthOf(first) === null);
 }
 
 const single: ReadonlySet<Mutation['kind']> = new Set(['insert', 'updateAll', 'deleteAll'] as const);

@@ -1,0 +1,40 @@
+import { fail } from '../errors/fail.ts';
+import { limits } from '../kernel/limits.ts';
+import type { StoredValue } from '../values/index.ts';
+import type { Mutation } from './port.ts';
+
+type Update = Extract<Mutation, { kind: 'update' }>;
+
+/** Bytes of new texts up to which an update is not held to the size of its record, which is read for that: they add little to it. */
+const SMALL_UPDATE = 16 * 1024;
+
+/** @throws valueTooLarge (116) where the new values of a record alone are more than a record holds (kernel/limits.ts) */
+export function refuseLarge(mutations: readonly Mutation[]): void {
+  for (const mutation of mutations) {
+    let bytes = 0;
+    if (mutation.kind === 'insert') bytes = bytesOf(mutation.values.map(([, value]) => value));
+    else if (mutation.kind === 'update') bytes = newBytes(mutation);
+    if (bytes > limits.recordBytes) fail('valueTooLarge');
+  }
+}
+
+/** Bytes that an update sets, where its record may outgrow its size by it; `null` where it cannot. Those of operators are not known yet. */
+export function growthOf(update: Update): number | null {
+  const bytes = newBytes(update);
+  return bytes > SMALL_UPDATE || update.assignments.some(({ kind }) => kind === 'edit') ? bytes : null;
+}
+
+function newBytes({ assignments }: Update): number {
+  return bytesOf(assignments.map((assignment) => (assignment.kind === 'set' ? assignment.value : null)));
+}
+
+/** Bytes of texts as they are stored. What else a record holds is little. */
+function bytesOf(values: readonly StoredValue[]): number {
+  let characters = 0;
+  for (const value of values) if (typeof value === 'string') characters += value.length;
+  // None takes more than three bytes.
+  if (characters * 3 <= SMALL_UPDATE) return characters;
+  let bytes = 0;
+  for (const value of values) if (typeof value === 'string') bytes += Buffer.byteLength(value);
+  return bytes;
+}
