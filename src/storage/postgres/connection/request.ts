@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { StoredValue } from '../../../values/type.ts';
 import { NotShort } from '../../sql/reads/allowance.ts';
 import type { Result, Row } from './database.ts';
-import { bound, parserOf } from './values.ts';
+import { boundFor, parserOf } from './values.ts';
 
 /** What comes of a statement, with the command that PostgreSQL says it was. */
 export interface Answer extends Result {
@@ -41,7 +41,7 @@ export class Request extends pg.Query {
   isAnswering = false;
 
   constructor(text: string, params: readonly StoredValue[], name: string | undefined, settle: Settle, taken: RowsTaken = {}) {
-    super(text, params.map(bound));
+    super(text, boundFor(text, params));
     this.name = name;
     this.#settle = settle;
     this.#mostBytes = taken.mostBytes ?? Number.POSITIVE_INFINITY;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { StoredValue } from '../../../values/type.ts';
 
 type Parse = (text: string) => unknown;
@@ -19,6 +20,18 @@ const parsers = new Map<number, Parse>([
 /** How the text of a column's values is read (`Row`). @param oid the type's */
 export function parserOf(oid: number): Parse {
   return parsers.get(oid) ?? asText;
+}
+
+/** In place of NUL, which no text of PostgreSQL's holds: nobody can know it, so that no record has a text with it. */
+const NOBODYS = `\uffff${randomBytes(16).toString('hex')}\uffff`;
+
+/** The parameters of a statement. A text with NUL is one that no record has: it matches nothing, and an insert fails with it. */
+export function boundFor(statement: string, params: readonly StoredValue[]): (string | null)[] {
+  const isInsert = statement.startsWith('INSERT');
+  return params.map((value) => {
+    const text = bound(value);
+    return isInsert || text === null || !text.includes('\0') ? text : text.replaceAll('\0', NOBODYS);
+  });
 }
 
 /** A value as it is bound: text, which PostgreSQL reads as the type that the statement asks for. */
