@@ -1,2 +1,3 @@
-export { checkParameters, countsAlone, parseQuery, parseSelection } from './parameters.ts';
+export { checkParameters, countsAlone, parseQuery, parseSelection, redirectKey } from './parameters.ts';
+export { redirected } from './redirect.ts';
 export { guardedFilter } from './where/index.ts';

@@ -21,6 +21,7 @@ const ofQueries: ReadonlySet<string> = new Set([
   'include',
   'includeAll',
   'count',
+  'redirectClassNameForKey',
 ]);
 const ofReads: ReadonlySet<string> = new Set(['keys', 'excludeKeys', 'include', 'includeAll']);
 
@@ -38,6 +39,7 @@ export function parseQuery(parameters: QueryParameters, grant: Grant, scope: Que
     order: parseOrder(parameters.get('order'), grant, ranked),
     ...pageOf(parameters),
     count: yesOrNo('count', parameters.get('count')),
+    withClass: redirectKey(parameters) !== null,
     withScore: ranked && splitNames('keys', parameters.get('keys')).includes('$score'),
   };
 }
@@ -53,7 +55,19 @@ export function checkParameters(parameters: QueryParameters): { readonly count: 
   shapeOf(parameters);
   splitNames('order', parameters.get('order'));
   pageOf(parameters);
+  redirectKey(parameters);
   return { count: yesOrNo('count', parameters.get('count')) };
+}
+
+/**
+ * The key of `redirectClassNameForKey` (see `redirected`); `null` where there is none.
+ * @throws invalidParameter (102) for a parameter that is unknown, badParameterValue (102) for what is no name
+ */
+export function redirectKey(parameters: QueryParameters): string | null {
+  const key = parameters.get('redirectClassNameForKey');
+  if (key === undefined || key === '') return null;
+  checkNames(parameters, ofQueries);
+  return typeof key === 'string' ? key : fail('badParameterValue', 'redirectClassNameForKey', 'should be the name of a field');
 }
 
 /** Whether a query asks for the number of records and none of them. Looks at no more than that: `parseQuery` refuses what is malformed. */

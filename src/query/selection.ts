@@ -34,6 +34,8 @@ export interface Query extends Selection {
   readonly limit: number;
   /** Whether the total is asked for. */
   readonly count: boolean;
+  /** Whether records tell their class: the client may not know it. */
+  readonly withClass?: boolean;
   /** Whether `keys` asked for the relevance of `$text`. */
   readonly withScore: boolean;
 }

@@ -1,9 +1,18 @@
 import { authorize, type Grant, master, refuseOutright } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
-import { checkParameters, countsAlone, guardedFilter, parseQuery, parseSelection } from '../query/index.ts';
+import {
+  checkParameters,
+  countsAlone,
+  guardedFilter,
+  parseQuery,
+  parseSelection,
+  redirected,
+  redirectKey,
+} from '../query/index.ts';
 import type { QueryParameters, QueryScope } from '../query/scope.ts';
 import type { Selection } from '../query/selection.ts';
 import { newTable } from '../schema/defaults.ts';
+import type { TableSchema } from '../schema/model.ts';
 import { type FindResult, type JsonText, SchemaChanged, wholeText } from '../storage/port.ts';
 import type { RecordContext } from './context.ts';
 import { underSchema } from './replan.ts';
@@ -51,25 +60,44 @@ export function getRecord(...asked: Parameters<typeof readRecord>): string | Pro
   return typeof found === 'string' ? found : found.then((text) => wholeText(text));
 }
 
+/** Records that were found, and their class where the query was led to it. */
+export interface FoundRecords extends FindResult {
+  readonly className?: string;
+}
+
 /**
  * Runs a query. SPEC "Records: Query"; a table that does not exist has no records.
+ * @param className what the query is sent to; `redirectClassNameForKey` leads it to the table of a Relation
  * @throws invalidParameter, badParameterValue, badQuery (102), invalidWhere (500), permissionDenied (119), timeout (124)
  */
-export async function findRecords(context: RecordContext, className: string, parameters: QueryParameters): Promise<FindResult> {
+export async function findRecords(context: RecordContext, className: string, parameters: QueryParameters): Promise<FoundRecords> {
   const { store, principal, patterns } = context;
   refuseOutright(principal, 'find', className);
   return underSchema(store, async (schema) => {
     const scope = { schema, principal, patterns };
-    const table = schema.tables.get(className);
+    const key = redirectKey(parameters);
+    const asked = schema.tables.get(className);
+    const table = asked && key !== null ? redirected(asked, key, scope) : asked;
     if (!table) return findNothing(className, parameters, scope);
-    const alone = countsAlone(parameters);
-    const grant = authorize(principal, alone ? 'count' : 'find', table);
-    const query = parseQuery(parameters, grant, scope);
-    const counting = query.count && !alone ? authorize(principal, 'count', table) : grant;
-    if (counting === grant) return store.reader.find(query);
-    // Who may count fewer records than he may find gets those in both.
-    return store.reader.find({ ...query, filter: guardedFilter(counting, query.filter) });
+    if (key === null) return findIn(table, context, parameters, scope);
+    refuseOutright(principal, 'find', table.className);
+    return { ...(await findIn(table, context, parameters, scope)), className: table.className };
   });
+}
+
+async function findIn(
+  table: TableSchema,
+  { store, principal }: RecordContext,
+  parameters: QueryParameters,
+  scope: QueryScope,
+): Promise<FindResult> {
+  const alone = countsAlone(parameters);
+  const grant = authorize(principal, alone ? 'count' : 'find', table);
+  const query = parseQuery(parameters, grant, scope);
+  const counting = query.count && !alone ? authorize(principal, 'count', table) : grant;
+  if (counting === grant) return store.reader.find(query);
+  // Who may count fewer records than he may find gets those in both.
+  return store.reader.find({ ...query, filter: guardedFilter(counting, query.filter) });
 }
 
 /**

@@ -23,6 +23,8 @@ export interface ColumnShape {
 export interface RowShape {
   /** Set for expanded records, which say their class (`__type: Object`). */
   readonly expandedClass?: string;
+  /** Set for records that tell their class besides, since the client may not know it. */
+  readonly toldClass?: string;
   readonly columns: readonly ColumnShape[];
 }
 
@@ -47,6 +49,11 @@ export function rowWriter(shape: RowShape): RowWriter {
   return writer;
 }
 
+function startOf({ expandedClass, toldClass }: RowShape): string {
+  if (expandedClass !== undefined) return `{"__type":"Object","className":${JSON.stringify(expandedClass)}`;
+  return toldClass === undefined ? '{' : `{"className":${JSON.stringify(toldClass)}`;
+}
+
 /**
  * Compiles a shape. Lists spend most of their time here: stored JSON is copied, never parsed; each row costs one loop over small integers;
  * and Pointers and dates, which often repeat from row to row, are written anew only when they differ from the last.
@@ -55,7 +62,7 @@ function compileWriter(shape: RowShape): RowWriter {
   const inRow = shape.columns.filter((column) => column.storage !== 'relation');
   const kinds = inRow.map((column) => (column.paths ? kind.jsonPaths : kind[column.storage as keyof typeof kind]));
   const keepNull = inRow.map((column) => column.keepNull === true);
-  const start = shape.expandedClass === undefined ? '{' : `{"__type":"Object","className":${JSON.stringify(shape.expandedClass)}`;
+  const start = startOf(shape);
   // Where the first member is certain to come, the comma before it is left out; else a rare shape cuts it off afterwards.
   const opened = start !== '{' || inRow[0]?.name === 'objectId' || keepNull[0] === true;
   const keys = inRow.map(({ name }, index) => `${index === 0 && opened && start === '{' ? '' : ','}${JSON.stringify(name)}:`);

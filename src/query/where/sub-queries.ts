@@ -3,12 +3,14 @@ import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { FieldRef, SubQuery } from '../filter.ts';
 import { resolveName } from '../names.ts';
+import { redirected } from '../redirect.ts';
 import { guardedFilter, never } from './combine.ts';
 import { descend, type FieldOperator, type WhereContext } from './context.ts';
 
 /**
  * `$inQuery: {where, className, limit?, skip?}`: the Pointer, or a Pointer of the Array or Relation, leads to a record of the
  * sub-query, which runs with the caller's own rights. An unknown class has no records.
+ * `redirectClassNameForKey` leads it to another class, as it does a query.
  * @throws badQuery when malformed; permissionDenied; whatever the inner `where` throws
  */
 export function inQuery(operator: string): FieldOperator {
@@ -47,7 +49,10 @@ function subQuery(operator: string, value: JsonObject, context: WhereContext): {
   const where = own(value, 'where');
   if (typeof className !== 'string' || !isJsonObject(where)) misused(operator);
   const page = { ...wholeNumber(operator, value, 'limit'), ...wholeNumber(operator, value, 'skip') };
-  const table = context.scope.schema.tables.get(className);
+  const key = own(value, 'redirectClassNameForKey') ?? '';
+  if (typeof key !== 'string') misused(operator);
+  const asked = context.scope.schema.tables.get(className);
+  const table = asked && key !== '' ? redirected(asked, key, context.scope) : asked;
   if (!table) return null;
   const grant = authorize(context.scope.principal, 'find', table);
   const filter = guardedFilter(grant, context.parse(where, descend(context, grant)));

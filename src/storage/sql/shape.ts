@@ -48,7 +48,8 @@ const plainShapes = new WeakMap<readonly Field[], RowShape>();
 
 /** The shape of a selection's rows; `expanded` for records that an include puts in place of a Pointer. */
 export function rowShape(selection: Selection, context: RowContext, expanded: boolean): RowShape {
-  if (expanded || isScored(selection) || selection.paths || selection.shownIn) return newShape(selection, context, expanded);
+  if (expanded || isScored(selection) || tellsClass(selection) || selection.paths || selection.shownIn)
+    return newShape(selection, context, expanded);
   // Whole records of a table are read by many selections, one for each caller, with one list of fields.
   let shape = plainShapes.get(selection.fields);
   if (!shape) {
@@ -62,6 +63,10 @@ function isScored(selection: Selection | Query): boolean {
   return 'withScore' in selection && selection.withScore;
 }
 
+function tellsClass(selection: Selection | Query): boolean {
+  return 'withClass' in selection && selection.withClass === true;
+}
+
 function newShape(selection: Selection, context: RowContext, expanded: boolean): RowShape {
   const { table, fields, paths } = selection;
   const columns = fields.map((field): ColumnShape => {
@@ -69,7 +74,8 @@ function newShape(selection: Selection, context: RowContext, expanded: boolean):
     return columnShape(table, field, context, 0, paths?.get(field.name));
   });
   if (isScored(selection)) columns.push({ name: 'score', storage: 'number' });
-  return expanded ? { expandedClass: table.className, columns } : { columns };
+  if (expanded) return { expandedClass: table.className, columns };
+  return tellsClass(selection) ? { toldClass: table.className, columns } : { columns };
 }
 
 /** How a record is written from its stored values alone. */
