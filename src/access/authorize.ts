@@ -87,6 +87,11 @@ function rightTo(principal: Principal, action: ClpAction, table: TableSchema): {
   return fields.length > 0 ? { rows: { kind: 'userFields', fields, userId: principal.userId } } : null;
 }
 
+/** Whether permissions give an action to a user only in records that hold him in a field. */
+export function mayOnlyWhereHeld(principal: Principal, action: ClpAction, table: TableSchema): boolean {
+  return !holdsKey(principal) && (rightTo(principal, action, table)?.rows ?? null) !== null;
+}
+
 function refuse(principal: Principal, action: ClpAction, table: TableSchema): never {
   const grants = table.permissions[action];
   if (principal.kind === 'anonymous' && grants && Object.hasOwn(grants, 'requiresAuthentication')) fail('needsAuthentication');

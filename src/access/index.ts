@@ -9,7 +9,7 @@ export {
   type ToolObstacle,
   type ToolRequirement,
 } from './agent.ts';
-export { actsAsMaster, authorize, grantFor, mayCreateTable, requireKey, visibilityOf } from './authorize.ts';
+export { actsAsMaster, authorize, grantFor, mayCreateTable, mayOnlyWhereHeld, requireKey, visibilityOf } from './authorize.ts';
 export { bothOf, type Grant, type RowGuard } from './grant.ts';
 export { actorId, anonymous, holdsKey, invalid, master, type Principal } from './principal.ts';
 export { mayKnowTable, requireSchemaChange, requireSchemaRead, schemaViewFor } from './schema-rights.ts';

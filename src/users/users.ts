@@ -17,6 +17,7 @@ import type { Credentials, System } from '../systems/index.ts';
 import { typeOfValue } from '../values/infer.ts';
 import { pointerOf } from '../values/pointer.ts';
 import { logIn } from './login.ts';
+import { notificationRules } from './rules/notification.ts';
 import { roleRules } from './rules/role.ts';
 import { sessionRules } from './rules/session.ts';
 import { startsBlocked, userRules } from './rules/user.ts';
@@ -44,6 +45,7 @@ export const userTableRules: ReadonlyMap<string, TableRules> = new Map([
   ['_User', userRules],
   ['_Session', sessionRules],
   ['_Role', roleRules],
+  ['_Notification', notificationRules],
 ]);
 
 /**

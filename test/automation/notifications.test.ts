@@ -1,14 +1,17 @@
 /** SPEC "Other system tables": `_Notification`; docs/decisions.md "Triggers", "Permissions": who sees and deletes what was left for a user. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { before, test } from 'node:test';
 import { assertRefused, pointer } from '../support/records.ts';
-import { denied, newRole, notFound, signUp, type User, userPointer } from '../support/users.ts';
+import { denied, newRole, notFound, setRole, signUp, type User, userPointer } from '../support/users.ts';
 import { made, notified, notifies, runs } from './effects.ts';
 import { onEachEngine } from './world.ts';
 
 const table = '_Notification';
 
 onEachEngine((world) => {
+  /** A mark of the operator's own. */
+  before(() => world.addFields(table, { IsRead: 'Boolean' }));
+
   /** Two users of a role, each with a notification that a trigger left. */
   const addressees = async (): Promise<(User & { own: string })[]> => {
     const users = [await signUp(world), await signUp(world)];
@@ -42,7 +45,7 @@ onEachEngine((world) => {
       await world.call('DELETE', `/platform/classes/${table}/${other.own}`, { session }),
     ])
       assertRefused(answer, notFound);
-    assert.equal((await world.put(table, one.own, { Icon: 'read' }, { session })).status, 200);
+    assert.equal((await world.put(table, one.own, { IsRead: true }, { session })).status, 200);
     assertRefused(await world.put(table, one.own, { Brandnew: true }, { session }), denied('addField', table));
     assertRefused(await world.post(table, { User: userPointer(one), Content: 'x' }, { session }), denied('create', table));
     assert.equal((await world.call('DELETE', `/platform/classes/${table}/${one.own}`, { session })).status, 200);
@@ -65,6 +68,45 @@ onEachEngine((world) => {
     assertRefused(await world.get(table, other.own, { session: one.token }), notFound);
     assert.equal((await world.get(table, one.own, { session: other.token })).status, 200);
     assert.equal((await world.call('DELETE', `/platform/classes/${table}/${one.own}`, { session: other.token })).status, 200);
+  });
+
+  test('nobody hands on what the master said: its words are changed by keys, and by the user who made it', async () => {
+    const [one, other] = (await addressees()) as [User & { own: string }, User & { own: string }];
+    const admin = await signUp(world);
+    await setRole(world, admin.id, 'Admin');
+    const forged = {
+      User: userPointer(other),
+      Content: 'Your password expires',
+      Icon: 'javascript:alert(1)',
+      objectClass: 'Accounts',
+      objectIdValue: 'x',
+      updatedByTrigger: 'x',
+      Date: { __type: 'Date', iso: '2020-01-01T00:00:00.000Z' },
+    };
+    const first = await world.read(table, one.own);
+    for (const session of [one.token, admin.token])
+      for (const [name, value] of Object.entries(forged)) {
+        const refusal = { code: 119, error: `This user is not allowed to access ${name} on class ${table}` };
+        for (const sent of [value, { __op: 'Delete' }])
+          assertRefused(await world.put(table, one.own, { IsRead: true, [name]: sent }, { session }), refusal);
+      }
+    assert.deepEqual(await world.read(table, one.own), first);
+    // A client that sends back what it was shown changes the mark.
+    for (const session of [one.token, admin.token]) {
+      const shown = (await world.get(table, one.own, { session })).body;
+      assert.equal((await world.put(table, one.own, { ...shown, IsRead: true }, { session })).status, 200);
+    }
+    assert.equal((await world.read(table, one.own)).IsRead, true);
+    // What an administrator says is his own, and he may say it otherwise.
+    const said = await world.create(table, { User: userPointer(one), Content: 'x' }, { session: admin.token });
+    assert.equal((await world.put(table, said, forged, { session: admin.token })).status, 200);
+    const { createdBy, Content } = await world.read(table, said);
+    assert.deepEqual([createdBy, Content], [userPointer(admin), forged.Content]);
+    assertRefused(await world.put(table, said, { User: userPointer(one) }, { session: other.token }), {
+      code: 119,
+      error: `This user is not allowed to access User on class ${table}`,
+    });
+    assert.equal((await world.put(table, one.own, forged)).status, 200);
   });
 
   test('SPEC Users and sessions: without a role all queries return 119, here too', async () => {
