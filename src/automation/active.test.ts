@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { JsonObject } from '../kernel/json.ts';
+import { switchOffDefinitions } from '../records/definitions.ts';
 import { createRecord, deleteRecord, type RecordContext, readRow, updateRecord } from '../records/index.ts';
 import { masterContext } from '../records/testing/context.ts';
 import { tableOf } from '../schema/model.ts';
@@ -61,6 +62,55 @@ describe('active triggers on the embedded engine', () => {
     assert.deepEqual([idsOf('Accounts'), activeTriggers.byId(store, b)], [[], undefined]);
     await createRecord(context, 'Accounts', { Name: 'x' });
     assert.equal(activeTriggers.ready(store), undefined);
+  });
+
+  test('of many only those that have changed are read', async () => {
+    const [a, b] = [await make(), await make({ table: 'Sales' })];
+    await activeTriggers.ready(store);
+    const [first, second] = [activeTriggers.byId(store, a), activeTriggers.byId(store, b)];
+    await updateRecord(context, '_Trigger', b, { Name: 'b' });
+    await activeTriggers.ready(store);
+    assert.ok(activeTriggers.byId(store, a) === first && activeTriggers.byId(store, b) !== second);
+    assert.equal(activeTriggers.byId(store, b)?.name, 'b');
+    // The triggers of a table that is dropped are switched off, and keep their time.
+    await store.write({ plan: (schema) => ({ changes: [], mutations: switchOffDefinitions(schema, 'Sales') }) });
+    await activeTriggers.ready(store);
+    assert.deepEqual([idsOf('Sales'), activeTriggers.byId(store, b)?.isActive], [[], false]);
+  });
+
+  const refusal = (why: string) => ({ code: 107, message: `Invalid trigger: ${why}` });
+
+  test('a system has so many definitions at the most, at once too', async () => {
+    const all = await Promise.allSettled(Array.from({ length: 1_010 }, () => make({ Name: 'one of many' })));
+    assert.equal(all.filter(({ status }) => status === 'fulfilled').length, 1_000);
+    await activeTriggers.ready(store);
+    await assert.rejects(make(), refusal('a system has at most 1,000 triggers'));
+    const [{ id } = assert.fail()] = activeTriggers.of(store, 'Accounts');
+    await updateRecord(context, '_Trigger', id, { Name: 'one of many others' });
+    await deleteRecord(context, '_Trigger', id, {});
+    await activeTriggers.ready(store);
+    await make();
+  });
+
+  test('they have so many characters together', async () => {
+    const mail = (length: number) => ({
+      type: 'e-mail',
+      actionData: { to: 'a@example.com', subject: 'x', html: 'x'.repeat(length) },
+    });
+    const long = () => make({ actions: Array.from({ length: 4 }, () => mail(990_000)) });
+    const all = await Promise.allSettled(Array.from({ length: 6 }, long));
+    assert.equal(all.filter(({ status }) => status === 'fulfilled').length, 5);
+    await activeTriggers.ready(store);
+    await assert.rejects(long(), refusal('the triggers of a system have at most 20,000,000 characters'));
+    const [{ id } = assert.fail()] = activeTriggers.of(store, 'Accounts');
+    const longer = { actions: Array.from({ length: 5 }, () => mail(990_000)) };
+    await assert.rejects(
+      updateRecord(context, '_Trigger', id, longer),
+      refusal('the triggers of a system have at most 20,000,000 characters'),
+    );
+    await updateRecord(context, '_Trigger', id, { actions: [mail(1)] });
+    await activeTriggers.ready(store);
+    await make({ actions: [mail(1)] });
   });
 
   test('rows that are no definitions are passed over', async () => {

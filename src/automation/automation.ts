@@ -22,6 +22,8 @@ const LOOK = 2_000;
 const AT_ONCE = 8;
 /** Systems at work after a start; the next ones are looked at when some of them are done. */
 const MOST_AT_WORK = 16;
+/** Milliseconds for which the next one waits at the most. */
+const LONGEST_SWEEP_WAIT = 2_000;
 /** Milliseconds that jobs under way may take after the service was told to end; and functions that they call. */
 const CLOSE_BOUND = 6_000;
 const FUNCTIONS_BOUND = 5_000;
@@ -257,7 +259,10 @@ export class Automation implements WriteListener {
   async #visitAll(): Promise<void> {
     this.#appIds = await this.#systems.appIds();
     for (const appId of this.#appIds) {
-      while (this.#atWork.size >= MOST_AT_WORK && !this.#isClosed) await wait(100, undefined, { ref: false });
+      // Some may have work without end; the next system has its turn all the same.
+      const until = performance.now() + LONGEST_SWEEP_WAIT;
+      while (this.#atWork.size >= MOST_AT_WORK && !this.#isClosed && performance.now() < until)
+        await wait(100, undefined, { ref: false });
       if (this.#isClosed) return;
       try {
         await this.#systems.visit(appId, async (system) => {

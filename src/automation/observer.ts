@@ -93,6 +93,7 @@ function writeRow(
     before,
     level: (cause?.level ?? 0) + 1,
     source: cause?.source ?? null,
+    chain: cause?.chain ?? null,
     flags: silenced.length > 0 ? silenced.join() : null,
     relations: relations.length > 0 ? relations.join() : null,
     ...heldBy(context),

@@ -81,7 +81,7 @@ const trigger = {
   runId: 'run0000001',
   attempt: 2,
 } as const;
-const cause = { triggerId: 'trigger001', level: 2, source: 'trigger000' };
+const cause = { triggerId: 'trigger001', level: 2, source: 'trigger000', chain: 'c' };
 
 test('triggers call functions of the operator, with a copy of their record', async () => {
   const record = { objectId: 'abcdefghij', tags: ['a'] };

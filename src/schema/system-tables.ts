@@ -98,7 +98,7 @@ const tables: Readonly<Record<string, SystemTable>> = {
   _TriggerQueue: {
     kept: [
       ...['kind', 'triggers', 'event', 'objectClass', 'objectIdValue', 'fields', 'record', 'before', 'level', 'source'],
-      ...['flags', 'relations', 'state', 'attempts', 'dueAt', 'owner'],
+      ...['flags', 'relations', 'state', 'attempts', 'dueAt', 'owner', 'chain'],
     ],
     guarding: [],
     hidden: true,

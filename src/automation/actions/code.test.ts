@@ -32,7 +32,19 @@ const log = async (runId: string) => (await world.all('_syslogTriggers')).filter
 const notes = async () => (await world.all('Notes')).map(({ Name }) => JSON.parse(Name as string));
 /** Rows of the queue, which exists for nobody. */
 async function queued(store: Store): Promise<JsonObject[]> {
-  const fields = ['objectId', 'kind', 'triggers', 'event', 'objectClass', 'objectIdValue', 'level', 'source', 'state', 'owner'];
+  const fields = [
+    'objectId',
+    'kind',
+    'triggers',
+    'event',
+    'objectClass',
+    'objectIdValue',
+    'level',
+    'source',
+    'chain',
+    'state',
+    'owner',
+  ];
   return readRows(store, { className: '_TriggerQueue', fields, filter: () => ({ kind: 'always' }) });
 }
 
@@ -80,6 +92,7 @@ test('with useQueue the call is queued in the commit of the note; what is queued
     objectIdValue: record.objectId,
     level: 1,
     source: 'trigger001',
+    chain: 'chain00001',
     owner: world.store.processId,
   });
   const attempt = await callLater(world.system, job(JSON.parse(state as string), 0), world.parts);

@@ -28,6 +28,7 @@ describe('definitions', () => {
         },
       ],
       isActive: true,
+      author: null,
     });
   });
 

@@ -77,6 +77,11 @@ function unreadable(row: JsonObject): Trigger {
   };
 }
 
+/** Characters of a definition as JSON. @param row in wire form; other fields do not count */
+export function sizeOf(row: JsonObject): number {
+  return parts.reduce((sum, name) => sum + JSON.stringify(at(row, name)).length, 0);
+}
+
 function authorOf(row: JsonObject): string | null {
   const author = at(row, authorField);
   return typeof author === 'string' ? author : null;

@@ -8,11 +8,13 @@ import { fieldOf, type TableSchema, tableOf } from '../../schema/model.ts';
 import { checkFieldName, rootOf } from '../../schema/naming.ts';
 import type { OwnValues } from '../../storage/columns.ts';
 import { isOperator } from '../../values/index.ts';
+import { activeTriggers } from '../active.ts';
 import type { Trigger } from '../model.ts';
 import { authorField, parseTrigger, parts, readDefinition, readName } from './definition.ts';
 import { checkFit } from './fit.ts';
 import { at, refuse, shown } from './form.ts';
 import { checkPowers } from './powers.ts';
+import { checkRoom, leaveRoom } from './quota.ts';
 import { checkRuns, nextRun } from './schedule.ts';
 
 const isPart: ReadonlySet<string> = new Set(parts);
@@ -26,15 +28,15 @@ const harmless: ReadonlySet<string> = new Set(['Active', 'Name']);
  * Throws invalidTrigger (107), invalidFieldName (105), and the errors of `where` for criteria.
  */
 export const triggerRules: TableRules = {
-  create({ context, objectId, fields: sent }: RuledWrite): RuledFields {
-    const schema = context.store.schema();
-    const fields = taken(sent, schema.tables.get('_Trigger'), null);
-    const trigger = readDefinition({ ...definitionOf(fields), objectId });
-    checkFit(trigger, schema, context.patterns);
-    checkPowers(trigger, schema, context.principal);
-    const set = { nextRun: dueNext(trigger), [authorField]: userIdOf(context.principal) };
-    if (at(fields, 'Active') !== null) return { fields, set };
-    return { fields: without(fields, 'Active'), set: { ...set, Active: true } };
+  create(write: RuledWrite): RuledFields | Promise<RuledFields> {
+    // At once where it can be: triggers run in the order of their creation.
+    const wait = activeTriggers.sizes(write.context.store) ? undefined : activeTriggers.ready(write.context.store);
+    return wait ? wait.then(() => ruledCreate(write)) : ruledCreate(write);
+  },
+
+  remove({ context, objectId }: RuledWrite): RuledFields {
+    leaveRoom(context.store, objectId);
+    return { fields: {} };
   },
 
   async update({ context, objectId, fields: sent }: RuledWrite): Promise<RuledFields> {
@@ -68,6 +70,7 @@ export const triggerRules: TableRules = {
     const trigger = readDefinition(after);
     checkFit(trigger, schema, context.patterns);
     checkPowers(trigger, schema, principal);
+    checkRoom(store, objectId, after, row);
     const set = {
       ...timingOf(before, trigger),
       ...(beginsAnew(row, after) ? { _cursor: null } : {}),
@@ -77,6 +80,18 @@ export const triggerRules: TableRules = {
     return { fields: without(fields, 'Active'), set: { ...set, Active: true }, version };
   },
 };
+
+function ruledCreate({ context, objectId, fields: sent }: RuledWrite): RuledFields {
+  const schema = context.store.schema();
+  const fields = taken(sent, schema.tables.get('_Trigger'), null);
+  const trigger = readDefinition({ ...definitionOf(fields), objectId });
+  checkFit(trigger, schema, context.patterns);
+  checkPowers(trigger, schema, context.principal);
+  checkRoom(context.store, objectId, fields, null);
+  const set = { nextRun: dueNext(trigger), [authorField]: userIdOf(context.principal) };
+  if (at(fields, 'Active') !== null) return { fields, set };
+  return { fields: without(fields, 'Active'), set: { ...set, Active: true } };
+}
 
 /**
  * The fields of a body: what the service keeps is left out, actions have their ids. Clients send definitions back as schema reads show them,

@@ -53,6 +53,8 @@ export interface Job {
   readonly queuedAt: number;
   /** `Store.processId` of the process that runs it. */
   readonly owner: string;
+  /** The job of level 1 that it came of; its own id on level 1. */
+  readonly chain: string;
 }
 
 /** A row of the queue in wire form. */
@@ -86,6 +88,7 @@ export function jobOf(row: QueueRow): Job {
     dueAt: row.dueAt ? Date.parse(row.dueAt.iso) : null,
     queuedAt: Date.parse(row.createdAt),
     owner: row.owner ?? '',
+    chain: row.chain ?? row.objectId,
   };
 }
 

@@ -78,6 +78,7 @@ export function queueJob(schema: Schema, row: LaterRow): readonly Mutation[] {
     objectIdValue: row.objectId,
     level: row.cause.level,
     source: row.cause.source,
+    chain: row.cause.chain,
     state: JSON.stringify(row.state),
     dueAt: row.dueAt ?? row.at,
     owner: row.owner,

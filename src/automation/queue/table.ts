@@ -47,6 +47,8 @@ export const queueFields = [
   'dueAt',
   /** `Store.processId` of the process that runs it. */
   'owner',
+  /** The objectId of the row of level 1 that this one came of; empty: it is that row. */
+  'chain',
 ] as const;
 export type QueueField = (typeof queueFields)[number];
 

@@ -72,7 +72,7 @@ function actionRun(
   own: Pick<ActionRun, 'runId' | 'attempt' | 'done' | 'failed'>,
 ): ActionRun {
   const { system, parts } = place;
-  const cause: Cause = { triggerId: trigger.id, level: job.level, source: job.source ?? trigger.id };
+  const cause: Cause = { triggerId: trigger.id, level: job.level, source: job.source ?? trigger.id, chain: job.chain };
   const { appId, store } = system;
   const reading: RecordContext = { appId, store, principal, actor: master, hooks: parts.hooks, referer: null, cause };
   const context: RecordContext = { ...reading, alongside: own.done };

@@ -24,7 +24,7 @@ async function queue(kind: 'mail' | 'code', count = 1, more: { dueAt?: number } 
     owner: store.processId,
     at: Date.now(),
   } as const;
-  const cause = { triggerId: 't', level: 2, source: 's' };
+  const cause = { triggerId: 't', level: 2, source: 's', chain: 'c' };
   const state = (n: number) => ({ n, trigger: { actionId: 'call' } });
   await store.write({
     plan: (schema) => ({
@@ -62,7 +62,7 @@ test('a job is tried until it succeeds, with the pauses it asks for; then its ro
     due = await world.work();
   }
   assert.ok(Date.now() - began >= 30);
-  const cause = { triggerId: 't', level: 2, source: 's' };
+  const cause = { triggerId: 't', level: 2, source: 's', chain: 'c' };
   assert.deepEqual(seen, [
     [0, cause, 0],
     [1, cause, 0],

@@ -98,7 +98,7 @@ export class LaterJobs {
     const { system, parts } = this.#place;
     const { appId, store } = system;
     const [triggerId = ''] = job.triggers;
-    const cause: Cause = { triggerId, level: job.level, source: job.source ?? triggerId };
+    const cause: Cause = { triggerId, level: job.level, source: job.source ?? triggerId, chain: job.chain };
     const done: Steps = (schema) => removeJob(schema, job);
     const reading: RecordContext = { appId, store, principal: master, hooks: parts.hooks, referer: null, cause };
     const { id, attempts, queuedAt } = job;

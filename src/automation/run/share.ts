@@ -1,4 +1,5 @@
 import pLimit, { type LimitFunction } from 'p-limit';
+import { FairQueue } from '../../admission/fair-queue.ts';
 import type { Store } from '../../storage/port.ts';
 
 /**
@@ -13,6 +14,9 @@ const LATE = 3_000;
 /** The weight of the last action in the mean of their times. */
 const WEIGHT = 1 / 64;
 
+/** Of all systems together: one of each in turn, so that none waits for what another one has queued. */
+const ofAll = new FairQueue({ atOnce: AT_ONCE.most, waiting: Number.POSITIVE_INFINITY });
+
 interface Share {
   readonly limit: LimitFunction;
   /** How long an action takes, in milliseconds: mostly its commit, by which disks differ a hundredfold. */
@@ -22,7 +26,7 @@ interface Share {
 const shares = new WeakMap<Store, Share>();
 
 /**
- * Does work that writes, in its turn among that of its system: so many at a time as it takes for the rate.
+ * Does work that writes, in its turn among that of its system, and of all: so many at a time as it takes for the rate.
  * @param since when it was queued, in milliseconds since 1970
  */
 export function inShare(store: Store, since: number, work: () => Promise<void>): Promise<void> {
@@ -31,7 +35,8 @@ export function inShare(store: Store, since: number, work: () => Promise<void>):
     share = { limit: pLimit(AT_ONCE.least), mean: 0 };
     shares.set(store, share);
   }
-  return share.limit(timed, share, since, work);
+  const turn = { system: store, caller: '' };
+  return share.limit(() => ofAll.run(turn, () => timed(share, since, work)));
 }
 
 async function timed(share: Share, since: number, work: () => Promise<void>): Promise<void> {

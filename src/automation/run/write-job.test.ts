@@ -8,6 +8,7 @@ import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
 import type { ActionRun } from '../actions/action.ts';
 import { ActionFailed } from '../actions/action-failed.ts';
 import { makeTables } from '../schedule/testing/tables.ts';
+import { spend } from './chains.ts';
 import { calls, finish, left, logged, madeIn, make, makes, queueRows, rowsIn, trigger, worldOf } from './testing/world.ts';
 
 let store: SqliteStore;
@@ -57,6 +58,24 @@ describe('a write', () => {
     assert.deepEqual(await left(store), []);
   });
 
+  test('what one write brings about is bounded: one row says so, and the rest is not done', async () => {
+    const triggers = [trigger('t1', [makes('a1'), makes('a2'), makes('a3')]), trigger('t2', [makes('a4')])];
+    for (let actions = 0; actions < 9_998; actions++) spend(store, 'level1row0');
+    await queueRows(store, [{ objectId: 'level1row0', triggers: 't1,t2', objectIdValue: 'a' }]);
+    await queueRows(
+      store,
+      ['b', 'c'].map((objectIdValue) => ({ triggers: 't1', objectIdValue, level: 2, chain: 'level1row0' })),
+    );
+    await queueRows(store, [{ triggers: 't2', objectIdValue: 'd', level: 2, chain: 'another' }]);
+    await worldOf(store, { triggers, perform: make }).work();
+    assert.equal((await made()).filter((name) => !name.endsWith(' d')).length, 2);
+    assert.deepEqual((await made()).filter((name) => name.endsWith(' d')), ['a4 d']); // biome-ignore format: one comparison
+    const told = (await logged(store)).filter((row) => row.includes('blocked!'));
+    assert.equal(told.length, 1, told.join());
+    assert.match(told[0] as string, /blocked! one write brings about more than 10,000 actions\. source trigger: t1$/);
+    assert.deepEqual(await left(store), []);
+  });
+
   test('narrow flags leave out actions of a type without a row', async () => {
     const changes = { ...makes('upd'), type: 'update-object', data: { target: 'self', fields: {} } } as const;
     const triggers = [trigger('t', [makes('make'), changes, calls('call')])];
@@ -72,7 +91,7 @@ describe('a write', () => {
 
   test('the fourth level is told, and nothing done', async () => {
     await queueRows(store, [
-      { triggers: 't', objectIdValue: 'third', level: 3, source: 's' },
+      { triggers: 't', objectIdValue: 'third', level: 3, source: 's', chain: 'c' },
       { triggers: 't', objectIdValue: 'fourth', level: 4, source: 's' },
     ]);
     const causes: unknown[] = [];
@@ -81,7 +100,7 @@ describe('a write', () => {
       await make(run);
     };
     await worldOf(store, { triggers: [trigger('t', [makes('a')])], perform }).work();
-    assert.deepEqual(causes, [{ triggerId: 't', level: 3, source: 's' }]);
+    assert.deepEqual(causes, [{ triggerId: 't', level: 3, source: 's', chain: 'c' }]);
     assert.deepEqual((await logged(store)).toSorted(), [
       't - fourth blocked! trigger step is to deep -3. source trigger: s',
       't - third ok',

@@ -6,6 +6,7 @@ import { dataOf, logRow } from '../log.ts';
 import type { Action, Trigger } from '../model.ts';
 import { type Job, noteJob, removeJob, type StoredPicture } from '../queue/index.ts';
 import { authorityOver } from './authority.ts';
+import { isSpent, spend, spentMessage } from './chains.ts';
 import { doAction } from './do-action.ts';
 import { commit, isPassing, JobPaused, messageOf, type Steps } from './outcome.ts';
 import type { Place } from './parts.ts';
@@ -72,7 +73,7 @@ export class WriteRun {
     if (fault !== null) return this.#refuse(fault);
     for (;;) {
       const id = job.triggers[this.#progress.trigger];
-      if (id === undefined) return this.#isRemoved ? 'done' : 'idle';
+      if (id === undefined || isSpent(place.system.store, job.chain)) return this.#isRemoved ? 'done' : 'idle';
       if (place.isEnough()) return 'stopped';
       const trigger = await this.#trigger(id);
       if (!trigger?.isActive) await this.#report(id, trigger ? off : gone);
@@ -83,10 +84,15 @@ export class WriteRun {
 
   /** One row that says why none of the triggers runs. */
   async #refuse(fault: string): Promise<WriteOutcome> {
-    const { job, place } = this;
-    const row = this.#rowOf(job.triggers[this.#progress.trigger] ?? '', fault);
-    await commit(place.system.store, (schema) => [...removeJob(schema, job), ...row(schema)]);
+    await this.#giveUp(this.#rowOf(this.job.triggers[this.#progress.trigger] ?? '', fault));
     return 'done';
+  }
+
+  /** Ends the job, whatever is left of it. */
+  async #giveUp(row: Steps): Promise<void> {
+    const { job, place } = this;
+    await commit(place.system.store, (schema) => [...removeJob(schema, job), ...row(schema)]);
+    this.#moveTo(null);
   }
 
   /** A trigger as it is when its turn has come. */
@@ -130,6 +136,11 @@ export class WriteRun {
     if (at === null) await this.#report(trigger.id, null);
     while (at !== null) {
       if (place.isEnough()) return false;
+      const spent = spend(place.system.store, job.chain);
+      if (spent !== 'counted') {
+        await this.#giveUp(spent === 'told' ? noSteps : this.#rowOf(trigger.id, spentMessage(job.source ?? trigger.id)));
+        return true;
+      }
       const next = this.#nextAction(trigger, at + 1);
       if (at !== this.#progress.action) this.#progress = { ...this.#progress, action: at, started: null };
       const after = next === null ? this.#afterTrigger() : { ...this.#progress, isFired: true, action: next, started: null };

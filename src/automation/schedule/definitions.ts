@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json
 import { readRow, readRows } from '../../records/index.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
+import { activeTriggers } from '../active.ts';
 import { authorField, parts } from '../definition/definition.ts';
 import { parseTrigger } from '../definition/index.ts';
 import type { Schedule, Trigger } from '../model.ts';
@@ -21,25 +22,31 @@ export interface Scheduled {
   readonly cursor: string | null;
 }
 
+const timing: readonly string[] = ['objectId', 'events', 'Active', 'nextRun', '_cursor'];
 const fields: readonly string[] = ['objectId', ...parts, authorField, 'nextRun', '_cursor'];
 
 /** All definitions of a system that have a schedule, in the order of creation. */
 export async function readScheduled(store: Store): Promise<Scheduled[]> {
+  await activeTriggers.ready(store);
   const rows = await readRows<JsonObject>(store, {
     className: triggerTable,
-    fields,
+    fields: timing,
     filter(table) {
       const field = table.fields.get('schedule');
       return field && keepsRuns(table) ? { kind: 'exists', ref: { field, path: [] } } : null;
     },
   });
-  return rows.map(scheduledOf);
+  return rows.flatMap((row) => {
+    const trigger = activeTriggers.byId(store, row.objectId as string);
+    // One that is not known yet is looked at when it is.
+    return trigger ? [scheduledOf(row, trigger)] : [];
+  });
 }
 
 /** A definition as it is now; `null` where it is gone. */
 export async function readDefinition(store: Store, id: string): Promise<Scheduled | null> {
   const row = await readRow<JsonObject>(store, triggerTable, fields, id);
-  return row && scheduledOf(row);
+  return row && scheduledOf(row, parseTrigger(row));
 }
 
 /** Whether the table has what schedules are kept in. */
@@ -47,8 +54,7 @@ function keepsRuns(table: TableSchema): boolean {
   return ['nextRun', 'lastRun'].every((name) => table.fields.get(name)?.type === 'Date') && table.fields.has('_cursor');
 }
 
-function scheduledOf(row: JsonObject): Scheduled {
-  const trigger = parseTrigger(row);
+function scheduledOf(row: JsonObject, trigger: Trigger): Scheduled {
   const { events, Active, nextRun, _cursor } = row;
   const isWanted = Array.isArray(events) && events.includes('schedule') && Active !== false;
   const schedule = isWanted && trigger.isActive && trigger.events.has('schedule') ? trigger.schedule : null;

@@ -47,7 +47,7 @@ export interface World {
   close(): Promise<void>;
 }
 
-export const cause = { triggerId: 'trigger001', level: 1, source: 'trigger001' } as const;
+export const cause = { triggerId: 'trigger001', level: 1, source: 'trigger001', chain: 'chain00001' } as const;
 
 export const triggerOf = (more: Partial<Trigger> = {}): Trigger => ({
   id: cause.triggerId,

@@ -12,6 +12,8 @@ export interface Cause {
   readonly level: number;
   /** The trigger of level 1. */
   readonly source: string;
+  /** What all has in common that one write of a client's brings about: the id of its job. */
+  readonly chain: string;
 }
 
 /** A write of one record, as those who watch see it. */

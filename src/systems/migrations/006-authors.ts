@@ -8,6 +8,7 @@ import { nothing, readRecords, type SystemMigration } from './migration.ts';
 /**
  * Systems from before triggers acted with the rights of their authors get the hidden field that keeps the author (docs/adr/0015). The author
  * of a definition that is there is the user who changed it last, else the one who made it: what a session had a hand in is not the master's.
+ * Jobs in the queue get what tells of which write they came.
  */
 export const authors: SystemMigration = { number: 6, what: 'the authors of triggers', prepare };
 
@@ -36,6 +37,9 @@ function plan(schema: Schema, ids: ReadonlyMap<string, readonly string[]>): Writ
   // What is there under the name is none of ours.
   const changes: SchemaChange[] = known.fields.has(name) ? [{ kind: 'dropField', className, name }] : [];
   changes.push({ kind: 'addField', className, name, type: 'String' });
+  const queue = schema.tables.get('_TriggerQueue');
+  if (queue && !queue.fields.has('chain'))
+    changes.push({ kind: 'addField', className: queue.className, name: 'chain', type: 'String' });
   const table = tableOf(changes.reduce(applyChange, schema), className);
   const mutations = [...ids].map(
     ([author, values]): Mutation => ({
