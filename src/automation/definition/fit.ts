@@ -29,11 +29,11 @@ export function checkFit(trigger: Trigger, schema: Schema, patterns?: PatternBud
 /** What criteria were parsed to, as of a schema: sub-queries depend on other tables too. */
 interface Parsed {
   readonly schema: Schema;
-  readonly principal: Principal;
   readonly filter: Filter;
 }
 
-const parsed = new WeakMap<Trigger, Parsed>();
+/** By the caller as whom they are read, who is one object for as long as his roles stay. */
+const parsed = new WeakMap<Trigger, WeakMap<Principal, Parsed>>();
 
 /**
  * The criteria of a trigger as a filter. Remembered, but for those that count from the present time.
@@ -44,10 +44,11 @@ const parsed = new WeakMap<Trigger, Parsed>();
 export function criteriaOf(trigger: Trigger, table: TableSchema, schema: Schema, principal: Principal = master): Filter {
   const { criteria } = trigger;
   if (criteria === null) return always;
-  const known = parsed.get(trigger);
-  if (known?.schema === schema && known.principal === principal) return known.filter;
+  const ofTrigger = parsed.get(trigger) ?? new WeakMap<Principal, Parsed>();
+  const known = ofTrigger.get(principal);
+  if (known?.schema === schema) return known.filter;
   const filter = parsedAs(principal, 'find', criteria, table, schema);
-  if (!tellsOfNow(criteria)) parsed.set(trigger, { schema, principal, filter });
+  if (!tellsOfNow(criteria)) parsed.set(trigger, ofTrigger.set(principal, { schema, filter }));
   return filter;
 }
 
