@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { missingPlatforms } from './lock.ts';
+import { missingPlatforms, withoutIntegrity } from './lock.ts';
 
 it('names the platform packages that a lock file lacks', () => {
   const missing = missingPlatforms({
@@ -19,4 +19,23 @@ it('names the platform packages that a lock file lacks', () => {
   });
   const expected = { version: '1.2.3', dev: true, optional: true, os: ['linux'], cpu: ['x64'], libc: ['musl'] };
   assert.deepEqual([...missing], [['node_modules/@tool/linux-x64-musl', expected]]);
+});
+
+it('names the entries without a hash, but for tools of other platforms', () => {
+  const foreign = { version: '1.0.0', dev: true, optional: true, os: ['aix'] };
+  const packages = {
+    '': {},
+    console: { version: '1.0.0' },
+    'node_modules/console': { link: true },
+    'node_modules/good': { version: '1.0.0', integrity: 'sha512-x' },
+    'node_modules/bad': { version: '1.0.0' },
+    'node_modules/bad/node_modules/worse': { version: '1.0.0', dev: true },
+    'node_modules/foreign': foreign,
+    'node_modules/served': { ...foreign, dev: false },
+  };
+  assert.deepEqual(withoutIntegrity(packages), [
+    'node_modules/bad',
+    'node_modules/bad/node_modules/worse',
+    'node_modules/served',
+  ]);
 });

@@ -1,12 +1,15 @@
 /**
  * Completes package-lock.json with the optional platform packages that npm left out because the registry of the moment did not
  * have them: `npm ci` refuses a lock file without them (https://github.com/npm/cli/issues/4828).
+ * Fails, too, where an entry has no integrity hash.
  * Usage: node scripts/lock.ts [--fix]
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
 interface LockedPackage {
   version?: string;
+  integrity?: string;
+  link?: boolean;
   dev?: boolean;
   optional?: boolean;
   os?: string[];
@@ -36,6 +39,18 @@ export function missingPlatforms(packages: Record<string, LockedPackage>): Map<s
   return missing;
 }
 
+/**
+ * @param packages the `packages` of a lock file.
+ * @returns paths of the entries that say nothing of what their package holds; but for tools of other platforms, of which a registry may
+ *   have nothing to say yet.
+ */
+export function withoutIntegrity(packages: Record<string, LockedPackage>): string[] {
+  const isForeign = ({ dev, optional, os }: LockedPackage) => dev === true && optional === true && os !== undefined;
+  return Object.entries(packages)
+    .filter(([path, entry]) => path.includes('node_modules/') && !entry.link && !entry.integrity && !isForeign(entry))
+    .map(([path]) => path);
+}
+
 function platformOf(name: string): Pick<LockedPackage, 'os' | 'cpu' | 'libc'> | undefined {
   const words = name.split(/[/-]/);
   const os = words.filter((word) => SYSTEMS.includes(word));
@@ -54,6 +69,11 @@ if (import.meta.main) {
     console.log(`${FILE}: ${missing.size} platform packages added`);
   } else if (missing.size > 0) {
     console.error(`${FILE} lacks ${[...missing.keys()].join(', ')}: run "npm run fix"`);
+    process.exitCode = 1;
+  }
+  const unproved = withoutIntegrity(lock.packages);
+  if (unproved.length > 0) {
+    console.error(`${FILE} has no integrity for ${unproved.join(', ')}: install these anew`);
     process.exitCode = 1;
   }
 }

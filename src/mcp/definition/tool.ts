@@ -76,6 +76,8 @@ export interface ToolDefinition<Shape extends z.ZodRawShape> {
   readonly description: string;
   /** Made of the parts in `parameters.ts`. */
   readonly input: Shape;
+  /** Arguments that clients are to bring, though the tool takes another in their place; those that have no default where it is left out. */
+  readonly required?: readonly (keyof Shape & string)[];
   readonly needs: readonly AgentPermission[];
   readonly isAdvanced?: true;
   /** `read`: changes nothing. `add`: nothing stored is lost. `change`: what is stored may be overwritten. */
@@ -96,7 +98,7 @@ export interface ToolDefinition<Shape extends z.ZodRawShape> {
 export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefinition<Shape>): Tool {
   const { name, group, description, needs, isAdvanced = false, effect, about, listedBy: lister, answerBytes } = definition;
   const input = z.strictObject(definition.input);
-  const inputSchema = schemaOf(input);
+  const inputSchema = { ...schemaOf(input), ...(definition.required && { required: [...definition.required] }) };
   const action = effect === 'read' ? 'find' : effect === 'add' ? 'create' : 'update';
   return {
     name,

@@ -30,7 +30,7 @@ export const listed: readonly Listed[] = [
     'objectId:id username:s password:s name:s email:s phone:s extension:s job:s language:s active:b isPortalUser:b',
   ],
   ['Upload-Public-File', 'basic', 'add', 'fileName:s! contentType:s! base64:s!'],
-  ['Get-File-Content', 'basic', 'read', 'table:s! objectId:id! field:s! as:e(text|base64|link) maxBytes:i'],
+  ['Get-File-Content', 'basic', 'read', 'table:s! objectId:id! field:s! as:e(text|base64|link) maxBytes:i url:s'],
   ['Get-Site-Pages', 'basic', 'read', 'siteId:hex search:s menus:b'],
   ['Set-Terminology-Dictionary', 'advanced', 'change same own', 'terms:o!'],
   ['Replace-Terms', 'advanced', 'change own', 'pageId:hex! replacements:o! dryRun:b'],

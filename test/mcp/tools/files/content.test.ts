@@ -82,6 +82,33 @@ for (const engine of engines)
       for (const as of ['text', 'link']) await tools.refused('Get-File-Content', { ...place, as }, 404, /^File not found/);
     });
 
+    test('an upload’s own address serves it until a PrivateFile field has held it', async () => {
+      const { use, refused } = await byUser(store, ['Sales'], ['mcp:view']);
+      const file = await uploadFile(store.service(), 'own.txt', 'its own');
+      const { url } = file;
+      assert.equal((await read({ url })).text, 'its own');
+      assert.deepEqual(
+        [(await use('Get-File-Content', { url })).text, (await read({ url }, { as: 'link' })).url],
+        ['its own', url],
+      );
+      await store.create(await table(), { F: fileObject(file) });
+      assert.equal((await read({ url })).text, 'its own', 'public by now');
+      const objectId = await store.create(await table(), { P: fileObject(file) });
+      await refused('Get-File-Content', { url }, 404, /^File not found/);
+      await tools.refused('Get-File-Content', { url }, 404, /^File not found/);
+      assert.equal((await read({ table: await table(), objectId, field: 'P' })).text, 'its own');
+      const { url: free } = await uploadFile(store.service(), 'free.txt', 'free');
+      for (const other of [
+        free.replace('testapp', 'other'),
+        free.replace('/files/', '/x/'),
+        `${free}/Accounts/a/F`,
+        'http://x/',
+        'x',
+      ])
+        await tools.refused('Get-File-Content', { url: other }, 404, /^File not found/);
+      await tools.refused('Get-File-Content', { objectId, field: 'P' }, 107, /table is required/);
+    });
+
     test('the right to the record and the field decides', async () => {
       const { use, refused } = await byUser(store, ['Sales'], ['mcp:view']);
       const everybody = { requiresAuthentication: true };
