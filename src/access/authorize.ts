@@ -1,10 +1,12 @@
 import { fail, ServiceError } from '../errors/fail.ts';
-import type { ClpAction, TableSchema } from '../schema/model.ts';
-import { secretFieldsOf } from '../schema/system-tables.ts';
+import type { ClpAction, Schema, TableSchema } from '../schema/model.ts';
+import { isHidden, isLog, secretFieldsOf } from '../schema/system-tables.ts';
+import { copiesFor, deletionsOf, holdsCopies, unmasked, withCopies } from './copies.ts';
 import { identitiesOf, names, pointerFieldsOf } from './entities.ts';
 import { bothOf, type Grant, type RowGuard } from './grant.ts';
 import { holdsKey, type Principal } from './principal.ts';
 import { nowhere, type Visibility, visibilityFor } from './protected-fields.ts';
+import { copiedTables, type ReadableTable, type ReadableTables } from './readable.ts';
 import { isWrite, mayAdministrate, opensToRoles, refuseOutright } from './system-tables.ts';
 
 /**
@@ -12,15 +14,15 @@ import { isWrite, mayAdministrate, opensToRoles, refuseOutright } from './system
  * SPEC "Authentication", "Errors" 119; CONTRACT "Records". `count` follows `find` where a table's permissions do not speak of it.
  * @throws what `refuseOutright` throws, before anything else; permissionDenied (119), needsAuthentication (101)
  */
-export function authorize(principal: Principal, action: ClpAction, table: TableSchema): Grant {
+export function authorize(principal: Principal, action: ClpAction, table: TableSchema, schema?: Schema): Grant {
   refuseOutright(principal, action, table.className);
-  return holdsKey(principal) ? keyGrant(table) : rememberedGrant(principal, action, table);
+  return holdsKey(principal) ? keyGrant(table) : rememberedGrant(principal, action, table, schema);
 }
 
 /** What `authorize` gives; `null` where it refuses, for what is then left out. */
-export function grantFor(principal: Principal, action: ClpAction, table: TableSchema): Grant | null {
+export function grantFor(principal: Principal, action: ClpAction, table: TableSchema, schema?: Schema): Grant | null {
   try {
-    return authorize(principal, action, table);
+    return authorize(principal, action, table, schema);
   } catch (error) {
     if (error instanceof ServiceError) return null;
     throw error;
@@ -38,38 +40,100 @@ function keyGrant(table: TableSchema): Grant {
   let grant = keyGrants.get(table);
   if (!grant) {
     const hiddenFields = secretFieldsOf(table.className);
-    grant = { table, rows: null, hiddenFields, reveals: nowhere, mayAddField: true, growthRows: null };
+    grant = { table, rows: null, hiddenFields, masks: unmasked, reveals: nowhere, mayAddField: true, growthRows: null };
     keyGrants.set(table, grant);
   }
   return grant;
 }
 
-type GrantsOfCaller = WeakMap<TableSchema, Map<ClpAction, Grant>>;
+/** A decision, and the schema that it was made under. */
+interface Decided {
+  readonly grant: Grant;
+  readonly schema: Schema | undefined;
+}
+
+type GrantsOfCaller = WeakMap<TableSchema, Map<ClpAction, Decided>>;
 const grantsOfCallers = new WeakMap<Principal, GrantsOfCaller>();
 
-/** A caller is one object for as long as his roles stay, and so are the permissions of a table: what was decided holds. */
-function rememberedGrant(principal: Principal, action: ClpAction, table: TableSchema): Grant {
+/**
+ * A caller is one object for as long as his roles stay, and so are the permissions of a table: what was decided holds. Of tables with copies
+ * it holds for as long as nothing of the schema changes.
+ */
+function rememberedGrant(principal: Principal, action: ClpAction, table: TableSchema, schema?: Schema): Grant {
   const ofCaller: GrantsOfCaller = grantsOfCallers.get(principal) ?? new WeakMap();
-  const ofTable = ofCaller.get(table) ?? new Map<ClpAction, Grant>();
+  const ofTable = ofCaller.get(table) ?? new Map<ClpAction, Decided>();
   const remembered = ofTable.get(action);
-  if (remembered) return remembered;
-  const grant = decide(principal, action, table);
-  grantsOfCallers.set(principal, ofCaller.set(table, ofTable.set(action, grant)));
+  if (remembered && (remembered.schema === schema || !holdsCopies(table.className))) return remembered.grant;
+  const grant = decide(principal, action, table, schema);
+  grantsOfCallers.set(principal, ofCaller.set(table, ofTable.set(action, { grant, schema })));
   return grant;
 }
 
-function decide(principal: Principal, action: ClpAction, table: TableSchema): Grant {
+function decide(principal: Principal, action: ClpAction, table: TableSchema, schema?: Schema): Grant {
   // One grant for both, so that callers see that it is the same.
-  if (action === 'count' && !table.permissions.count) return rememberedGrant(principal, 'find', table);
+  if (action === 'count' && !table.permissions.count) return rememberedGrant(principal, 'find', table, schema);
+  const grant = decideAlone(principal, action, table);
+  if (action === 'create' || !holdsCopies(table.className)) return grant;
+  const copies = copiesFor(principal, table, readableTables(principal, schema));
+  return { ...grant, rows: bothOf(grant.rows, copies.rows), masks: copies.masks };
+}
+
+/** What permissions and the record itself say, whatever it is copied from. */
+function decideAlone(principal: Principal, action: ClpAction, table: TableSchema): Grant {
   const growth = rightTo(principal, 'addField', table);
   // Only a record that is there can hold the caller.
   const mayAddField = growth !== null && (growth.rows === null || action === 'update') && mayAdministrate(principal);
-  const rights = { ...visibilityFor(principal, table), table, mayAddField, growthRows: growth?.rows ?? null };
+  const rights = { ...visibilityFor(principal, table), masks: unmasked, table, mayAddField, growthRows: growth?.rows ?? null };
   if (table.className === '_Session') return { ...rights, rows: ownSessions(principal) };
   const right = rightTo(principal, action, table) ?? refuse(principal, action, table);
   if (action === 'create') return right.rows === null ? { ...rights, rows: null } : refuse(principal, action, table);
   const identities = identitiesOf(principal);
   return { ...rights, rows: bothOf({ kind: 'acl', right: isWrite(action) ? 'write' : 'read', identities }, right.rows) };
+}
+
+const readableTo = new WeakMap<Principal, WeakMap<Schema, ReadableTables>>();
+
+/** What a caller may read now of the tables whose values logs have; nothing where the schema is not known. */
+function readableTables(principal: Principal, schema: Schema | undefined): ReadableTables {
+  if (!schema) return { tables: new Map(), deletions: null, identities: identitiesOf(principal) };
+  const known = readableTo.get(principal) ?? new WeakMap<Schema, ReadableTables>();
+  const of = known.get(schema) ?? findReadable(principal, schema);
+  readableTo.set(principal, known.set(schema, of));
+  return of;
+}
+
+function findReadable(principal: Principal, schema: Schema): ReadableTables {
+  const identities = identitiesOf(principal);
+  const tables = new Map<string, ReadableTable>();
+  const of: ReadableTables = { tables, deletions: deletionsOf(schema), identities };
+  // What logs say of logs is not told; what mail and notifications were made of is among the sources of what was made of them.
+  const copied = copiedTables(schema).filter(({ className }) => !isHidden(className) && !isLog(className));
+  for (const table of copied) {
+    const right = getRight(principal, table);
+    if (right) tables.set(table.className, right);
+  }
+  const made = copied.filter(({ className }) => tables.has(className) && holdsCopies(className));
+  if (made.length === 0) return of;
+  const outer = new Map(tables);
+  for (const table of made) {
+    const known = tables.get(table.className) as ReadableTable;
+    outer.set(table.className, withCopies(known, copiesFor(principal, table, of)));
+  }
+  return { ...of, tables: outer };
+}
+
+function getRight(principal: Principal, table: TableSchema): ReadableTable | null {
+  try {
+    refuseOutright(principal, 'get', table.className);
+    const { rows, hiddenFields, reveals } = decideAlone(principal, 'get', table);
+    // Secrets are in no log.
+    const names = [...hiddenFields].filter((name) => !secretFieldsOf(table.className).has(name));
+    const hidden = new Map(names.map((name) => [name, reveals.get(name) ?? null]));
+    return { table, rows, hidden, hearsOfGone: rows === null || rows.kind === 'acl' };
+  } catch (error) {
+    if (error instanceof ServiceError) return null;
+    throw error;
+  }
 }
 
 /** SPEC "Users and sessions": everybody reads and ends his own sessions, whatever the permissions say. */

@@ -1,4 +1,5 @@
 import type { TableSchema } from '../schema/model.ts';
+import type { ReadableTables } from './readable.ts';
 
 /** Which records of a table the caller may see or change. Engines compile it into the statement itself. */
 export type RowGuard =
@@ -8,9 +9,31 @@ export type RowGuard =
   | { readonly kind: 'userFields'; readonly fields: readonly string[]; readonly userId: string }
   /** This record alone. */
   | { readonly kind: 'record'; readonly objectId: string }
+  /** The text of a field is one of these; `null`: it is absent. */
+  | { readonly kind: 'oneOf'; readonly field: string; readonly values: readonly (string | null)[] }
+  /** The caller may read the record that the row is about, now, and this field of it where one is named. */
+  | { readonly kind: 'subject'; readonly names: SubjectNames; readonly field?: string; readonly of: ReadableTables }
+  /** The caller may read every value, now, that values of the row were made of; rows that keep no such list were made by hand. */
+  | { readonly kind: 'sources'; readonly field: string; readonly of: ReadableTables }
   | { readonly kind: 'all' | 'any'; readonly guards: readonly RowGuard[] }
   /** Every record that the other guard has not. */
   | { readonly kind: 'not'; readonly guard: RowGuard };
+
+/** The fields of a log that name the record which a row is about. */
+export interface SubjectNames {
+  readonly className: string;
+  readonly objectId: string;
+}
+
+/** What a caller sees of a field in place of what stands there. It is so wherever the field is named: in conditions, orders and sums too. */
+export type Mask =
+  /** The value in these rows, nothing in others. */
+  | { readonly kind: 'shownIn'; readonly rows: RowGuard }
+  /** JSON of values of the record that the row is about, without those of fields that are hidden from the caller; nothing in other rows. */
+  | { readonly kind: 'values'; readonly names: SubjectNames; readonly of: ReadableTables; readonly rows: RowGuard | null };
+
+/** Masks by the name of the field. */
+export type Masks = ReadonlyMap<string, Mask>;
 
 /** What the authoriser lets a caller do with one table. Made by `authorize` alone. */
 export interface Grant {
@@ -19,6 +42,8 @@ export interface Grant {
   readonly rows: RowGuard | null;
   /** Fields that do not exist for this caller: not shown, not queried, not ordered by, not written. */
   readonly hiddenFields: ReadonlySet<string>;
+  /** Fields that hold copies of what may be hidden from the caller. */
+  readonly masks: Masks;
   /** Hidden fields that are shown all the same, never queried or written, in some records: in these. */
   readonly reveals: ReadonlyMap<string, RowGuard>;
   /** Whether a write may add a column (CLP `addField`). */

@@ -35,13 +35,19 @@ const none: readonly Mutation[] = [];
  * "`_Timeline` fields"; docs/decisions.md "Timeline").
  */
 export const timeline: WriteObserver = {
+  before(event, schema) {
+    const rows = event.event === 'delete' ? rowsFor(event, schema) : null;
+    return rows ? [insertOf(event, rows)] : none;
+  },
   mutations(event, schema) {
-    const { table, flags } = event;
-    if (table.timeline === undefined || flags.timeline) return none;
-    const rows = rowsOf(table, schema);
+    const rows = rowsFor(event, schema);
     return rows ? stepsOf(event, rows) : none;
   },
 };
+
+function rowsFor({ table, flags }: WriteEvent, schema: Schema): Rows | null {
+  return table.timeline === undefined || flags.timeline ? null : rowsOf(table, schema);
+}
 
 /** How the rows of a table's records lie in `_Timeline`. */
 interface Rows {
@@ -50,6 +56,8 @@ interface Rows {
   readonly own: ReadonlyArray<readonly [Field, at: number]>;
   /** Index columns: Pointers that both tables have. */
   readonly shared: ReadonlyArray<readonly [to: Field, from: Field]>;
+  /** What the row of a deletion takes over: by the ACL that the record had callers may hear of it. `null` where one of the tables has none. */
+  readonly acl: ReadonlyArray<readonly [to: Field, from: Field]> | null;
   /** What names a record, and the mark of its newest row; `null` where the timeline cannot hold them. */
   readonly last: { readonly objectClass: Field; readonly objectIdValue: Field; readonly mark: Field } | null;
 }
@@ -85,28 +93,32 @@ function layOut(timeline: TableSchema, table: TableSchema): Rows {
   });
   const [objectClass, objectIdValue] = [fieldAt('objectClass', 'String'), fieldAt('objectIdValue', 'String')];
   const mark = fieldAt('Last', 'Boolean');
-  return { timeline, own, shared, last: objectClass && objectIdValue && mark ? { objectClass, objectIdValue, mark } : null };
+  const [to, from] = [timeline.fields.get('ACL'), table.fields.get('ACL')];
+  const acl = to?.type === 'ACL' && from?.type === 'ACL' ? [[to, from] as const] : null;
+  return { timeline, own, shared, acl, last: objectClass && objectIdValue && mark ? { objectClass, objectIdValue, mark } : null };
 }
 
-function stepsOf(event: WriteEvent, rows: Rows): Mutation[] {
+function stepsOf(event: WriteEvent, rows: Rows): readonly Mutation[] {
   const { table, objectId } = event;
-  const row = insertOf(event, rows);
+  // The row of a deletion was added before it.
+  const added = event.event === 'delete' ? none : [insertOf(event, rows)];
   // Nothing was there before a record; of one that was deleted no row is marked.
-  if (event.event === 'create' || !rows.last) return [row];
+  if (event.event === 'create' || !rows.last) return added;
   const { objectClass, objectIdValue, mark } = rows.last;
   const holding = [
     [objectIdValue, objectId],
     [objectClass, table.className],
   ] as const;
-  return [{ kind: 'unmark', table: rows.timeline, holding, mark }, row];
+  return [{ kind: 'unmark', table: rows.timeline, holding, mark }, ...added];
 }
 
-function insertOf(event: WriteEvent, { timeline, own, shared }: Rows): Mutation {
+function insertOf(event: WriteEvent, { timeline, own, shared, acl }: Rows): Mutation {
   const given = valuesOf(event);
   const values = own.map(([field, at]) => [field, given[at] as StoredValue] as const);
   const insert = { kind: 'insert', table: timeline, isNote: true } as const;
-  if (event.event === 'delete' || shared.length === 0) return { ...insert, values };
   const { table, objectId, assignments } = event;
+  if (event.event === 'delete') return acl ? { ...insert, values, copies: { from: table, objectId, fields: acl } } : { ...insert, values };
+  if (shared.length === 0) return { ...insert, values };
   if (event.event === 'update' && !shared.every(([, from]) => assignments.has(from.name)))
     return { ...insert, values, copies: { from: table, objectId, fields: shared } };
   const pointers = shared.map(([to, from]) => {

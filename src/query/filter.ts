@@ -1,4 +1,4 @@
-import type { RowGuard } from '../access/index.ts';
+import type { Masks, RowGuard } from '../access/index.ts';
 import type { Field, TableSchema } from '../schema/model.ts';
 import type { StoredValue } from '../values/type.ts';
 
@@ -24,7 +24,8 @@ export type Filter =
   | { readonly kind: 'and' | 'or'; readonly items: readonly Filter[] }
   /** True exactly where the item is not true (absent values included). */
   | { readonly kind: 'not'; readonly item: Filter }
-  | { readonly kind: 'guard'; readonly guard: RowGuard; readonly table: TableSchema }
+  /** What the caller may see of the table: which records, and of which fields another value than stands there, whoever names them. */
+  | { readonly kind: 'guard'; readonly guard: RowGuard; readonly table: TableSchema; readonly masks?: Masks }
   | { readonly kind: 'exists'; readonly ref: FieldRef }
   /** Plain column (path empty, not json): `column <op> value`; false where the value is absent. */
   | {

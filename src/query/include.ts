@@ -91,7 +91,7 @@ function readable(className: string, shape: Shape, scope: QueryScope): Selection
   const table = scope.schema.tables.get(className);
   if (!table) return null;
   try {
-    const grant = authorize(scope.principal, 'get', table);
+    const grant = authorize(scope.principal, 'get', table, scope.schema);
     return selectionOf(shape, guardedFilter(grant, always), grant, scope);
   } catch (error) {
     if (error instanceof ServiceError) return null;

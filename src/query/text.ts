@@ -23,7 +23,7 @@ export function parseText(value: JsonValue, grant: Grant): Filter {
   const diacriticSensitive = flag(search, '$diacriticSensitive');
   const { table } = grant;
   if (table.textIndex.length === 0) fail('noTextIndex', table.className);
-  const hidden = table.textIndex.find((name) => grant.hiddenFields.has(name));
+  const hidden = table.textIndex.find((name) => grant.hiddenFields.has(name) || grant.masks.has(name));
   if (hidden !== undefined) fail('fieldDenied', hidden, table.className);
   const words = splitTerm(term);
   if (words.terms.length === 0 && words.phrases.length === 0) return { kind: 'never' };

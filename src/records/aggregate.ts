@@ -26,7 +26,7 @@ export async function aggregateRecords(
       checkAggregationParameters(parameters);
       return '[]';
     }
-    const grant = authorize(principal, 'find', table);
+    const grant = authorize(principal, 'find', table, schema);
     return store.reader.aggregate(parseAggregation(parameters, grant, { schema, principal, patterns }));
   });
 }

@@ -36,7 +36,7 @@ export function readRecord(
   const schema = store.schema();
   const table = schema.tables.get(className);
   if (!table) return fail('objectNotFound');
-  const grant = authorize(principal, 'get', table);
+  const grant = authorize(principal, 'get', table, schema);
   let selection = parameters.size === 0 ? wholeRecords.get(grant) : undefined;
   if (!selection) {
     selection = parseSelection(parameters, grant, { schema, principal });
@@ -92,9 +92,9 @@ async function findIn(
   scope: QueryScope,
 ): Promise<FindResult> {
   const alone = countsAlone(parameters);
-  const grant = authorize(principal, alone ? 'count' : 'find', table);
+  const grant = authorize(principal, alone ? 'count' : 'find', table, scope.schema);
   const query = parseQuery(parameters, grant, scope);
-  const counting = query.count && !alone ? authorize(principal, 'count', table) : grant;
+  const counting = query.count && !alone ? authorize(principal, 'count', table, scope.schema) : grant;
   if (counting === grant) return store.reader.find(query);
   // Who may count fewer records than he may find gets those in both.
   return store.reader.find({ ...query, filter: guardedFilter(counting, query.filter) });

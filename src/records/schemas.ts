@@ -52,7 +52,7 @@ export async function getSchema(
   const described = describeFor(principal, table, labels?.get(className));
   const definitions = schema.tables.get('_Trigger');
   if (!definitions) return JSON.stringify({ ...described, triggers: [] });
-  const grant = grantFor(principal, 'find', definitions);
+  const grant = grantFor(principal, 'find', definitions, schema);
   return JSON.stringify(grant ? { ...described, triggers: await readDefinitions(store, className, grant) } : described);
 }
 

@@ -32,6 +32,8 @@ export type SchemaChange =
   | { readonly kind: 'renameField'; readonly className: string; readonly name: string; readonly to: string }
   | { readonly kind: 'setPermissions'; readonly className: string; readonly permissions: ClassLevelPermissions }
   | { readonly kind: 'setTimeline'; readonly className: string; readonly timeline: TimelineSettings | null }
+  /** Logs are about to have values of its records (`TableSchema.isCopied`). */
+  | { readonly kind: 'setCopied'; readonly className: string }
   | { readonly kind: 'setIndex'; readonly className: string; readonly index: TableIndex }
   | { readonly kind: 'dropIndex'; readonly className: string; readonly name: string }
   | { readonly kind: 'setTextIndex'; readonly className: string; readonly fields: readonly string[] }
@@ -90,8 +92,10 @@ function changeTable(table: TableSchema, change: TableChange): TableSchema {
       return { ...table, permissions: change.permissions };
     case 'setTimeline': {
       const { timeline: _, ...rest } = table;
-      return change.timeline ? { ...rest, timeline: change.timeline } : rest;
+      return change.timeline ? { ...rest, timeline: change.timeline, isCopied: true } : rest;
     }
+    case 'setCopied':
+      return { ...table, isCopied: true };
     case 'setIndex':
       return { ...table, indexes: new Map(table.indexes).set(change.index.name, change.index) };
     case 'dropIndex': {

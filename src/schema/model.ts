@@ -69,6 +69,8 @@ export interface TableSchema {
   readonly fields: ReadonlyMap<string, Field>;
   readonly permissions: ClassLevelPermissions;
   readonly timeline?: TimelineSettings;
+  /** Logs may have values of its records (docs/adr/0016): its timeline is or was on, or a trigger wrote of them. Never taken back. */
+  readonly isCopied?: true;
   readonly indexes: ReadonlyMap<string, TableIndex>;
   /** Names of the fields that `$text` searches; empty where there is no text index. */
   readonly textIndex: readonly string[];

@@ -4,10 +4,11 @@ import type { Schema } from './model.ts';
 /** The changes that make a schema out of an empty one: the same tables, fields, permissions, indexes and settings, in the same order. */
 export function changesTo(schema: Schema): SchemaChange[] {
   const changes: SchemaChange[] = [];
-  for (const { className, fields, permissions, timeline, indexes, textIndex } of schema.tables.values()) {
+  for (const { className, fields, permissions, timeline, isCopied, indexes, textIndex } of schema.tables.values()) {
     changes.push({ kind: 'createTable', className, fields: [...fields.values()].filter(({ name }) => !isDefaultField(name)) });
     changes.push({ kind: 'setPermissions', className, permissions });
     if (timeline) changes.push({ kind: 'setTimeline', className, timeline });
+    else if (isCopied) changes.push({ kind: 'setCopied', className });
     for (const index of indexes.values()) changes.push({ kind: 'setIndex', className, index });
     if (textIndex.length > 0) changes.push({ kind: 'setTextIndex', className, fields: textIndex });
   }

@@ -40,6 +40,14 @@ interface SystemTable {
   readonly queries?: readonly string[];
 }
 
+/** Fields by which rows that the service fills with values of other records tell of which (docs/adr/0016). */
+export const copyFields = {
+  /** The class of the record that a row is about, where no other field has it. */
+  className: '_class',
+  /** JSON text of the values that the row was made of: `[[className, objectId, field, acl], …]`. */
+  sources: '_sources',
+} as const;
+
 const tables: Readonly<Record<string, SystemTable>> = {
   _User: {
     kept: [
@@ -85,8 +93,15 @@ const tables: Readonly<Record<string, SystemTable>> = {
     ],
     guarding: ['user', 'createdBy', 'updatedBy'],
   },
-  _syslogTriggers: { kept: ['triggerId', 'actionId', 'event', 'objectIdValue', 'data', 'error'] },
-  _Notification: { kept: ['User', 'Content', 'Date', 'Icon', 'objectClass', 'objectIdValue', 'updatedByTrigger'] },
+  _syslogTriggers: {
+    kept: ['triggerId', 'actionId', 'event', 'objectIdValue', 'data', 'error'],
+    secret: [copyFields.className, copyFields.sources],
+  },
+  _Notification: {
+    kept: ['User', 'Content', 'Date', 'Icon', 'objectClass', 'objectIdValue', 'updatedByTrigger'],
+    secret: [copyFields.sources],
+  },
+  Emails: { kept: [], secret: [copyFields.sources] },
   _GeneralLogs: { kept: ['Type', 'Name', 'Value'] },
   _DynamicQueries: { kept: ['Name', 'table', 'keys', 'where', 'order', 'groupBy'], queries: ['where'] },
   _Trigger: {

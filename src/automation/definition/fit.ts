@@ -3,7 +3,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Filter } from '../../query/filter.ts';
 import { PatternBudget } from '../../query/regex/index.ts';
-import { always, parseWhere } from '../../query/where/index.ts';
+import { always, guardedFilter, parseWhere } from '../../query/where/index.ts';
 import type { Schema, TableSchema } from '../../schema/model.ts';
 import { checkClassName, checkFieldName, rootOf } from '../../schema/naming.ts';
 import { isHidden, isSystemTable, secretFieldsOf } from '../../schema/system-tables.ts';
@@ -67,7 +67,8 @@ function parsedAs(
   schema: Schema,
   patterns?: PatternBudget,
 ): Filter {
-  const filter = parseWhere(criteria, authorize(principal, action, table), { schema, principal, patterns });
+  const grant = authorize(principal, action, table, schema);
+  const filter = guardedFilter(grant, parseWhere(criteria, grant, { schema, principal, patterns }));
   refuseBacktracking(filter);
   return filter;
 }

@@ -4,6 +4,22 @@ import type { TableSchema } from '../../schema/model.ts';
 import { inOrder } from './json.ts';
 import type { StoredRecord } from './record.ts';
 
+/** Whether other records have a say in a guard, so that the database alone can tell. */
+export function asksOthers(guard: RowGuard): boolean {
+  switch (guard.kind) {
+    case 'subject':
+    case 'sources':
+      return true;
+    case 'all':
+    case 'any':
+      return guard.guards.some(asksOthers);
+    case 'not':
+      return asksOthers(guard.guard);
+    default:
+      return false;
+  }
+}
+
 /** Whether a guard lets a caller at a record: the record alone tells. */
 export function isAllowed(guard: RowGuard, table: TableSchema, record: StoredRecord): boolean {
   switch (guard.kind) {
@@ -13,6 +29,13 @@ export function isAllowed(guard: RowGuard, table: TableSchema, record: StoredRec
       const field = table.fields.get('objectId');
       return field !== undefined && record.value(field) === guard.objectId;
     }
+    case 'oneOf': {
+      const field = table.fields.get(guard.field);
+      return field !== undefined && guard.values.includes(record.value(field) as string | null);
+    }
+    case 'subject':
+    case 'sources':
+      return false;
     case 'all':
       return guard.guards.every((part) => isAllowed(part, table, record));
     case 'any':

@@ -1,7 +1,7 @@
 import { storageOf } from '../../values/index.ts';
 import type { FieldRef, Filter, Regex } from '../filter.ts';
 import { elementInOrder, hasAll, hasAny, hasOnly } from './arrays.ts';
-import { isAllowed } from './guard.ts';
+import { asksOthers, isAllowed } from './guard.ts';
 import { inOrder } from './json.ts';
 import { matchCost, textMatches } from './pattern.ts';
 import type { StoredRecord } from './record.ts';
@@ -37,7 +37,7 @@ export function partsLeft(filter: Filter, record: StoredRecord): boolean | Filte
 function conditionHolds(filter: Filter, record: StoredRecord): boolean | Filter {
   switch (filter.kind) {
     case 'guard':
-      return isAllowed(filter.guard, filter.table, record);
+      return asksOthers(filter.guard) ? filter : isAllowed(filter.guard, filter.table, record);
     case 'exists':
       return record.holds(filter.ref);
     case 'compare':

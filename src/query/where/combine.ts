@@ -26,7 +26,8 @@ export function negate(item: Filter): Filter {
 /** The filter over the records that the caller may see: what every query of a table runs with. */
 export function guardedFilter(grant: Grant, filter: Filter): Filter {
   if (grant.rows === null) return filter;
-  return allOf([{ kind: 'guard', guard: grant.rows, table: grant.table }, filter]);
+  const { rows: guard, table, masks } = grant;
+  return allOf([masks.size > 0 ? { kind: 'guard', guard, table, masks } : { kind: 'guard', guard, table }, filter]);
 }
 
 function combine(kind: 'and' | 'or', items: readonly Filter[], neutral: Filter, deciding: Filter): Filter {

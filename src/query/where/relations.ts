@@ -27,7 +27,7 @@ export function relatedTo(value: JsonValue, context: WhereContext): Filter {
   checkFieldName(key);
   const table = context.scope.schema.tables.get(owner.className);
   if (!table) return never;
-  const grant = authorize(context.scope.principal, 'get', table);
+  const grant = authorize(context.scope.principal, 'get', table, context.scope.schema);
   const relation = resolveName(key, grant)?.field;
   const objectId = table.fields.get('objectId');
   if (relation?.type !== 'Relation' || relation.targetClass !== context.grant.table.className || !objectId) return never;

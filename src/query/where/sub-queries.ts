@@ -54,7 +54,7 @@ function subQuery(operator: string, value: JsonObject, context: WhereContext): {
   const asked = context.scope.schema.tables.get(className);
   const table = asked && key !== '' ? redirected(asked, key, context.scope) : asked;
   if (!table) return null;
-  const grant = authorize(context.scope.principal, 'find', table);
+  const grant = authorize(context.scope.principal, 'find', table, context.scope.schema);
   const filter = guardedFilter(grant, context.parse(where, descend(context, grant)));
   return { target: { table, filter, ...page }, grant };
 }

@@ -39,7 +39,7 @@ export function prepareRemove(
     plan(schema) {
       const table = schema.tables.get(className);
       if (!table) return fail('objectNotFound');
-      const grant = authorize(principal, 'delete', table);
+      const grant = authorize(principal, 'delete', table, schema);
       return {
         changes: [],
         mutations: [...(before?.(schema) ?? []), { kind: 'delete', table, objectId, guard: grant.rows }],

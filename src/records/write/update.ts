@@ -85,7 +85,7 @@ export function prepareUpdate(
       plan(schema, settled) {
         const table = schema.tables.get(className);
         if (!table) return fail('objectNotFound');
-        const grant = authorize(principal, 'update', table);
+        const grant = authorize(principal, 'update', table, schema);
         const growing = new GrowingTable(schema, table, grant);
         const planned = planFields(growing, sent, 'update', grant.hiddenFields);
         const { relations, returning } = planned;
@@ -93,7 +93,7 @@ export function prepareUpdate(
         const ours = assignmentsOf(growing.table, { ...set, updatedAt: at, updatedBy: actorId(actor) });
         const guard = growing.isGrown ? bothOf(grant.rows, grant.growthRows) : grant.rows;
         // What operators made is read like anything else.
-        const reading = returning.length > 0 ? grantFor(principal, 'get', table) : null;
+        const reading = returning.length > 0 ? grantFor(principal, 'get', table, schema) : null;
         return {
           changes: growing.changes,
           mutations: [
@@ -105,7 +105,7 @@ export function prepareUpdate(
               guard,
               ...conditionOf(growing.table, onlyIf, version),
               assignments: [...assignments, ...ours],
-              returning: reading ? returning : [],
+              returning: reading ? returning.filter(({ name }) => !reading.masks.has(name)) : [],
               returningGuard: reading?.rows ?? null,
             },
             ...links(growing.table, relations, objectId),

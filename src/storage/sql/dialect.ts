@@ -114,6 +114,13 @@ export interface Dialect {
   wireTexts(out: SqlOut, alias: string, ref: FieldRef): void;
   /** Whether an ACL column is empty or gives a right to one of the identities. */
   aclAllows(out: SqlOut, alias: string, column: string, right: 'read' | 'write', identities: readonly string[]): void;
+  /** A row source with columns of these names: one row for each array of a JSON array of arrays in a text column, its elements as text. */
+  lists(out: SqlOut, alias: string, column: string, names: readonly string[]): void;
+  /**
+   * JSON of an object in a column, of its storage, without the members of these names and places inside them (`a.b` of `a`).
+   * @param names each writes an expression: a name, or NULL
+   */
+  without(out: SqlOut, alias: string, column: string, storage: 'json' | 'text', names: ReadonlyArray<() => void>): void;
   /** The text of a picture of a record (`Picture`), out of its columns. */
   picture(out: SqlOut, alias: string, fields: readonly Field[]): void;
   /** The new value of a json column of the row that is being updated. `label` is `<Table>.<Field>`, for the text of errors. */

@@ -4,6 +4,7 @@ import { storageOf } from '../../values/index.ts';
 import { writeGuard } from './guard.ts';
 import { takesTime } from './guarded.ts';
 import { writeCompare, writeIn } from './predicate.ts';
+import { writeSource } from './source.ts';
 import type { SqlWriter } from './writer.ts';
 
 const which = { hasAny: 'any', hasAll: 'all', hasOnly: 'only' } as const;
@@ -175,7 +176,7 @@ function writeRows(out: SqlWriter, query: SubQuery, columns: (alias: string) => 
   const alias = out.newAlias();
   out.add('SELECT ');
   columns(alias);
-  out.add(' FROM ').table(query.table.sqlName).add(' AS ').add(alias);
+  writeSource(out.add(' FROM '), query.table, query.filter, alias);
   writeWhere(out, query.filter, alias);
   if (query.limit === undefined && !query.skip) return;
   out.add(' ORDER BY ').column(alias, '_seq');
@@ -235,7 +236,7 @@ function writeRelatedTo(out: SqlWriter, { relation, ownerId, owner }: Of<'relate
   const members = () => {
     const inner = out.newAlias();
     out.add('SELECT member FROM ').table(relation.column).add(' WHERE owner = ').bind(ownerId);
-    out.add(' AND EXISTS (SELECT 1 FROM ').table(owner.table.sqlName).add(' AS ').add(inner);
+    writeSource(out.add(' AND EXISTS (SELECT 1 FROM '), owner.table, owner.filter, inner);
     out.add(' WHERE ').column(inner, 'objectId').add(' = ').bind(ownerId);
     if (owner.filter.kind !== 'always') writeFilter(out.add(' AND '), owner.filter, inner);
     out.add(')');

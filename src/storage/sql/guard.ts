@@ -1,6 +1,7 @@
 import type { RowGuard } from '../../access/index.ts';
-import type { TableSchema } from '../../schema/model.ts';
+import { fieldOf, type TableSchema } from '../../schema/model.ts';
 import { writeCompare } from './predicate.ts';
+import { writeSources, writeSubject } from './readable.ts';
 import type { SqlWriter } from './writer.ts';
 
 /** Writes the condition under which a caller may see or change a record; the same for reads, writes and sub-queries. */
@@ -11,6 +12,15 @@ export function writeGuard(out: SqlWriter, guard: RowGuard, table: TableSchema, 
       break;
     case 'record':
       out.column(alias, 'objectId').add(' = ').bind(guard.objectId);
+      break;
+    case 'oneOf':
+      writeOneOf(out, guard, table, alias);
+      break;
+    case 'subject':
+      writeSubject(out, guard, table, alias, writeGuard);
+      break;
+    case 'sources':
+      writeSources(out, guard, table, alias, writeGuard);
       break;
     case 'all':
       writeGuards(out, guard.guards, ' AND ', table, alias);
@@ -30,7 +40,26 @@ export function writeGuard(out: SqlWriter, guard: RowGuard, table: TableSchema, 
   }
 }
 
+function writeOneOf(
+  out: SqlWriter,
+  { field, values }: Extract<RowGuard, { kind: 'oneOf' }>,
+  table: TableSchema,
+  alias: string,
+): void {
+  const { column } = fieldOf(table, field);
+  values.forEach((value, at) => {
+    out.add(at > 0 ? ' OR ' : '(').column(alias, column);
+    if (value === null) out.add(' IS NULL');
+    else out.add(' = ').bind(value);
+  });
+  out.add(values.length > 0 ? ')' : 'false');
+}
+
 function writeGuards(out: SqlWriter, guards: readonly RowGuard[], operator: string, table: TableSchema, alias: string): void {
+  if (guards.length === 0) {
+    out.add(operator === ' OR ' ? 'false' : 'true');
+    return;
+  }
   out.add('(');
   guards.forEach((part, index) => {
     writeGuard(index > 0 ? out.add(operator) : out, part, table, alias);

@@ -6,6 +6,7 @@ import { writeGuard } from './guard.ts';
 import { writeOrder } from './order.ts';
 import { writeScore } from './score.ts';
 import { relationText, rowFields } from './shape.ts';
+import { writeSource } from './source.ts';
 import { SqlWriter, type Statement } from './writer.ts';
 
 const alias = 't';
@@ -84,7 +85,8 @@ function compileByKey(selection: Selection, dialect: Dialect, writeKey: (out: Sq
 /** The records of a selection for which a condition holds that `writeKey` writes: one that an index answers. */
 export function writeByKey(out: SqlWriter, selection: Selection, writeKey: (alias: string) => void): void {
   writeColumns(out, selection);
-  out.add(' FROM ').table(selection.table.sqlName).add(` AS ${alias} WHERE `);
+  writeSource(out.add(' FROM '), selection.table, selection.filter, alias);
+  out.add(' WHERE ');
   writeKey(alias);
   writeRest(out, selection.filter);
 }
@@ -108,7 +110,7 @@ function writeColumns(out: SqlWriter, selection: Selection): void {
 }
 
 function writeFrom(out: SqlWriter, selection: Selection): void {
-  out.add(' FROM ').table(selection.table.sqlName).add(` AS ${alias}`);
+  writeSource(out.add(' FROM '), selection.table, selection.filter, alias);
   writeWhere(out, selection.filter, alias);
 }
 

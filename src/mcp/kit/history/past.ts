@@ -31,7 +31,7 @@ export async function grantOfPast(
 ): Promise<Grant & { readonly isGone: boolean }> {
   const { principal, store } = call.context;
   const { className } = table;
-  const grant = authorize(principal, 'get', table);
+  const grant = authorize(principal, 'get', table, store.schema());
   try {
     await getRow(call, className, objectId, { keys: idAlone });
     return { ...grant, isGone: false };

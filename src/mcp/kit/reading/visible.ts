@@ -11,7 +11,7 @@ import { tableNamed } from './tables.ts';
 export function grantOn(call: ToolCall, className: string, action: ClpAction, objectId?: string): Grant {
   const table = tableNamed(call, className);
   refuseOutright(call.principal, action, className, objectId);
-  return authorize(call.principal, action, table);
+  return authorize(call.principal, action, table, call.context.store.schema());
 }
 
 /** Those that do not exist for the caller, whatever he may do with the table; he may see some in records that are his. */

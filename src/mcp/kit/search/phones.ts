@@ -131,7 +131,7 @@ export async function idsByKey(
     keys: ['objectId', derived],
     limit: MOST_SAME,
     // Else records that he may not find would take the places of his.
-    grant: grantFor(principal, 'find', table),
+    grant: grantFor(principal, 'find', table, store.schema()),
   };
   const rows = await storedRows<Record<string, string>>(store, query);
   return new Map(rows.map((row) => [row.objectId ?? '', row[derived] ?? '']));

@@ -53,7 +53,7 @@ export function catalogStatements(schemaName: string): Statement[] {
 
 /** Reads all of the catalogue as of one moment, in one row for `catalogFrom`. */
 export function loadStatement(schemaName: string): Statement {
-  const tables = `SELECT json_agg(json_build_array("className", "sqlName", permissions, timeline, indexes, "textIndex") ORDER BY position)
+  const tables = `SELECT json_agg(json_build_array("className", "sqlName", permissions, timeline, indexes, "textIndex", "isCopied") ORDER BY position)
     FROM ${own(schemaName, 'rds_tables')}`;
   const fields = `SELECT json_agg(json_build_array("className", name, type, "targetClass", "columnName") ORDER BY "className", position)
     FROM ${own(schemaName, 'rds_fields')}`;
@@ -62,8 +62,17 @@ export function loadStatement(schemaName: string): Statement {
   return { text, params: [] };
 }
 
-type StoredTable = [string, string, TableSchema['permissions'], TableSchema['timeline'] | null, TableIndex[], string[]];
+type StoredTable = [string, string, TableSchema['permissions'], TableSchema['timeline'] | null, TableIndex[], string[], boolean];
 type StoredField = [string, string, Field['type'], string | null, string];
+
+/** A mark of tables that catalogues of the first versions have not. */
+export function copiedStatements(schemaName: string): Statement[] {
+  const tables = own(schemaName, 'rds_tables');
+  return [
+    `ALTER TABLE ${tables} ADD COLUMN "isCopied" boolean NOT NULL DEFAULT false`,
+    `UPDATE ${tables} SET "isCopied" = true WHERE timeline IS NOT NULL AND timeline::text <> 'null'`,
+  ].map((text) => ({ text, params: [] }));
+}
 
 /** The catalogue that `loadStatement` has read. */
 export function catalogFrom(rows: readonly Row[]): Catalog {
@@ -88,7 +97,7 @@ function readFields(stored: readonly StoredField[]): Map<string, Map<string, Fie
 }
 
 function readTable(stored: StoredTable, fields: ReadonlyMap<string, ReadonlyMap<string, Field>>): TableSchema {
-  const [className, sqlName, permissions, timeline, indexes, textIndex] = stored;
+  const [className, sqlName, permissions, timeline, indexes, textIndex, isCopied] = stored;
   return {
     className,
     sqlName,
@@ -97,6 +106,7 @@ function readTable(stored: StoredTable, fields: ReadonlyMap<string, ReadonlyMap<
     indexes: new Map(indexes.map((index) => [index.name, index])),
     textIndex,
     ...(timeline === null || timeline === undefined ? {} : { timeline }),
+    ...(isCopied && { isCopied }),
   };
 }
 
@@ -159,11 +169,11 @@ export function saveStatements(schemaName: string, changes: readonly SchemaChang
     ...net.droppedFields.values(),
   ]);
   add(
-    `INSERT INTO ${tables} ("className", position, "sqlName", permissions, timeline, indexes, "textIndex")
-     SELECT e ->> 0, n + (SELECT coalesce(max(position), 0) FROM ${tables}), e ->> 1, e -> 2, (e ->> 3)::json, e -> 4, e -> 5
+    `INSERT INTO ${tables} ("className", position, "sqlName", permissions, timeline, indexes, "textIndex", "isCopied")
+     SELECT e ->> 0, n + (SELECT coalesce(max(position), 0) FROM ${tables}), e ->> 1, e -> 2, (e ->> 3)::json, e -> 4, e -> 5, (e ->> 6)::boolean
      FROM json_array_elements($1::json) WITH ORDINALITY AS r(e, n)
      ON CONFLICT ("className") DO UPDATE SET permissions = excluded.permissions, timeline = excluded.timeline,
-       indexes = excluded.indexes, "textIndex" = excluded."textIndex"`,
+       indexes = excluded.indexes, "textIndex" = excluded."textIndex", "isCopied" = excluded."isCopied"`,
     Array.from(net.tables, (className) => storedTable(tableOf(after, className))),
   );
   add(
@@ -180,8 +190,8 @@ export function saveStatements(schemaName: string, changes: readonly SchemaChang
 }
 
 function storedTable(table: TableSchema): StoredTable {
-  const { className, sqlName, permissions, timeline = null, indexes, textIndex } = table;
-  return [className, sqlName, permissions, timeline, [...indexes.values()], [...textIndex]];
+  const { className, sqlName, permissions, timeline = null, indexes, textIndex, isCopied = false } = table;
+  return [className, sqlName, permissions, timeline, [...indexes.values()], [...textIndex], isCopied];
 }
 
 function storedField(table: TableSchema, name: string): StoredField {

@@ -112,6 +112,7 @@ function sqlOf(schemaName: string, change: TableChange, old: TableSchema | undef
     case 'renameField':
     case 'setPermissions':
     case 'setTimeline':
+    case 'setCopied':
       return [];
   }
 }

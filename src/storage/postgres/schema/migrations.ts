@@ -5,7 +5,7 @@ import { claimStatements } from '../claims.ts';
 import type { Database } from '../connection/database.ts';
 import { keyStatements } from '../key-versions.ts';
 import { quotedName, registrySchema } from '../names.ts';
-import { type Catalog, catalogFrom, catalogStatements, loadStatement } from './catalog.ts';
+import { type Catalog, catalogFrom, catalogStatements, copiedStatements, loadStatement } from './catalog.ts';
 
 /** A step of our own tables inside a PostgreSQL schema. */
 export interface PostgresMigration extends Migration {
@@ -19,6 +19,7 @@ const catalogMigrations: readonly PostgresMigration[] = [
   { number: 1, what: 'tables of the catalogue', statements: catalogStatements },
   { number: 2, what: 'claims of periodic jobs', statements: claimStatements },
   { number: 3, what: 'who wrote last under a key', statements: keyStatements },
+  { number: 4, what: 'tables that logs have values of', statements: copiedStatements },
 ];
 
 /** Of the registry. */

@@ -59,6 +59,8 @@ const shared: Omit<Dialect, 'table'> = {
   wireText: writeWireText,
   wireTexts: writeWireTexts,
   aclAllows: writeAclAllows,
+  lists: writeLists,
+  without: writeWithout,
   picture: writePicture,
   edit() {
     throw new Error('edits are made before the statement');
@@ -77,6 +79,34 @@ function writeAclAllows(
   const listed = `${out.parameter(arrayLiteral(identities))}::text[]`;
   out.add(`(${acl} IS NULL OR CASE WHEN ${acl}::text = '{}' THEN true`);
   out.add(
-    ` ELSE EXISTS (SELECT 1 FROM json_each(${acl}) AS e WHERE e.key = ANY(${listed}) AND e.value ->> '${right}' = 'true') END)`,
+    ` ELSE EXISTS (SELECT 1 FROM json_each(${acl}::json) AS e WHERE e.key = ANY(${listed}) AND e.value ->> '${right}' = 'true') END)`,
   );
+}
+
+function writeLists(out: SqlOut, alias: string, column: string, names: readonly string[]): void {
+  names.forEach((name, at) => {
+    out.add(at > 0 ? ', ' : '(SELECT ').add(`e ->> ${at} AS ${quotedName(name)}`);
+  });
+  out.add(` FROM json_array_elements(${columnOf(alias, column)}::json) AS e)`);
+}
+
+/** Escapes that PostgreSQL has no text for, as it would have to where it reads the names of members. */
+const unreadable = String.raw`\\u(?:0000|[dD][89a-fA-F])`;
+
+function writeWithout(
+  out: SqlOut,
+  alias: string,
+  column: string,
+  storage: 'json' | 'text',
+  names: ReadonlyArray<() => void>,
+): void {
+  const json = columnOf(alias, column);
+  out.add(`CASE WHEN ${json}::text !~ '${unreadable}' THEN (SELECT`);
+  out.add(` ('{' || coalesce(string_agg(to_json(e.key)::text || ':' || e.value::text, ',' ORDER BY e.n), '') || '}')::${storage}`);
+  out.add(` FROM json_each(${json}::json) WITH ORDINALITY AS e(key, value, n) WHERE (split_part(e.key, '.', 1) = ANY(ARRAY[`);
+  names.forEach((write, at) => {
+    if (at > 0) out.add(', ');
+    write();
+  });
+  out.add(']::text[])) IS NOT TRUE) END');
 }

@@ -24,10 +24,12 @@ function isAlong(main: Of<'insert' | 'update' | 'delete'>, other: Mutation): oth
   const source = other.copies ?? other.picture;
   if (!source) return true;
   const { from, objectId } = source;
-  return main.kind === 'update' && main.objectId === objectId && main.table.className === from.className;
+  // A record that is deleted tells what it held, but not as a picture, which is bounded.
+  const tells = main.kind === 'update' || (main.kind === 'delete' && other.copies !== undefined);
+  return tells && main.objectId === objectId && main.table.className === from.className;
 }
 
-/** What such steps take of the record that an update leaves: columns of its rows, by name. Each writes its value, over the alias `t`. */
+/** What such steps take of the record that an update leaves, or that is deleted: columns of its rows, by name. Each writes its value, over the alias `t`. */
 export function takenBy(along: readonly Along[], dialect: Dialect): ReadonlyMap<string, (out: SqlWriter) => void> {
   const taken = new Map<string, (out: SqlWriter) => void>();
   along.forEach((step, at) => {

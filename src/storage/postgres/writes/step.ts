@@ -50,8 +50,10 @@ const nothing = () => '';
  * @returns `null` where they cannot be one statement
  */
 export function compileTogether(mutations: readonly Mutation[], schema: Schema, context: StepContext): Step | null {
-  const [main, ...others] = mutations;
-  if ((main?.kind !== 'update' && main?.kind !== 'delete') || others.length === 0 || !goAlong(main, others)) return null;
+  const main = mutations.find((one) => one.kind === 'update' || one.kind === 'delete');
+  const others = mutations.filter((one) => one !== main);
+  // What stands before an update sees the record as it was.
+  if (!main || (main.kind === 'update' && main !== mutations[0]) || others.length === 0 || !goAlong(main, others)) return null;
   return main.kind === 'update' ? update(main, context, others, false) : remove(main, schema, context.dialect, others, false);
 }
 
@@ -177,8 +179,13 @@ function remove(
     out.add(`) THEN ${at}`);
   });
   if (!looksAround) out.add(' WHEN false THEN 0');
-  out.add(' END AS at FROM found), gone AS (DELETE FROM ').table(table.sqlName);
-  out.add(' WHERE "objectId" = (SELECT f."objectId" FROM found AS f, pointing AS p WHERE p.at IS NULL) RETURNING "objectId")');
+  out.add(' END AS at FROM found), gone (id');
+  const taken = takenBy(along, dialect);
+  for (const name of taken.keys()) out.add(', ').name(name);
+  out.add(') AS (DELETE FROM ').table(table.sqlName).add(' AS t WHERE t."objectId" = ');
+  out.add('(SELECT f."objectId" FROM found AS f, pointing AS p WHERE p.at IS NULL) RETURNING t."objectId"');
+  for (const write of taken.values()) write(out.add(', '));
+  out.add(')');
   joins.forEach(([join, side], at) => {
     out.add(`, j${at} AS (DELETE FROM `).table(join).add(` WHERE ${side} = ${id} AND EXISTS (SELECT 1 FROM gone))`);
   });

@@ -2,6 +2,7 @@ import type { Aggregation, Column } from '../../../query/aggregate/model.ts';
 import type { Field } from '../../../schema/model.ts';
 import { writeWhere } from '../filter.ts';
 import type { RowContext } from '../shape.ts';
+import { writeSource } from '../source.ts';
 import type { SqlWriter } from '../writer.ts';
 import type { AggregateDialect } from './dialect.ts';
 import { publicFile } from './files.ts';
@@ -26,7 +27,7 @@ export function writeBase(
   add(aggregation.sequence, [`${alias}."_seq"`]);
   for (const [column, field] of aggregation.base) add(column, stored(out, field, column.kind, dialect, rows));
   if (out.text.length === start) out.add('NULL AS "none"');
-  out.add(' FROM ').table(aggregation.table.sqlName).add(` AS ${alias}`);
+  writeSource(out.add(' FROM '), aggregation.table, aggregation.filter, alias);
   writeWhere(out, aggregation.filter, alias);
 }
 

@@ -35,6 +35,7 @@ export function loadSchema(db: DatabaseSync): Schema {
       indexes: new Map((JSON.parse(row.indexes as string) as TableIndex[]).map((index) => [index.name, index])),
       textIndex: JSON.parse(row.textIndex as string),
       ...(row.timeline === null ? {} : { timeline: JSON.parse(row.timeline as string) }),
+      ...(row.isCopied === 1 && { isCopied: true }),
     });
   }
   const templateVersion = db.prepare('SELECT templateVersion FROM rds_catalog').get()?.templateVersion as number;
@@ -66,14 +67,16 @@ export function saveChange(db: DatabaseSync, change: SchemaChange, after: Schema
 
 function saveTable(db: DatabaseSync, table: TableSchema): void {
   db.prepare(
-    `INSERT INTO rds_tables (className, sqlName, permissions, timeline, indexes, textIndex) VALUES (?, ?, ?, ?, ?, ?)
+    `INSERT INTO rds_tables (className, sqlName, permissions, timeline, isCopied, indexes, textIndex) VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (className) DO UPDATE SET
-       permissions = excluded.permissions, timeline = excluded.timeline, indexes = excluded.indexes, textIndex = excluded.textIndex`,
+       permissions = excluded.permissions, timeline = excluded.timeline, isCopied = excluded.isCopied,
+       indexes = excluded.indexes, textIndex = excluded.textIndex`,
   ).run(
     table.className,
     table.sqlName,
     JSON.stringify(table.permissions),
     table.timeline ? JSON.stringify(table.timeline) : null,
+    table.isCopied ? 1 : 0,
     JSON.stringify([...table.indexes.values()]),
     JSON.stringify(table.textIndex),
   );

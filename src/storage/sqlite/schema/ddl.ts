@@ -72,6 +72,7 @@ export function applyDdl(db: DatabaseSync, change: SchemaChange, before: Schema,
     case 'renameField':
     case 'setPermissions':
     case 'setTimeline':
+    case 'setCopied':
       break;
   }
 }

@@ -14,6 +14,15 @@ export const catalogMigrations: readonly SqliteMigration[] = [
     what: 'version of the template',
     apply: (db) => db.exec('ALTER TABLE rds_catalog ADD COLUMN templateVersion INTEGER NOT NULL DEFAULT 0'),
   },
+  {
+    number: 3,
+    what: 'tables that logs have values of',
+    apply: (db) =>
+      db.exec(`
+        ALTER TABLE rds_tables ADD COLUMN isCopied INTEGER NOT NULL DEFAULT 0;
+        UPDATE rds_tables SET isCopied = 1 WHERE timeline IS NOT NULL;
+      `),
+  },
 ];
 
 /** Files from before migrations were numbered have the tables already; the first of them counted the changes in another way, or not at all. */

@@ -96,6 +96,20 @@ export const sqliteDialect: Dialect = {
     writeAclRight(out, () => out.column(alias, column), right, identities);
     out.add(')');
   },
+  lists(out, alias, column, names) {
+    names.forEach((name, at) => {
+      out.add(at > 0 ? ', ' : '(SELECT ').add(`json_extract(value, '$[${at}]') AS ${quoted(name)}`);
+    });
+    out.add(' FROM json_each(').column(alias, column).add('))');
+  },
+  without(out, alias, column, _storage, names) {
+    out.add('rds_without(').column(alias, column).add(', json_array(');
+    names.forEach((write, at) => {
+      if (at > 0) out.add(', ');
+      write();
+    });
+    out.add('))');
+  },
   picture() {
     throw new Error('pictures are taken before the statement');
   },

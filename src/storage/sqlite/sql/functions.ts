@@ -3,6 +3,7 @@ import { canonicalJson, isJsonObject, type JsonValue, own } from '../../../kerne
 import { isoText } from '../../../kernel/time.ts';
 import type { TextSearch } from '../../../query/filter.ts';
 import { compileRegex } from '../../../query/regex/index.ts';
+import { rootOf } from '../../../schema/naming.ts';
 import { parseIsoDate } from '../../../values/iso.ts';
 import { applyEdits } from '../../../values/operators/apply.ts';
 import type { JsonEdit } from '../../../values/operators/edit.ts';
@@ -17,6 +18,7 @@ export function registerFunctions(db: DatabaseSync, options: { tick?: () => void
   db.function('rds_regex', pure, regexFunction());
   db.function('rds_canonical', pure, canonical);
   db.function('rds_place', pure, placeFunction());
+  db.function('rds_without', pure, withoutFunction());
   db.function('rds_instant', pure, (text) => (typeof text === 'string' ? parseIsoDate(text) : null));
   db.function('rds_wire', pure, wire);
   db.function('rds_text_match', { ...pure, varargs: true }, textFunction(textMatcher));
@@ -74,6 +76,22 @@ function placeFunction(): (json: SQLOutputValue, path: SQLOutputValue) => string
       else value = isJsonObject(value) ? own(value, label) : undefined;
     }
     return value === undefined ? null : JSON.stringify(value);
+  };
+}
+
+/** JSON text of an object without members (a JSON array of their names) and places inside them; NULL where it is no object. */
+function withoutFunction(): (json: SQLOutputValue, names: SQLOutputValue) => string | null {
+  const parsedNames = lastOf((names) => new Set(JSON.parse(names) as string[]));
+  return (json, names) => {
+    if (typeof json !== 'string') return null;
+    const hidden = parsedNames(names as string);
+    try {
+      const value = JSON.parse(json) as JsonValue;
+      if (!isJsonObject(value)) return null;
+      return JSON.stringify(Object.fromEntries(Object.entries(value).filter(([name]) => !hidden.has(rootOf(name)))));
+    } catch {
+      return null;
+    }
   };
 }
 
