@@ -118,7 +118,9 @@ function sources(table: TableSchema, of: ReadableTables): RowGuard | null {
 
 /** The classes of which something is hidden from the caller: this field, where one is named. */
 function hiding({ tables }: ReadableTables, field?: string): string[] {
-  return [...tables].filter(([, { hidden }]) => (field === undefined ? hidden.size > 0 : hidden.has(field))).map(([name]) => name);
+  return [...tables]
+    .filter(([, { hidden }]) => (field === undefined ? hidden.size > 0 : hidden.has(field)))
+    .map(([name]) => name);
 }
 
 const anyOf = (...guards: RowGuard[]): RowGuard => ({ kind: 'any', guards });

@@ -12,6 +12,6 @@ export {
 export { actsAsMaster, authorize, grantFor, mayCreateTable, mayOnlyWhereHeld, requireKey, visibilityOf } from './authorize.ts';
 export { bothOf, type Grant, type Mask, type Masks, type RowGuard, type SubjectNames } from './grant.ts';
 export { actorId, anonymous, holdsKey, invalid, master, type Principal } from './principal.ts';
-export { mayKnowTable, requireSchemaChange, requireSchemaRead, schemaViewFor } from './schema-rights.ts';
 export type { ReadableTable, ReadableTables } from './readable.ts';
+export { mayKnowTable, requireSchemaChange, requireSchemaRead, schemaViewFor } from './schema-rights.ts';
 export { permissionEffect, refuseOutright } from './system-tables.ts';

@@ -117,7 +117,8 @@ function insertOf(event: WriteEvent, { timeline, own, shared, acl }: Rows): Muta
   const values = own.map(([field, at]) => [field, given[at] as StoredValue] as const);
   const insert = { kind: 'insert', table: timeline, isNote: true } as const;
   const { table, objectId, assignments } = event;
-  if (event.event === 'delete') return acl ? { ...insert, values, copies: { from: table, objectId, fields: acl } } : { ...insert, values };
+  if (event.event === 'delete')
+    return acl ? { ...insert, values, copies: { from: table, objectId, fields: acl } } : { ...insert, values };
   if (shared.length === 0) return { ...insert, values };
   if (event.event === 'update' && !shared.every(([, from]) => assignments.has(from.name)))
     return { ...insert, values, copies: { from: table, objectId, fields: shared } };

@@ -1,6 +1,6 @@
 import { type Column, logTableOf, ownColumns, ownValues } from '../audit/index.ts';
 import { fieldOf, type Schema } from '../schema/model.ts';
-import { secretFieldsOf } from '../schema/system-tables.ts';
+import { copyFields, secretFieldsOf } from '../schema/system-tables.ts';
 import { assignmentsOf } from '../storage/columns.ts';
 import type { Mutation } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
@@ -35,12 +35,15 @@ export interface LoggedRun {
   /** `null`: the trigger fired. */
   readonly actionId: string | null;
   readonly event: TriggerEvent;
-  /** Of the record. */
+  /** Of the record; left out where the row is about none. */
+  readonly className?: string;
   readonly objectId: string;
   /** `dataOf` the record. */
   readonly data: string | null;
   /** Plain text; the row has it as a JSON string. */
   readonly error: string | null;
+  /** Of the error, as `Sources` has them. */
+  readonly sources?: string | null;
 }
 
 /** The step that adds a row; none where the table cannot hold it. Pure. */
@@ -57,6 +60,14 @@ export function logRow(schema: Schema, row: LoggedRun): readonly Mutation[] {
     row.error === null ? null : errorText(row.error),
   ];
   const values = log.fields.map((field, at) => [field, given[at] as StoredValue] as const);
+  const { className: classField, sources: sourcesField } = copyFields;
+  for (const [name, value] of [
+    [classField, row.className ?? null],
+    [sourcesField, row.sources ?? null],
+  ] as const) {
+    const field = log.table.fields.get(name);
+    if (field?.type === 'String') values.push([field, value]);
+  }
   return [{ kind: 'insert', table: log.table, values, isNote: true }];
 }
 

@@ -36,8 +36,8 @@ const LONGEST = limits.bodyBytes;
 const literalKeys: ReadonlySet<string> = new Set(['__op', '__type']);
 
 /** The filler of a run. Records that Pointers name are read once. */
-export function fillerFor({ record, reading }: Pick<ActionRun, 'record' | 'reading'>): Filler {
-  return new RecordFiller(new RecordValues(record, reading));
+export function fillerFor({ record, reading, sources }: Pick<ActionRun, 'record' | 'reading'> & Partial<ActionRun>): Filler {
+  return new RecordFiller(new RecordValues(record, reading, sources));
 }
 
 const isDate = (value: JsonObject): boolean => own(value, '__type') === 'Date';

@@ -44,6 +44,8 @@ export interface RecordContext {
   readonly conditions?: (schema: Schema) => readonly Condition[];
   /** The keys under which each write is made, which nobody else may have written under meanwhile (`exclusively`). */
   readonly held?: Omit<Extract<Condition, { kind: 'unchanged' }>, 'kind'>;
+  /** Of which values of other records a write is made, where its table keeps that (`copyFields.sources`). */
+  readonly sources?: string;
   /** Further steps of the commit of each write, after all others: who keeps count of what is done takes note of it there. Pure. */
   readonly alongside?: (schema: Schema) => readonly Mutation[];
 }

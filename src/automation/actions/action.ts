@@ -5,6 +5,7 @@ import type { Cause, RecordContext } from '../../records/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 import type { ActionOf, ActionType, Trigger, TriggerEvent, TriggeringRecord } from '../model.ts';
+import type { Sources } from '../sources.ts';
 
 /** A system as automation works in it. */
 export interface AutomationSystem {
@@ -41,6 +42,8 @@ export interface ActionRun<Type extends ActionType = ActionType> {
   readonly context: RecordContext;
   /** The same without `done`: for reads, and for writes that are not the last. */
   readonly reading: RecordContext;
+  /** The values of records that the action has used. */
+  readonly sources: Sources;
   /** The steps that note that the action is done: exactly one commit has them. Part of `context`. */
   readonly done: (schema: Schema) => readonly Mutation[];
   /** As `done`, where the action has something to write although it could not be done: its row has the error. */
@@ -51,7 +54,7 @@ export interface ActionRun<Type extends ActionType = ActionType> {
 export type ActionDraft<Type extends ActionType = ActionType> = Pick<
   ActionRun<Type>,
   'system' | 'action' | 'event' | 'record' | 'reading'
->;
+> & { readonly sources?: Sources };
 
 /**
  * Does an action; when it resolves, the commit with `run.done`, or `run.failed`, is durable.

@@ -1,4 +1,5 @@
 import { createRecord } from '../../records/index.ts';
+import { notingSources } from '../sources.ts';
 import type { Perform } from './action.ts';
 import { filledFields } from './filled-fields.ts';
 
@@ -8,5 +9,6 @@ import { filledFields } from './filled-fields.ts';
  */
 export const createObject: Perform<'create-object'> = async (run) => {
   const { table, fields } = run.action.data;
-  await createRecord(run.context, table, await filledFields(run, fields, run.system.store.schema().tables.get(table)));
+  const body = await filledFields(run, fields, run.system.store.schema().tables.get(table));
+  await createRecord(await notingSources(run.context, table, run.sources), table, body);
 };

@@ -5,6 +5,7 @@ import { type AddressList, addressesIn, addressesOf, headerText, type ListPiece 
 import { createRecord } from '../../records/index.ts';
 import { mailTable, stateOf } from '../mail/queued-mail.ts';
 import { queueJob } from '../queue/index.ts';
+import { notingSources } from '../sources.ts';
 import { fillerFor } from '../template.ts';
 import type { ActionDraft, ActionRun, Perform } from './action.ts';
 import { asService } from './as-service.ts';
@@ -27,16 +28,18 @@ const links = [
 
 /**
  * Writes a message into `Emails` and queues it to be sent, in one commit (CONTRACT "Triggers": `e-mail`). Where an address is none, or there
- * is none, the row says `failed`, and the action's row in `_syslogTriggers` has the reason.
+ * is none, the row says `failed`, and the action's row in `_syslogTriggers` has the reason. A message makes neither the table nor fields of it.
  * @throws classMissing (103); what templates and creates throw
  */
 export const email: Perform<'e-mail'> = async (run, { mailer: { from } }) => {
   const { texts, lists } = await fillIn(run);
   const messageId = `<${randomUUID()}@${hostOf(from)}>`;
-  const row = { ...rowOf(run, texts), MailFrom: from, MessageId: messageId };
+  const row = { ...(await rowOf(run, texts)), MailFrom: from, MessageId: messageId };
   const wrong = whyNot(lists);
+  const context = await notingSources({ ...asService(run.reading, mailTable), keepsSchema: true }, mailTable, run.sources);
   if (wrong !== null) {
-    await createRecord(emailsAlongside(run, run.failed(wrong)), mailTable, { ...row, SendStatus: 'failed', ErrorMessage: wrong });
+    const failed = { ...row, SendStatus: 'failed', ErrorMessage: wrong };
+    await createRecord({ ...context, alongside: run.failed(wrong) }, mailTable, failed);
     return;
   }
   const { trigger, action, event, record, cause, system } = run;
@@ -45,7 +48,8 @@ export const email: Perform<'e-mail'> = async (run, { mailer: { from } }) => {
   const [to, cc, bcc] = lists.map(({ addresses }) => addresses) as [Recipients, Recipients, Recipients];
   const message = { to, cc, bcc, subject: texts.subject, html: texts.html, from, messageId, date: at };
   const origin = { id: trigger.id, actionId: action.id, event, className, objectId };
-  await createRecord(emailsAlongside(run, run.done), mailTable, { ...row, SendStatus: 'queued' }, (schema, emailId) => {
+  const queued = { ...row, SendStatus: 'queued' };
+  await createRecord({ ...context, alongside: run.done }, mailTable, queued, (schema, emailId) => {
     const state = stateOf({ message, emailId, logId: run.runId, trigger: origin });
     return queueJob(schema, {
       kind: 'mail',
@@ -60,10 +64,6 @@ export const email: Perform<'e-mail'> = async (run, { mailer: { from } }) => {
     });
   });
 };
-
-/** A message makes neither the table nor fields of it. */
-const emailsAlongside = ({ reading }: Run, alongside: Run['done']) =>
-  ({ ...asService(reading, mailTable), keepsSchema: true, alongside }) as const;
 
 /** The texts of a message. */
 export interface MailTexts {
@@ -116,7 +116,7 @@ function whyNot(lists: readonly AddressList[]): string | null {
   return count === 0 ? 'There is nobody to send the message to.' : null;
 }
 
-function rowOf({ record, event }: Run, { to, cc, bcc, subject, html }: MailTexts): JsonObject {
+async function rowOf({ record, event, sources, system }: Run, { to, cc, bcc, subject, html }: MailTexts): Promise<JsonObject> {
   const row: JsonObject = { Subject: subject, Content: html };
   for (const [name, list] of [
     ['MailTo', to],
@@ -127,7 +127,9 @@ function rowOf({ record, event }: Run, { to, cc, bcc, subject, html }: MailTexts
   for (const [name, className] of links) {
     const isOne = record.className === className && event !== 'delete';
     const objectId = isOne ? record.objectId : pointed(record.fields, name, className);
-    if (objectId !== null) row[name] = { __type: 'Pointer', className, objectId };
+    if (objectId === null) continue;
+    if (!isOne) await sources.add(system.store, record.className, record.fields, name);
+    row[name] = { __type: 'Pointer', className, objectId };
   }
   return row;
 }

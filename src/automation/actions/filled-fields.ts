@@ -11,7 +11,7 @@ import type { ActionRun } from './action.ts';
  * @throws what `Filler` throws
  */
 export async function filledFields(
-  run: Pick<ActionRun, 'record' | 'reading'>,
+  run: Pick<ActionRun, 'record' | 'reading'> & Partial<ActionRun>,
   fields: Readonly<Record<string, Template>>,
   table: TableSchema | undefined,
 ): Promise<JsonObject> {

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
 import { createRecord } from '../../records/index.ts';
 import { pointerOf } from '../../values/pointer.ts';
+import { notingSources } from '../sources.ts';
 import { type Filler, fillerFor } from '../template.ts';
 import type { ActionDraft, Perform } from './action.ts';
 import { ActionFailed } from './action-failed.ts';
@@ -31,7 +32,7 @@ export const notification: Perform<'notification'> = async (run) => {
     updatedByTrigger: run.trigger.id,
   };
   if (icon !== null) body.Icon = await filler.text(icon);
-  await createRecord(asService(run.context, table), table, body);
+  await createRecord(await notingSources(asService(run.context, table), table, run.sources), table, body);
 };
 
 /** Who is notified: a name of a Pointer field counts before an id. `null` where neither says who. @throws what templates throw */
@@ -39,6 +40,7 @@ export async function userIdOf(run: ActionDraft<'notification'>, filler: Filler)
   const { user, isPointer } = run.action.data;
   if (isPointer) return (await filler.text(user)) || null;
   const field = pointerField(run, user);
+  if (field) await run.sources?.add(run.system.store, run.record.className, run.record.fields, user);
   const value = field === undefined ? ((await filler.value(user)) ?? null) : null;
   if (typeof value === 'string') return value === '' ? null : value;
   const named = field ?? pointerOf(value);

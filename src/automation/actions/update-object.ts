@@ -1,5 +1,6 @@
 import { fail } from '../../errors/fail.ts';
 import { updateRecord } from '../../records/index.ts';
+import { notingSources } from '../sources.ts';
 import type { ActionDraft, Perform } from './action.ts';
 import { commitDone } from './commit-done.ts';
 import { filledFields } from './filled-fields.ts';
@@ -13,8 +14,12 @@ import { type NamedRecord, pointerField } from './pointer-field.ts';
 export const updateObject: Perform<'update-object'> = async (run) => {
   const { className, objectId } = targetOf(run);
   const body = await filledFields(run, run.action.data.fields, run.system.store.schema().tables.get(className));
-  if (Object.keys(body).length === 0) await commitDone(run);
-  else await updateRecord(run.context, className, objectId, body);
+  if (Object.keys(body).length === 0) {
+    await commitDone(run);
+    return;
+  }
+  await run.sources.addOf(run.system.store, className, objectId);
+  await updateRecord(await notingSources(run.context, className, run.sources), className, objectId, body);
 };
 
 /** The record that is changed. @throws objectNotFound (101), badPointer (106) where there is none */

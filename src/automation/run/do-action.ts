@@ -3,6 +3,7 @@ import { newRowId } from '../../audit/index.ts';
 import type { Cause, RecordContext } from '../../records/index.ts';
 import type { ActionRun } from '../actions/action.ts';
 import type { Action, Trigger } from '../model.ts';
+import { Sources } from '../sources.ts';
 import { type Authority, authorityOver } from './authority.ts';
 import { commit, endedMessage, givenUpMessage, isPassing, JobLost, JobPaused, type Steps } from './outcome.ts';
 import type { Progress } from './progress.ts';
@@ -24,7 +25,16 @@ export async function doAction(job: WriteRun, trigger: Trigger, action: Action, 
   const before = isNoted ? job.progress.started : null;
   const runId = before?.runId ?? newRowId(at);
   const attempt = (before?.attempts ?? 0) + 1;
-  const row = (error: string | null): Steps => job.logSteps({ id: runId, at, triggerId: trigger.id, actionId: action.id, error });
+  const sources = new Sources();
+  // What is told of later, of a message, is an error too.
+  const tells = (error: string | null) => error !== null || action.type === 'e-mail';
+  const row =
+    (error: string | null): Steps =>
+    (schema) =>
+      job.logSteps({
+        ...{ id: runId, at, triggerId: trigger.id, actionId: action.id, error },
+        sources: tells(error) ? sources.text() : null,
+      })(schema);
   const end = (error: string | null): Steps => job.stepsTo(after, row(error));
 
   if (attempt > MOST_STARTS) return commit(system.store, end(givenUpMessage));
@@ -44,7 +54,7 @@ export async function doAction(job: WriteRun, trigger: Trigger, action: Action, 
   try {
     // His rights of now, since the last action may have taken its time.
     const authority = await authorityOver(system, trigger, job.record);
-    const own = { runId, attempt, done, failed: (error: string) => noting(end(error)) };
+    const own = { runId, attempt, sources, done, failed: (error: string) => noting(end(error)) };
     const run = actionRun(job, trigger, action, authority, own);
     // A function may take its time, and others may write meanwhile.
     await (isNoted ? parts.perform(run, parts) : inShare(system.store, job.job.queuedAt, () => inTurn(job, run)));
@@ -69,7 +79,7 @@ function actionRun(
   trigger: Trigger,
   action: Action,
   { principal, hidden }: Authority,
-  own: Pick<ActionRun, 'runId' | 'attempt' | 'done' | 'failed'>,
+  own: Pick<ActionRun, 'runId' | 'attempt' | 'sources' | 'done' | 'failed'>,
 ): ActionRun {
   const { system, parts } = place;
   const cause: Cause = { triggerId: trigger.id, level: job.level, source: job.source ?? trigger.id, chain: job.chain };

@@ -124,8 +124,8 @@ function logSteps(job: Job, error: string): Steps {
   const { trigger } = stateOf(job);
   const named: JsonObject = isJsonObject(trigger) ? trigger : {};
   const actionId = typeof named.actionId === 'string' ? named.actionId : null;
-  const { event, objectId } = job;
+  const { event, className, objectId } = job;
   const [triggerId = ''] = job.triggers;
-  const row = { id: newRowId(at), at, triggerId, actionId, event, objectId, data: null, error };
+  const row = { id: newRowId(at), at, triggerId, actionId, event, className, objectId, data: null, error };
   return (schema) => logRow(schema, row);
 }

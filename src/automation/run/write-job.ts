@@ -5,6 +5,7 @@ import { ActionFailed } from '../actions/action-failed.ts';
 import { dataOf, logRow } from '../log.ts';
 import type { Action, Trigger } from '../model.ts';
 import { type Job, noteJob, removeJob, type StoredPicture } from '../queue/index.ts';
+import { noteCopied } from '../sources.ts';
 import { authorityOver } from './authority.ts';
 import { isSpent, spend, spentMessage } from './chains.ts';
 import { doAction } from './do-action.ts';
@@ -70,6 +71,7 @@ export class WriteRun {
   async run(): Promise<WriteOutcome> {
     const { job, place } = this;
     const fault = this.record.fault ?? this.#before?.fault ?? null;
+    await this.#noteCopied();
     if (fault !== null) return this.#refuse(fault);
     for (;;) {
       const id = job.triggers[this.#progress.trigger];
@@ -79,6 +81,16 @@ export class WriteRun {
       if (!trigger?.isActive) await this.#report(id, trigger ? off : gone);
       else if ((await this.#isToRun(trigger)) && !(await this.#act(trigger))) return 'stopped';
       if (this.#isRemoved) return 'done';
+    }
+  }
+
+  /** The log is about to have values of the record. */
+  async #noteCopied(): Promise<void> {
+    const { store } = this.place.system;
+    try {
+      await noteCopied(store, [this.job.className]);
+    } catch (error) {
+      throw new JobPaused('the log could not be made ready', { cause: error });
     }
   }
 
@@ -214,10 +226,10 @@ export class WriteRun {
   }
 
   /** A row of the log about this job. */
-  logSteps(row: Pick<Parameters<typeof logRow>[1], 'id' | 'at' | 'triggerId' | 'actionId' | 'error'>): Steps {
-    const { event, objectId } = this.job;
+  logSteps(row: Pick<Parameters<typeof logRow>[1], 'id' | 'at' | 'triggerId' | 'actionId' | 'error' | 'sources'>): Steps {
+    const { event, className, objectId } = this.job;
     this.#data ??= dataOf(this.record.copy());
-    const whole = { ...row, event, objectId, data: this.#data };
+    const whole = { ...row, event, className, objectId, data: this.#data };
     return (schema) => logRow(schema, whole);
   }
 

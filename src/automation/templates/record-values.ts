@@ -4,6 +4,7 @@ import { getRecord, type RecordContext } from '../../records/index.ts';
 import type { FieldType } from '../../schema/model.ts';
 import { isHidden, secretFieldsOf } from '../../schema/system-tables.ts';
 import { pointerOf } from '../../values/pointer.ts';
+import type { Sources } from '../sources.ts';
 
 /** Pointers that a path may follow (docs/decisions.md "Triggers": templates). */
 const MOST_POINTERS = 3;
@@ -29,12 +30,17 @@ const nothing: FoundValue = { value: undefined, type: undefined };
 export class RecordValues {
   readonly #record: ReadRecord;
   readonly #context: RecordContext;
+  readonly #sources: Sources | undefined;
   readonly #read = new Map<string, Promise<JsonObject | null>>();
 
-  /** @param context as whom the records that Pointers name are read */
-  constructor(record: ReadRecord, context: RecordContext) {
+  /**
+   * @param context as whom the records that Pointers name are read
+   * @param sources takes note of each value
+   */
+  constructor(record: ReadRecord, context: RecordContext, sources?: Sources) {
     this.#record = record;
     this.#context = context;
+    this.#sources = sources;
   }
 
   /**
@@ -47,6 +53,7 @@ export class RecordValues {
     for (let from = 0; ; from++) {
       const name = path[from] as string;
       if (isHidden(className) || secretFieldsOf(className).has(name)) return nothing;
+      await this.#sources?.add(this.#context.store, className, fields, name);
       const value = own(fields, name);
       const type = this.#context.store.schema().tables.get(className)?.fields.get(name)?.type;
       const inside = path.slice(from + 1);

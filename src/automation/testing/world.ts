@@ -21,6 +21,7 @@ import { userTableRules } from '../../users/index.ts';
 import type { ActionParts, ActionRun, AutomationSystem } from '../actions/action.ts';
 import { dataOf, logRow } from '../log.ts';
 import type { Action, ActionData, ActionType, Trigger, TriggeringRecord } from '../model.ts';
+import { Sources } from '../sources.ts';
 
 /** A system of its own on the embedded engine, with functions, in which actions are done. */
 export interface World {
@@ -111,7 +112,7 @@ export async function makeWorld(open: (directory: string) => Engine, files: Writ
       const context = { ...reading, alongside: done };
       const system = { appId: 'app', name: 'App', store };
       const base = { system, trigger, action, event: 'update', record, cause, runId, attempt: 1, context, reading, done };
-      const run = { ...base, failed: end, ...more };
+      const run = { ...base, sources: new Sources(), failed: end, ...more };
       return run as unknown as ActionRun<Type>;
     },
     async close() {

@@ -15,6 +15,7 @@ import { GrowingTable } from './growth.ts';
 import { links } from './links.ts';
 import type { PreparedRecord } from './prepared.ts';
 import { type RuledFields, underRules } from './rules.ts';
+import { sourcesFor } from './sources.ts';
 import type { RecordPlan } from './transact.ts';
 
 /** What a create answers (SPEC "Records"). */
@@ -80,6 +81,7 @@ export function prepareCreate(context: RecordContext, record: NewRecord, at: num
         createdBy: by,
         updatedBy: by,
         ...set,
+        ...sourcesFor(growing.table, context),
       });
       for (const assignment of planned.assignments.values())
         if (assignment.kind === 'set' && assignment.value !== null) values.push([assignment.field, assignment.value]);

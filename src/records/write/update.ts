@@ -15,6 +15,7 @@ import { GrowingTable } from './growth.ts';
 import { links } from './links.ts';
 import type { PreparedRecord } from './prepared.ts';
 import { carryOutRuled, type RuledFields, underRules } from './rules.ts';
+import { disownedBy, sourcesFor } from './sources.ts';
 
 /** What has to hold of a record for it to be changed, looked at in the commit itself. Pure. */
 export type OnlyIf = (table: TableSchema) => Filter;
@@ -90,7 +91,13 @@ export function prepareUpdate(
         const planned = planFields(growing, sent, 'update', grant.hiddenFields);
         const { relations, returning } = planned;
         const assignments = [...planned.assignments.values()].filter(({ field }) => !settled.kept.has(field.name));
-        const ours = assignmentsOf(growing.table, { ...set, updatedAt: at, updatedBy: actorId(actor) });
+        const ours = assignmentsOf(growing.table, {
+          ...set,
+          ...sourcesFor(growing.table, context),
+          ...disownedBy(growing.table, sent),
+          updatedAt: at,
+          updatedBy: actorId(actor),
+        });
         const guard = growing.isGrown ? bothOf(grant.rows, grant.growthRows) : grant.rows;
         // What operators made is read like anything else.
         const reading = returning.length > 0 ? grantFor(principal, 'get', table, schema) : null;

@@ -64,7 +64,12 @@ function writeValues(
   const storage = storageOf(field) === 'json' ? 'json' : 'text';
   for (const readable of of.tables.values()) {
     if (readable.hidden.size === 0) continue;
-    out.add(' WHEN ').column(alias, fieldOf(table, names.className).column).add(' = ').bind(readable.table.className).add(' THEN ');
+    out
+      .add(' WHEN ')
+      .column(alias, fieldOf(table, names.className).column)
+      .add(' = ')
+      .bind(readable.table.className)
+      .add(' THEN ');
     const hidden = [...readable.hidden].map(([name, shownIn]) => () => {
       if (!shownIn) {
         out.bind(name);

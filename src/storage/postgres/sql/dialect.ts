@@ -102,7 +102,9 @@ function writeWithout(
 ): void {
   const json = columnOf(alias, column);
   out.add(`CASE WHEN ${json}::text !~ '${unreadable}' THEN (SELECT`);
-  out.add(` ('{' || coalesce(string_agg(to_json(e.key)::text || ':' || e.value::text, ',' ORDER BY e.n), '') || '}')::${storage}`);
+  out.add(
+    ` ('{' || coalesce(string_agg(to_json(e.key)::text || ':' || e.value::text, ',' ORDER BY e.n), '') || '}')::${storage}`,
+  );
   out.add(` FROM json_each(${json}::json) WITH ORDINALITY AS e(key, value, n) WHERE (split_part(e.key, '.', 1) = ANY(ARRAY[`);
   names.forEach((write, at) => {
     if (at > 0) out.add(', ');
