@@ -104,7 +104,7 @@ export async function meetsCriteria({ store, principal }: RecordContext, trigger
 type Ask = (store: Store) => Promise<boolean>;
 
 /** Whether the record, as it is now, matches. */
-const asks =
+export const asks =
   (table: TableSchema, objectId: string, part: Filter): Ask =>
   async (store) => {
     const field = fieldOf(table, 'objectId');

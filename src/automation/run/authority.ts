@@ -1,10 +1,11 @@
 import { authorize, master, type Principal } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { evaluate } from '../../query/evaluate/index.ts';
+import type { Filter } from '../../query/filter.ts';
 import { presentUser } from '../../users/index.ts';
 import type { AutomationSystem } from '../actions/action.ts';
 import { ActionFailed } from '../actions/action-failed.ts';
-import type { PicturedRecord } from '../conditions.ts';
+import { asks, type PicturedRecord } from '../conditions.ts';
 import type { Trigger } from '../model.ts';
 
 /** With whose rights a trigger acts, and what it does not see of its record. */
@@ -33,13 +34,14 @@ export async function actingFor({ store }: AutomationSystem, { author }: Trigger
 export async function authorityOver(system: AutomationSystem, trigger: Trigger, record: PicturedRecord): Promise<Authority> {
   if (trigger.author === null) return mastersOwn;
   const principal = await actingFor(system, trigger);
-  const { className } = record;
-  const table = system.store.schema().tables.get(className) ?? fail('classMissing', className);
-  const { rows: guard, hiddenFields: hidden } = authorize(principal, 'get', table);
-  const isRead = guard === null || (await evaluate({ kind: 'guard', guard, table }, (field) => record.valueOf(field), nothing));
+  const { className, objectId } = record;
+  const { store } = system;
+  const schema = store.schema();
+  const table = schema.tables.get(className) ?? fail('classMissing', className);
+  const { rows: guard, hiddenFields, masks } = authorize(principal, 'get', table, schema);
+  // What others have a say in is looked at as it is now.
+  const ask = (part: Filter) => asks(table, objectId, part)(store);
+  const isRead = guard === null || (await evaluate({ kind: 'guard', guard, table }, (field) => record.valueOf(field), ask));
   if (!isRead) throw new ActionFailed(unreadable);
-  return { principal, hidden };
+  return { principal, hidden: masks.size === 0 ? hiddenFields : new Set([...hiddenFields, ...masks.keys()]) };
 }
-
-/** The record alone tells. */
-const nothing = async (): Promise<boolean> => false;

@@ -27,7 +27,10 @@ export async function chosenAfter(
     className: trigger.table,
     fields: ['objectId'],
     filter: (table) =>
-      guardedFilter(authorize(principal, 'find', table), filterOf(trigger, table, store.schema(), principal, after)),
+      guardedFilter(
+        authorize(principal, 'find', table, store.schema()),
+        filterOf(trigger, table, store.schema(), principal, after),
+      ),
     orderBy: 'objectId',
     limit: atMost,
   });

@@ -1,10 +1,9 @@
 import { authorize, type Grant } from '../../../access/index.ts';
 import { ServiceError } from '../../../errors/fail.ts';
-import { isJsonObject, own } from '../../../kernel/json.ts';
 import { readRow } from '../../../records/index.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import type { ToolCall } from '../../definition/tool.ts';
-import { findRows, getRow } from '../reading/records.ts';
+import { getRow } from '../reading/records.ts';
 import { pointer } from '../values/wire.ts';
 
 /** Where rows of the timeline are. */
@@ -19,8 +18,7 @@ const idAlone = ['objectId'] as const;
 export const rowsOf = ({ className }: TableSchema, objectId: string) => ({ objectClass: className, objectIdValue: objectId });
 
 /**
- * What a caller may see of a record's past: what he may see of the record. Of one that was deleted nothing tells any more whose it was, so
- * that only those see its past who see every record of its table.
+ * What a caller may see of a record's past: what he may see of the record. Of one that was deleted the timeline shows what he may.
  * @returns his rights to the record, and whether it is not there any more
  * @throws objectNotFound (101), permissionDenied (119)
  */
@@ -37,24 +35,9 @@ export async function grantOfPast(
     return { ...grant, isGone: false };
   } catch (error) {
     if (!(error instanceof ServiceError) || error.key !== 'objectNotFound') throw error;
-    const isThere = (await readRow(store, className, idAlone, objectId)) !== null;
-    if (isThere || !(await sawAll(call, grant, objectId))) throw error;
+    if ((await readRow(store, className, idAlone, objectId)) !== null) throw error;
   }
   return { ...grant, isGone: true };
-}
-
-/** Whether permissions show the caller every record of a table whose ACL does not keep it from him. */
-export const seesWhole = ({ rows }: Grant): boolean => rows === null || rows.kind === 'acl';
-
-async function sawAll(call: ToolCall, grant: Grant, objectId: string): Promise<boolean> {
-  const { rows, table } = grant;
-  if (rows === null || !seesWhole(grant)) return rows === null;
-  const where = { ...rowsOf(table, objectId), 'data.ACL': { $exists: true } };
-  const guarded = await findRows(call, TIMELINE, { where, keys: ['data.ACL'], limit: 1_000 });
-  return !guarded.some(({ data }) => {
-    const acl = isJsonObject(data) ? own(data, 'ACL') : undefined;
-    return isJsonObject(acl) && Object.keys(acl).length > 0;
-  });
 }
 
 /** The condition for the writes of a user; `master` for those of keys. */

@@ -7,10 +7,9 @@ import { choice, limit, localTime, names, objectId, skip } from '../../definitio
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { bytesOf } from '../../kit/answers/bytes.ts';
 import { fit, oneMore, RESULT_BYTES } from '../../kit/answers/page.ts';
-import { CAUSE, seesWhole, TIMELINE, writesOf } from '../../kit/history/past.ts';
+import { CAUSE, TIMELINE, writesOf } from '../../kit/history/past.ts';
 import { named, namesOf } from '../../kit/reading/names.ts';
 import { findRows, type Row } from '../../kit/reading/records.ts';
-import { storedRows } from '../../kit/reading/stored.ts';
 import { tableNamed } from '../../kit/reading/tables.ts';
 import { hiddenFields } from '../../kit/reading/visible.ts';
 import { instantOfArgument } from '../../kit/time/range.ts';
@@ -97,7 +96,7 @@ function tablesOf(call: ToolCall, asked: readonly string[] | undefined): Tables 
   };
 }
 
-/** The rows that the caller may know of, and their places in the list. */
+/** The rows, and their places in the list. */
 async function describe(call: ToolCall, rows: readonly Row[], tables: ReadonlyMap<string, TableSchema>) {
   const records = await recordsOf(call, rows);
   const users = await namesOf(
@@ -105,58 +104,31 @@ async function describe(call: ToolCall, rows: readonly Row[], tables: ReadonlyMa
     '_User',
     rows.map(({ user }) => pointedAt(user)).filter((id) => id !== undefined),
   );
-  return rows.flatMap((row, at) => {
+  return rows.map((row, at) => {
     const [className, id] = [String(row.objectClass), String(row.objectIdValue)];
-    const { names: shown, there } = records.get(className) ?? nothing;
-    const table = tables.get(className);
-    // A record that is there and not for him, or was perhaps not.
-    if (!shown.has(id) && (there.has(id) || !isOpen(call, table))) return [];
     const user = pointedAt(row.user);
-    const fields = fieldsOf(call, row, table);
+    const fields = fieldsOf(call, row, tables.get(className));
     const entry: JsonObject = {
       at: row.createdAt as string,
       event: String(row.event),
       table: className,
-      ...named(id, shown),
+      ...named(id, records.get(className) ?? new Map()),
       ...(user !== undefined && { user: named(user, users) }),
       ...(fields.length > 0 && { fields }),
     };
-    return [{ entry, at }];
+    return { entry, at };
   });
 }
 
-/** Whether what is gone of a table may be told of; of tables that are gone themselves those hear who see all. */
-function isOpen({ principal }: ToolCall, table: TableSchema | undefined): boolean {
-  const grant = table && grantFor(principal, 'find', table);
-  return !grant || seesWhole(grant);
-}
-
-interface Records {
-  /** Those that the caller may find, with their names. */
-  readonly names: ReadonlyMap<string, string>;
-  /** Those that are there, whoever asks. */
-  readonly there: ReadonlySet<string>;
-}
-
-const nothing: Records = { names: new Map(), there: new Set() };
-
-async function recordsOf(call: ToolCall, rows: readonly Row[]): Promise<ReadonlyMap<string, Records>> {
+/** By class, the records that the caller may find, with their names. */
+async function recordsOf(call: ToolCall, rows: readonly Row[]): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
   const idsOf = Map.groupBy(rows, ({ objectClass }) => String(objectClass));
-  const found = new Map<string, Records>();
+  const found = new Map<string, ReadonlyMap<string, string>>();
   for (const [className, ofTable] of idsOf) {
     const ids = [...new Set(ofTable.map(({ objectIdValue }) => String(objectIdValue)))];
-    const shown = await namesOf(call, className, ids);
-    const others = ids.filter((id) => !shown.has(id));
-    found.set(className, { names: shown, there: new Set([...shown.keys(), ...(await thereOf(call, className, others))]) });
+    found.set(className, await namesOf(call, className, ids));
   }
   return found;
-}
-
-async function thereOf({ context }: ToolCall, className: string, ids: readonly string[]): Promise<string[]> {
-  if (ids.length === 0) return [];
-  const query = { className, field: 'objectId', values: ids, keys: ['objectId'] };
-  const rows = await storedRows<{ objectId: string }>(context.store, query);
-  return rows.map((row) => row.objectId);
 }
 
 function fieldsOf(call: ToolCall, { data }: Row, table: TableSchema | undefined): string[] {

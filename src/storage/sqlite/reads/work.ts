@@ -1,4 +1,4 @@
-import type { RowGuard } from '../../../access/index.ts';
+import type { Masks, RowGuard } from '../../../access/index.ts';
 import type { Filter } from '../../../query/filter.ts';
 import type { Query } from '../../../query/selection.ts';
 import { storageOf } from '../../../values/index.ts';
@@ -15,6 +15,9 @@ const COMPILED = 20;
 /** Going through the JSON text of an ACL, or of an Array field, beside what its length costs. */
 const ACL = 8;
 const ARRAY = 16;
+/** Looking another record up by its id and holding it against its own guard; and compiling what does so, for each table (docs/adr/0016). */
+const LOOK_UP = 200;
+const LOOK_UP_COMPILED = 300;
 
 /**
  * What it takes to go through the records of a query; `null` where that cannot be told from the query: patterns, full text, sub-queries and what
@@ -26,7 +29,7 @@ export function workOf({ filter, fields, shownIn, order }: Query): Work | null {
     if (key.kind === 'score' || key.ref.path.length > 0 || storageOf(key.ref.field) === 'json') return null;
     work.perRecord += 2;
   }
-  for (const guard of shownIn?.values() ?? []) addGuard(work, guard);
+  for (const guard of shownIn?.values() ?? []) if (!addGuard(work, guard)) return null;
   return addCondition(work, filter) ? work : null;
 }
 
@@ -42,8 +45,7 @@ function addCondition(work: Work, filter: Filter): boolean {
     case 'not':
       return addCondition(work, filter.item);
     case 'guard':
-      addGuard(work, filter.guard);
-      return true;
+      return addMasks(work, filter.masks) && addGuard(work, filter.guard);
     case 'compare':
       add(work, 1);
       return true;
@@ -59,25 +61,39 @@ function addCondition(work: Work, filter: Filter): boolean {
   }
 }
 
-function addGuard(work: Work, guard: RowGuard): void {
+/** Whether it can be told. */
+function addGuard(work: Work, guard: RowGuard): boolean {
   switch (guard.kind) {
     case 'acl':
       add(work, ACL + guard.identities.length);
-      break;
+      return true;
     case 'record':
       add(work, 1);
-      break;
+      return true;
+    case 'oneOf':
+      add(work, guard.values.length);
+      return true;
+    case 'subject':
+      add(work, LOOK_UP);
+      work.once += LOOK_UP_COMPILED * guard.of.tables.size;
+      return true;
+    case 'sources':
+      // As many look-ups as the row has sources.
+      return false;
     case 'all':
     case 'any':
-      for (const part of guard.guards) addGuard(work, part);
-      break;
+      return guard.guards.every((part) => addGuard(work, part));
     case 'not':
-      addGuard(work, guard.guard);
-      break;
+      return addGuard(work, guard.guard);
     case 'userFields':
       add(work, ARRAY * guard.fields.length);
-      break;
+      return true;
   }
+}
+
+/** What stands in place of values that are hidden; JSON is read for that. */
+function addMasks(work: Work, masks: Masks | undefined): boolean {
+  return !masks || masks.values().every((mask) => mask.kind === 'shownIn' && addGuard(work, mask.rows));
 }
 
 function add(work: Work, cost: number): void {
