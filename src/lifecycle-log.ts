@@ -24,21 +24,24 @@ export function warnOfShortKeys({ logLevel }: Config, { masterKey, apiKey }: Sec
 /** @param engine what keeps the records */
 export function lifecycleLog({ logLevel }: Config, engine: 'sqlite' | 'postgres'): LifecycleLog {
   const log = createLog(logLevel);
+  let hasStarted = false;
   let stoppingAt: number | undefined;
   return {
     started(systems, address) {
+      hasStarted = true;
       // Since the process began.
       const ms = Math.round(performance.now());
       log.info({ version: serviceVersion(), node: process.versions.node, engine, systems, address, ms }, 'started');
     },
     stopping(cause) {
-      if (stoppingAt !== undefined) return;
+      // A start that fails says why in its own line, and nothing else.
+      if (stoppingAt !== undefined || (cause === 'fault' && !hasStarted)) return;
       stoppingAt = performance.now();
       if (cause === 'fault') log.info({ cause }, 'stopping');
       else log.info({ signal: cause }, 'stopping');
     },
     stopped() {
-      log.info({ ms: Math.round(performance.now() - (stoppingAt ?? performance.now())) }, 'stopped');
+      if (stoppingAt !== undefined) log.info({ ms: Math.round(performance.now() - stoppingAt) }, 'stopped');
     },
   };
 }

@@ -84,7 +84,7 @@ test('what is deleted now was removed before or not, and is there', async () => 
   await administration.removeSystem('two');
   await administration.deleteSystem('two');
   assert.deepEqual([inForce(), administration.removedSystems()], [[], []]);
-  await assert.rejects(administration.deleteSystem('one'), /there is no system one/);
+  await assert.rejects(administration.deleteSystem('one'), /there is no system "one"/);
 });
 test('two processes do not delete a system at a time', async () => {
   const other = new SqliteRegistry(join(directory, 'registry.sqlite'));

@@ -188,7 +188,7 @@ export class Administration {
     const { systems, removed } = this.#registry.read();
     if (systems.some((system) => system.appId === appId)) return;
     if (removed.some((system) => system.appId === appId)) refuse(`${appId} was removed: ${waysOut(appId)}`);
-    refuse(`there is no system ${printable(appId)}`);
+    refuse(`there is no system ${JSON.stringify(printable(appId))}`);
   }
 
   /** The API keys of a system. @throws AdministrationError where there is no such system */

@@ -184,8 +184,8 @@ onEachEngine((world) => {
     await writeFile(file, [{ Name: 'a' }, { n: 'text' }, { Name: 'b' }].map((row) => JSON.stringify(row)).join('\n'));
     const args = ['--system', world.service().appId, '--table', table, '--file', file];
     const act = async () => {
-      // A line is refused: exit code 1.
-      await assert.rejects(succeed(world.service(), 'import', ...args), /1 lines rejected/);
+      // A line is refused: exit code 2.
+      await assert.rejects(succeed(world.service(), 'import', ...args), /, 1 rejected/);
     };
     await world.effects(act, expected(table, { create: 2 }));
   });

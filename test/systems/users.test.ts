@@ -52,6 +52,46 @@ onEachEngine((get, engine) => {
     const { body } = await logIn(get(), 'avi', 'Given1Pass');
     assert.deepEqual(await rolesOf(get(), body.objectId), []);
   });
+  test('user list, set-password, block, unblock: what an operator needs in an emergency', async () => {
+    const service = get();
+    const of = ['--system', service.appId];
+    await succeed(service, 'user', 'add', ...of, '--username', 'Noa@crm.example', '--password', 'Given1Pass', '--name', 'Noa');
+    const { body } = await logIn(service, 'noa@crm.example', 'Given1Pass');
+    const isAlive = async () => (await service.call('GET', '/platform/users/me', { session: body.sessionToken })).status === 200;
+    const listed = async () =>
+      lines(await succeed(service, 'user', 'list', ...of, '--json'))
+        .map((line) => JSON.parse(line))
+        .find(({ name }) => name === 'Noa');
+    assert.deepEqual(Object.keys(await listed()), ['username', 'objectId', 'state', 'lastLogin', 'name']);
+    assert.match((await listed()).lastLogin, /^20\d\d-.*Z$/);
+    assert.match(
+      await succeed(service, 'user', 'list', ...of),
+      new RegExp(`^Noa@crm.example\t${body.objectId}\tactive\t20.*Z\tNoa$`, 'm'),
+    );
+    assert.ok(await isAlive());
+
+    await succeed(service, 'user', 'block', ...of, 'NOA@crm.example');
+    await afterCommand(service, async () => assert.ok(!(await isAlive())));
+    assert.equal((await listed()).state, 'blocked');
+    assert.notEqual((await logIn(service, 'noa@crm.example', 'Given1Pass')).status, 200);
+    await succeed(service, 'user', 'unblock', ...of, 'noa@crm.example');
+    const made = printed(await succeed(service, 'user', 'set-password', ...of, 'noa@crm.example'), /password/i);
+    assert.match(made, policy);
+    assert.equal((await logIn(service, 'noa@crm.example', made)).status, 200);
+    assert.notEqual((await logIn(service, 'noa@crm.example', 'Given1Pass')).status, 200);
+    assert.ok(
+      !(await succeed(service, 'user', 'set-password', ...of, 'noa@crm.example', '--password', 'Other1Pass')).includes('Other1'),
+    );
+    assert.equal((await logIn(service, 'noa@crm.example', 'Other1Pass')).status, 200);
+    for (const args of [
+      ['set-password', 'noa@crm.example', '--password', 'weak'],
+      ['block', 'nobody'],
+      ['unblock', 'nobody'],
+    ]) {
+      const { code, stdout, stderr } = await command(service, 'user', ...args, ...of);
+      assert.deepEqual([code, stdout, lines(stderr).length], [1, '', 1], stderr);
+    }
+  });
   for (const [why, args, line, on = anyEngine] of [
     ['a name that is taken, in any case', ['--username', 'AVI'], /Account already exists for this username\.$/, engines],
     [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -25,9 +25,12 @@ async function fileOf(text: string): Promise<string> {
 const linesOf = (rows: readonly unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 
 /** Imports a text into a table of the service's system. */
-async function importText(service: Service, table: string, text: string) {
-  return command(service, 'import', '--system', service.appId, '--table', table, '--file', await fileOf(text));
+async function importText(service: Service, table: string, text: string, ...options: string[]) {
+  return command(service, 'import', '--system', service.appId, '--table', table, '--file', await fileOf(text), ...options);
 }
+
+const done = (created: number, rejected = 0) =>
+  `${created + rejected} rows: ${created} created, 0 updated, ${rejected} rejected\n`;
 
 function assertOneLine(stderr: string, says: RegExp): void {
   assert.match(stderr, says);
@@ -44,11 +47,8 @@ onEachEngine((get) => {
     ];
     const [first, second, third] = rows.map((row) => JSON.stringify(row));
     const text = `\uFEFF${first}\r\n\n   \n${second}\n${third}`;
-    const { code, stdout, stderr } = await importText(get(), table, text);
-    assert.deepEqual(
-      [code, stdout, stderr.includes('rejected')],
-      [0, `imported 3 records into ${table}, 0 lines rejected\n`, false],
-    );
+    const { code, stdout, stderr } = await importText(get(), table, text, '--new-fields');
+    assert.deepEqual([code, stdout, stderr.includes('rejected')], [0, done(3), false]);
     const found = await find(get(), table);
     assert.deepEqual(
       found.map(({ s, n, b, o, d, p, list }) => [s, n, b, o, d, p, list]),
@@ -77,8 +77,8 @@ onEachEngine((get) => {
       '{"1x":1}',
       '{"n":2}',
     ];
-    const { code, stdout, stderr } = await importText(get(), table, text.join('\n'));
-    assert.deepEqual([code, stdout], [1, `imported 3 records into ${table}, 5 lines rejected\n`]);
+    const { code, stdout, stderr } = await importText(get(), table, text.join('\n'), '--new-fields');
+    assert.deepEqual([code, stdout], [2, done(3, 5)]);
     const told = stderr.split('\n').filter((line) => line.startsWith('line '));
     const expected = [
       `line 2: 111: schema mismatch for ${table}.n; expected Number but got String`,
@@ -97,27 +97,184 @@ onEachEngine((get) => {
 
   test('Import: of many refused lines the first 20 are told', async () => {
     const table = tableName('Import');
-    const { code, stdout, stderr } = await importText(get(), table, 'x\n'.repeat(50));
-    assert.deepEqual([code, stdout], [1, `imported 0 records into ${table}, 50 lines rejected\n`]);
+    const { code, stdout, stderr } = await importText(get(), table, 'x\n'.repeat(50), '--new-fields');
+    assert.deepEqual([code, stdout], [2, done(0, 50)]);
     assert.equal(stderr.match(/^line \d+: 107: /gm)?.length, 20, stderr);
     assert.equal((await get().call('GET', `/platform/schemas/${table}`)).status, 400);
   });
 
-  test('Import: - reads the standard input', async () => {
+  for (const more of [['--new-fields'], []])
+    test(`Import: - reads the standard input ${more}`, async () => {
+      const table = tableName('Import');
+      if (more.length === 0) await defineTable(get(), table, { n: 'Number' });
+      const args = [main, 'import', '--system', get().appId, '--table', table, '--file', '-', ...more];
+      const child = spawn(process.execPath, args, {
+        cwd: get().dataDir,
+        env: { PATH: process.env.PATH ?? '', ...get().settings },
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
+      let output = '';
+      child.stdout.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+      });
+      child.stdin.end(linesOf([{ n: 1 }, { n: 2 }]));
+      const [code] = await once(child, 'close');
+      assert.deepEqual([code, output], [0, done(2)]);
+    });
+
+  test('Import: a column that the table lacks refuses the file before the first row, with the nearest field', async () => {
     const table = tableName('Import');
-    const args = [main, 'import', '--system', get().appId, '--table', table, '--file', '-'];
-    const child = spawn(process.execPath, args, {
-      cwd: get().dataDir,
-      env: { PATH: process.env.PATH ?? '', ...get().settings },
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    let output = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-    child.stdin.end(linesOf([{ n: 1 }, { n: 2 }]));
-    const [code] = await once(child, 'close');
-    assert.deepEqual([code, output], [0, `imported 2 records into ${table}, 0 lines rejected\n`]);
+    await defineTable(get(), table, { Name: 'String', n: 'Number' });
+    const text = linesOf([
+      { Name: 'first' },
+      { Nmae: 'x', 'o.deep': 1, createdAt: '2020-01-01T00:00:00.000Z' },
+      { Name: 'last' },
+    ]);
+    const refused = await importText(get(), table, text);
+    assert.deepEqual([refused.code, refused.stdout], [1, '']);
+    assertOneLine(refused.stderr, /has no field "Nmae" \(line 2, perhaps Name\), "o" \(line 2\); --new-fields makes them/);
+    assert.deepEqual(await find(get(), table), []);
+    const missing = await importText(get(), `${table}s`, text);
+    assert.deepEqual([missing.code, missing.stdout], [1, '']);
+    assertOneLine(missing.stderr, new RegExp(`there is no table ${table}s, perhaps ${table}; --new-fields makes it`));
+    assert.equal((await get().call('GET', `/platform/schemas/${table}s`)).status, 400);
+    assert.equal((await importText(get(), table, text, '--new-fields')).code, 0);
+    assert.equal((await find(get(), table)).length, 3);
+  });
+
+  test("Import: a Parse export is read as such, a table's own field `results` as a field", async () => {
+    const table = tableName('Import');
+    await defineTable(get(), table, { name: 'String', at: 'Date', list: 'Array' });
+    const row = { objectId: 'parse00001', createdAt: '2020-01-02T03:04:05.678Z', name: '] } "', list: [{ a: [1] }] };
+    const rows = [
+      row,
+      { name: 'two', at: { __type: 'Date', iso: '2024-05-06T07:08:09.010Z' }, ACL: { '*': { read: true } } },
+      { list: 1 },
+    ];
+    for (const text of [JSON.stringify({ results: rows }), JSON.stringify({ results: rows.slice(1) }, null, 2)]) {
+      const { code, stdout, stderr } = await importText(get(), table, text);
+      assert.deepEqual([code, stdout], [2, done(text.includes('parse00001') ? 2 : 1, 1)], stderr);
+      assert.match(stderr, /^record \d: 111: /m);
+    }
+    const found = await find(get(), table);
+    assert.deepEqual(
+      found.map(({ name, list }) => [name, list]),
+      [
+        [row.name, row.list],
+        ['two', undefined],
+        ['two', undefined],
+      ],
+    );
+    const { fields } = (await get().call('GET', `/platform/schemas/${table}`)).body;
+    assert.ok(!('results' in fields));
+    const inLine = await importText(get(), table, `{"name":"x"}\n{"results":[{"name":"y"}]}\n`, '--new-fields');
+    assert.deepEqual([inLine.code, inLine.stdout], [2, done(1, 1)]);
+    assert.match(inLine.stderr, /^line 2: 107: .*export of Parse/m);
+    const cut = await importText(get(), table, '{"results":[{"name":"z"},{"na');
+    assert.deepEqual([cut.code, cut.stdout], [1, '']);
+    assertOneLine(cut.stderr, /cut off/);
+
+    const own = tableName('Import');
+    await defineTable(get(), own, { results: 'Array' });
+    assert.equal((await importText(get(), own, '{"results":[{"a":1}]}\n')).stdout, done(1));
+    assert.deepEqual((await find(get(), own))[0]?.results, [{ a: 1 }]);
+  });
+
+  test('Import: times are taken over with --keep-times, and said to be left out without', async () => {
+    const table = tableName('Import');
+    await defineTable(get(), table, { n: 'Number' });
+    const times = { createdAt: '2020-01-02T03:04:05.678Z', updatedAt: '2021-01-02T03:04:05.678Z' };
+    const rows = [
+      { n: 1, ...times, createdBy: pointer('_User', 'u1') },
+      { n: 2, createdAt: { __type: 'Date', iso: times.createdAt } },
+      { n: 3 },
+    ];
+    const left = await importText(get(), table, linesOf(rows));
+    assert.deepEqual([left.code, left.stdout], [0, done(3)]);
+    for (const said of [/^createdAt of 2 lines was not taken over/m, /^updatedAt of 1 line /m, /^createdBy of 1 line /m])
+      assert.match(left.stderr, said);
+    assert.ok((await find(get(), table)).every((row) => String(row.createdAt) > '2026'));
+    const other = tableName('Import');
+    await defineTable(get(), other, { n: 'Number' });
+    const bad = [
+      { n: 4, createdAt: 'yesterday' },
+      { n: 5, createdBy: 'u1' },
+    ];
+    const kept = await importText(get(), other, linesOf([...rows, ...bad]), '--keep-times');
+    assert.deepEqual([kept.code, kept.stdout], [2, done(3, 2)]);
+    assert.match(kept.stderr, /^line 4: 111: [\s\S]*^line 5: 111: /m);
+    const [first, second, third] = await find(get(), other, { order: 'n' });
+    assert.deepEqual(
+      [first?.createdAt, first?.updatedAt, first?.createdBy],
+      [times.createdAt, times.updatedAt, pointer('_User', 'u1')],
+    );
+    assert.deepEqual(
+      [second?.createdAt, second?.updatedAt, second?.createdBy],
+      [times.createdAt, times.createdAt, pointer('_User', 'master')],
+    );
+    assert.ok(String(third?.createdAt) > '2026');
+  });
+
+  test('Import: logs, sessions and hidden tables take none (119)', async () => {
+    for (const table of [
+      '_Timeline',
+      '_RequestLog',
+      '_syslogTriggers',
+      '_GeneralLogs',
+      '_AdminLog',
+      '_Session',
+      '_StoredFile',
+      '_TriggerQueue',
+    ]) {
+      const { code, stdout, stderr } = await importText(get(), table, '{"path":"/x"}\n', '--new-fields');
+      assert.deepEqual([code, stdout], [1, ''], table);
+      assertOneLine(stderr, /Permission denied|Invalid class name/);
+    }
+  });
+
+  test('Import: says which triggers fire; --skip-triggers and --skip-timeline leave them and the timeline out', async () => {
+    const table = tableName('Import');
+    await defineTable(get(), table, { n: 'Number' });
+    await get().call('PUT', `/platform/schemas/${table}`, { body: { className: table, timeline: true } });
+    const marks = tableName('Marks');
+    await defineTable(get(), marks, { n: 'String' });
+    const action = { type: 'create-object', actionData: { table: marks, fields: { n: '{{n}}' } } };
+    const body = { Name: 'marks', table, events: ['create'], actions: [action] };
+    assert.equal((await get().call('POST', '/platform/classes/_Trigger', { body })).status, 201);
+    const skipped = await importText(get(), table, '{"n":1}\n', '--skip-triggers', '--skip-timeline');
+    assert.deepEqual([skipped.code, skipped.stdout, skipped.stderr], [0, done(1), '']);
+    const fired = await importText(get(), table, '{"n":2}\n');
+    assert.deepEqual([fired.code, fired.stdout], [0, done(1)]);
+    assert.match(fired.stderr, /each record runs these triggers: "marks" \(create-object\); --skip-triggers runs none/);
+    const deadline = Date.now() + 15_000;
+    while ((await find(get(), marks)).length === 0) assert.ok(Date.now() < deadline, 'no trigger has fired');
+    assert.deepEqual(
+      (await find(get(), marks)).map((row) => row.n),
+      ['2'],
+    );
+  });
+
+  test('Import: --rejected keeps every refused row; --json is one object a line', async () => {
+    const table = tableName('Import');
+    await defineTable(get(), table, { n: 'Number' });
+    const rejected = join(directory, `${++files}.rejected`);
+    const rows = Array.from({ length: 30 }, (_, n) => ({ n: n % 2 === 0 ? n : `text ${n}` }));
+    const text = `${linesOf(rows)}no json\n`;
+    const { code, stdout, stderr } = await importText(get(), table, text, '--rejected', rejected, '--json');
+    assert.deepEqual([code, JSON.parse(stdout)], [2, { rows: 31, created: 15, updated: 0, rejected: 16 }]);
+    const told = stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual([told.length, told[0].line, told[0].code], [16, 2, 111]);
+    const kept = (await readFile(rejected, 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      kept.map(({ line, row }) => [line, row]),
+      [...rows.map((row, at) => [at + 1, row]).filter((_, at) => at % 2 === 1), [31, 'no json']],
+    );
   });
 
   const refusals: [what: string, args: (service: Service, file: string) => string[], says: RegExp][] = [
@@ -148,7 +305,7 @@ onEachEngine((get) => {
     const count = 4_000;
     const rows = Array.from({ length: count }, (_, n) => ({ from: 'import', n, owner: pointer('_User', `u${n % 7}`) }));
     let over = false;
-    const importing = importText(get(), table, linesOf(rows)).finally(() => {
+    const importing = importText(get(), table, linesOf(rows), '--new-fields').finally(() => {
       over = true;
     });
     let own = 0;
@@ -158,7 +315,7 @@ onEachEngine((get) => {
       own++;
     }
     const { code, stdout, stderr } = await importing;
-    assert.deepEqual([code, stdout], [0, `imported ${count} records into ${table}, 0 lines rejected\n`], stderr);
+    assert.deepEqual([code, stdout], [0, done(count)], stderr);
     const counted = async (where: Row) =>
       (await get().call('GET', `/platform/classes/${table}`, { query: { where, count: 1, limit: 0 } })).body;
     assert.equal((await counted({ from: 'import', n: { $gte: 0 } })).count, count);
@@ -175,8 +332,8 @@ for (const engine of engines)
     await service.kill();
     const count = 60_000;
     const rows = Array.from({ length: count }, (_, n) => (n % 1000 === 999 ? { objectId: '' } : { n, s: `row ${n}` }));
-    const { code, stdout, stderr } = await importText(service, 'Many', linesOf(rows));
-    assert.deepEqual([code, stdout], [1, `imported ${count - 60} records into Many, 60 lines rejected\n`], stderr);
+    const { code, stdout, stderr } = await importText(service, 'Many', linesOf(rows), '--new-fields');
+    assert.deepEqual([code, stdout], [2, done(count - 60, 60)], stderr);
     const again = await startService(data);
     try {
       const query = { count: 1, limit: 1, order: '-n' };

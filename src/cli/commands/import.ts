@@ -1,97 +1,225 @@
-import { open } from 'node:fs/promises';
+import { appendFile, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
+import { activeTriggers } from '../../automation/index.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import { importRecords, type RejectedLine, readLines } from '../../transfer/index.ts';
+import type { RecordContext } from '../../records/index.ts';
+import { importRecords, type RejectedLine, readRows, refuseImport, refuseNewColumns } from '../../transfer/index.ts';
 import { forOperator, oneLine } from '../one-line.ts';
 import type { Actions, Print } from '../program.ts';
+import { addTellOptions, Teller, type TellOptions } from '../progress.ts';
 
-interface ImportOptions {
+interface ImportOptions extends TellOptions {
   system: string;
   table: string;
   file: string;
+  newFields?: true;
+  keepTimes?: true;
+  skipTriggers?: true;
+  skipTimeline?: true;
+  rejected?: string;
 }
 
-/** Refused lines that are shown; a file of another form would else fill the terminal. */
+/** Refused rows that are shown; a file of another form would else fill the terminal. */
 const REJECTED_SHOWN = 20;
 /** Bytes read at once. */
 const CHUNK = 256 * 1024;
-/** Milliseconds between two signs of progress. */
-const PROGRESS_EVERY = 200;
+/** Done, with rows that were refused (CONTRACT "Operations"). */
+const WITH_REFUSALS = 2;
 
 /** `import`. */
-export function addImportCommand(program: Command, { withRecords }: Actions, print: Print): void {
-  program
-    .command('import')
-    .description('create a record for each line of an NDJSON file; exit code 1 where a line was rejected')
+export function addImportCommand(program: Command, { withRecords, ask }: Actions, print: Print): void {
+  addTellOptions(program.command('import'))
+    .description('create a record for each row of a file; exit code 2 where rows were rejected')
     .requiredOption('--system <app-id>', 'the system to import into')
-    .requiredOption('--table <name>', 'the table; it is made where there is none')
-    .requiredOption('--file <path>', 'one JSON object a line; - for the standard input')
-    .action(async ({ system, table, file }: ImportOptions) => {
-      const bytes = await openBytes(file);
-      const rejected = await withRecords(system, async (context, company) => {
-        const progress = new Progress(table);
-        try {
-          const result = await importRecords(context, table, readLines(bytes), company, progress);
-          progress.clear();
-          print(`imported ${result.imported} records into ${table}, ${result.rejected} lines rejected`);
-          return result.rejected;
-        } catch (error) {
-          progress.broken();
-          throw forOperator(error);
-        }
-      });
-      if (rejected > 0) throw new CommanderError(1, 'import.rejected', 'lines were rejected');
+    .requiredOption('--table <name>', 'the table')
+    .requiredOption(
+      '--file <path>',
+      'one JSON object a line, or an export of Parse ({"results":[...]}); - for the standard input',
+    )
+    .option('--new-fields', 'make fields that the table lacks, and the table where there is none')
+    .option('--keep-times', 'take over createdAt, updatedAt and createdBy of the rows')
+    .option('--skip-triggers', 'run no triggers for the records')
+    .option('--skip-timeline', 'write nothing about them to the timeline')
+    .option('--rejected <path>', 'write the rejected rows here, one JSON object a line: line, code, error, row')
+    .action(async (options: ImportOptions) => {
+      const source = await openSource(options.file);
+      try {
+        const rejected = await withRecords(options.system, async (context, company) => {
+          try {
+            return await run(context, source, options, company, { ask, print });
+          } catch (error) {
+            throw forOperator(error);
+          }
+        });
+        if (rejected > 0) throw new CommanderError(WITH_REFUSALS, 'import.rejected', 'rows were rejected');
+      } finally {
+        await source.close();
+      }
     });
 }
 
-/** Opened before anything else is done: a file that is missing changes nothing. */
-async function openBytes(file: string): Promise<AsyncIterable<Buffer>> {
-  if (file === '-') return process.stdin;
-  try {
-    const handle = await open(file);
-    if ((await handle.stat()).isDirectory()) throw new OperatorError(`EISDIR: ${file} is a directory`);
-    return handle.createReadStream({ highWaterMark: CHUNK });
-  } catch (error) {
-    throw new OperatorError(`--file: ${(error as Error).message}`);
+/** @returns how many rows were rejected */
+async function run(
+  context: RecordContext,
+  source: Source,
+  options: ImportOptions,
+  company: Parameters<typeof importRecords>[4],
+  { ask, print }: { ask: Actions['ask']; print: Print },
+): Promise<number> {
+  const { table, keepTimes = false, skipTriggers = false, skipTimeline = false } = options;
+  refuseImport(context, table);
+  const schema = context.store.schema();
+  const hasResults = schema.tables.get(table)?.fields.has('results') === true;
+  if (!options.newFields) {
+    await source.keep();
+    await refuseNewColumns(schema, table, (await readRows(source.read(), hasResults)).blocks);
+  }
+  const teller = new Teller(options);
+  if (!skipTriggers) await warnOfTriggers(context, table, teller, ask);
+  const { unit, blocks } = await readRows(source.read(), hasResults);
+  const rejects = new Rejects(teller, unit, options.rejected);
+  let done = 0;
+  const importing = importRecords(context, table, blocks, { keepTimes, skipTriggers, skipTimeline }, company, {
+    rejected: (line) => rejects.take(line),
+    progressed(created) {
+      done = created;
+      teller.progress({ what: table, done: created + rejects.count, unit: 'rows', share: source.share() });
+    },
+  });
+  const { created, rejected, leftOut } = await importing.catch((error) => {
+    teller.clear();
+    if (done > 0) console.error(`the import broke off after ${done} records, which stay in ${table}`);
+    throw error;
+  });
+  await rejects.written();
+  teller.clear();
+  const updated = 0;
+  for (const [field, count] of leftOut) {
+    const text = `${field} of ${count} ${count === 1 ? unit : `${unit}s`} was not taken over; --keep-times takes it over`;
+    teller.note(text, { notTakenOver: field, rows: count });
+  }
+  const rows = created + updated + rejected;
+  if (options.json) print(JSON.stringify({ rows, created, updated, rejected }));
+  else print(`${rows} rows: ${created} created, ${updated} updated, ${rejected} rejected`);
+  return rejected;
+}
+
+/** Says which triggers the records would run, and asks where somebody is there to answer. @throws OperatorError where he says no */
+async function warnOfTriggers({ store }: RecordContext, table: string, teller: Teller, ask: Actions['ask']): Promise<void> {
+  await activeTriggers.ready(store);
+  const firing = activeTriggers.of(store, table).filter(({ events }) => events.has('create'));
+  if (firing.length === 0) return;
+  const triggers = firing.map(({ id, name, actions }) => ({ id, name, actions: actions.map(({ type }) => type) }));
+  const told = triggers.map(({ id, name, actions }) => `${JSON.stringify(oneLine(name ?? id))} (${actions.join(', ')})`);
+  teller.note(`each record runs these triggers: ${told.join(', ')}; --skip-triggers runs none`, { triggers });
+  const answer = await ask('Go on? [y/N] ');
+  if (answer !== null && !/^y(es)?$/i.test(answer.trim())) throw new OperatorError('nothing was imported');
+}
+
+/** The bytes of a file; those of the standard input can be read once, unless they are kept. */
+class Source {
+  #path: string | null;
+  #directory: string | null = null;
+  #size = 0;
+  #read = 0;
+
+  constructor(path: string | null, size: number) {
+    this.#path = path;
+    this.#size = size;
+  }
+
+  /** Lets the bytes be read more than once. */
+  async keep(): Promise<void> {
+    if (this.#path !== null) return;
+    this.#directory = await mkdtemp(join(tmpdir(), 'record-service-'));
+    this.#path = join(this.#directory, 'rows');
+    await writeFile(this.#path, process.stdin, { mode: 0o600 });
+    this.#size = (await open(this.#path).then(async (file) => [await file.stat(), await file.close()] as const))[0].size;
+  }
+
+  async *read(): AsyncGenerator<Buffer> {
+    this.#read = 0;
+    const path = this.#path;
+    const stream = path === null ? process.stdin : (await open(path)).createReadStream({ highWaterMark: CHUNK });
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      this.#read += chunk.length;
+      yield chunk;
+    }
+  }
+
+  /** How much of it was read, from 0 to 1. */
+  share(): number | undefined {
+    return this.#size === 0 ? undefined : this.#read / this.#size;
+  }
+
+  async close(): Promise<void> {
+    if (this.#directory !== null) await rm(this.#directory, { recursive: true, force: true });
   }
 }
 
-/** Tells on stderr how an import goes: refused lines, and where a person watches, the count. */
-class Progress {
-  readonly #table: string;
-  #rejected = 0;
-  #imported = 0;
-  #shownAt = 0;
+/** Before anything else is done: a file that is missing changes nothing. @throws OperatorError */
+async function openSource(file: string): Promise<Source> {
+  if (file === '-') return new Source(null, 0);
+  try {
+    const handle = await open(file);
+    const stats = await handle.stat().finally(() => handle.close());
+    if (!stats.isDirectory()) return new Source(file, stats.size);
+  } catch (error) {
+    throw new OperatorError(`--file: ${(error as Error).message}`);
+  }
+  throw new OperatorError(`--file: EISDIR: ${file} is a directory`);
+}
 
-  constructor(table: string) {
-    this.#table = table;
+/** Tells of refused rows: the first on stderr, all in a file where one is given. */
+class Rejects {
+  readonly #teller: Teller;
+  readonly #unit: string;
+  readonly #file: string | undefined;
+  #writing: Promise<void>;
+  #count = 0;
+
+  constructor(teller: Teller, unit: string, file: string | undefined) {
+    this.#teller = teller;
+    this.#unit = unit;
+    this.#file = file;
+    this.#writing = file === undefined ? Promise.resolve() : writeFile(file, '', { mode: 0o600 });
+    // Told where it is waited for.
+    this.#writing.catch(() => {});
   }
 
-  rejected({ line, error }: RejectedLine): void {
-    this.#rejected++;
-    if (this.#rejected > REJECTED_SHOWN) return;
-    this.clear();
-    console.error(`line ${line}: ${error.code}: ${oneLine(error.message)}`);
-    if (this.#rejected === REJECTED_SHOWN) console.error('further rejected lines are only counted');
+  get count(): number {
+    return this.#count;
   }
 
-  progressed(imported: number): void {
-    this.#imported = imported;
-    const now = performance.now();
-    if (!process.stderr.isTTY || now - this.#shownAt < PROGRESS_EVERY) return;
-    this.#shownAt = now;
-    process.stderr.write(`\r${imported} records`);
+  take({ line, text, error }: RejectedLine): void {
+    const told = { line, code: error.code, error: oneLine(error.message) };
+    const file = this.#file;
+    if (file !== undefined) {
+      this.#writing = this.#writing.then(() => appendFile(file, `${JSON.stringify({ ...told, row: rowOf(text) })}\n`));
+      this.#writing.catch(() => {});
+    }
+    this.#count++;
+    if (this.#count > REJECTED_SHOWN) return;
+    this.#teller.note(`${this.#unit} ${line}: ${told.code}: ${told.error}`, told);
+    const more = 'further rejected rows are only counted; --rejected FILE keeps them all';
+    if (this.#count === REJECTED_SHOWN && file === undefined) this.#teller.note(more, { note: more });
   }
 
-  /** Takes the count off the terminal. */
-  clear(): void {
-    if (this.#shownAt > 0) process.stderr.write('\r\x1b[K');
-    this.#shownAt = 0;
+  /** @throws OperatorError where they could not be written */
+  async written(): Promise<void> {
+    await this.#writing.catch((error) => {
+      throw new OperatorError(`--rejected: ${(error as Error).message}`);
+    });
   }
+}
 
-  /** An import that broke off says what it has left behind. */
-  broken(): void {
-    this.clear();
-    if (this.#imported > 0) console.error(`the import broke off after ${this.#imported} records, which stay in ${this.#table}`);
+/** The JSON value of a row; its text where it is none. */
+function rowOf(text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? 'null');
+  } catch {
+    return text;
   }
 }

@@ -1,9 +1,13 @@
 import type { Command } from 'commander';
 import { addUser, newPassword } from '../add-user.ts';
+import { oneLine } from '../one-line.ts';
 import type { Actions, Print } from '../program.ts';
+import { changeUser, type ListedUser, listUsers } from '../users.ts';
 
-interface AddOptions {
+interface Of {
   system: string;
+}
+interface AddOptions extends Of {
   username: string;
   password?: string;
   email?: string;
@@ -11,7 +15,7 @@ interface AddOptions {
   role?: string[];
 }
 
-/** `user add`. */
+/** `user add|list|set-password|block|unblock`. */
 export function addUserCommands(program: Command, { withRecords }: Actions, print: Print): void {
   const user = program.command('user').description('the users of a system');
   user
@@ -30,4 +34,39 @@ export function addUserCommands(program: Command, { withRecords }: Actions, prin
       print(`User id: ${made}`);
       if (password === undefined) print(`Password: ${used}`);
     });
+  user
+    .command('list')
+    .description('list the users: name to sign in with, id, active or blocked, last sign-in, name for people')
+    .requiredOption('--system <app-id>', 'the system they are of')
+    .option('--json', 'one JSON object a line')
+    .action(async ({ system, json }: Of & { json?: true }) => {
+      const listed = await withRecords(system, listUsers);
+      for (const one of listed) print(json ? JSON.stringify(one) : rowOf(one));
+    });
+  user
+    .command('set-password <username>')
+    .description('give a user another password; his sessions end. Prints it, once, where none is given')
+    .requiredOption('--system <app-id>', 'the system he is of')
+    .option('--password <password>', 'his password (default: a new one)')
+    .action(async (username: string, { system, password }: Of & { password?: string }) => {
+      const used = password ?? newPassword();
+      await withRecords(system, (context) => changeUser(context, username, { password: used }));
+      print(password === undefined ? `Password: ${used}` : 'The password was set');
+    });
+  for (const [name, active, does] of [
+    ['block', false, 'keep a user from signing in; his sessions end'],
+    ['unblock', true, 'let a user sign in again'],
+  ] as const)
+    user
+      .command(`${name} <username>`)
+      .description(does)
+      .requiredOption('--system <app-id>', 'the system he is of')
+      .action(async (username: string, { system }: Of) => {
+        await withRecords(system, (context) => changeUser(context, username, { active }));
+        print(active ? 'The user may sign in again' : 'The user is blocked, and his sessions have ended');
+      });
+}
+
+function rowOf({ username, objectId, state, lastLogin, name }: ListedUser): string {
+  return [oneLine(username), objectId, state, lastLogin ?? 'never', oneLine(name ?? '')].join('\t');
 }

@@ -5,7 +5,7 @@ import { isoText } from '../../kernel/time.ts';
 import type { Schema, TableSchema } from '../../schema/model.ts';
 import { checkClassName } from '../../schema/naming.ts';
 import { newIdFor } from '../../schema/system-tables.ts';
-import { columnsOf } from '../../storage/columns.ts';
+import { columnsOf, type OwnValues } from '../../storage/columns.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
 import { planFields } from './fields.ts';
@@ -32,12 +32,15 @@ export interface NewRecord {
   readonly body: JsonObject;
   /** Chosen by the service; left out: by the body under a key, else a new one. */
   readonly objectId?: string;
+  /** What the service knows of it, by field, in place of what it would else set: when it was created, and by whom. */
+  readonly known?: OwnValues;
 }
 
 /**
  * Creates a record. SPEC "Records: Create"; CONTRACT "Records".
  * @param body the fields, operators and silencing flags that the client sent
  * @param alongside further steps of the same commit, after the record's own; pure
+ * @param known as of `NewRecord`
  * @throws captcha, permissionDenied (119); invalidClassName (103), invalidFieldName (105), schemaMismatch (111), duplicateValue (137);
  *   unknownFile (1)
  */
@@ -46,8 +49,9 @@ export async function createRecord(
   className: string,
   body: JsonObject,
   alongside: (schema: Schema, objectId: string) => readonly Mutation[] = () => [],
+  known: OwnValues = {},
 ): Promise<Created> {
-  const asked = prepareCreate(context, { className, body }, Date.now());
+  const asked = prepareCreate(context, { className, body, known }, Date.now());
   const create = asked instanceof Promise ? await asked : asked;
   const plan = (schema: Schema, [settled = unsettled]: readonly SettledFiles[]): RecordPlan => {
     const planned = create.plan(schema, settled);
@@ -80,6 +84,7 @@ export function prepareCreate(context: RecordContext, record: NewRecord, at: num
         updatedAt: at,
         createdBy: by,
         updatedBy: by,
+        ...record.known,
         ...set,
         ...sourcesFor(growing.table, context),
       });

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
+import { similarTo } from '../../../kernel/similar.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
 import { rootOf } from '../../../schema/naming.ts';
 import { pointerOf } from '../../../values/pointer.ts';
 import type { ToolCall } from '../../definition/tool.ts';
-import { similarTo } from '../schema/similar.ts';
 import { multiSelectTarget } from '../values/multi-select.ts';
 import { tableIfAny } from './tables.ts';
 import { seen } from './visible.ts';

@@ -1,5 +1,6 @@
 import { type ServiceError, serviceError } from '../../../errors/fail.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
+import { similarTo } from '../../../kernel/similar.ts';
 import { type CheckedRecords, checkRecords, type NamedRecord, type RecordFault } from '../../../records/index.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { isHidden } from '../../../schema/system-tables.ts';
@@ -10,7 +11,6 @@ import { bytesOf } from '../answers/bytes.ts';
 import { headOf, LIST_BYTES } from '../answers/page.ts';
 import { type Ids, presentIds } from '../reading/present.ts';
 import { tableIfAny } from '../reading/tables.ts';
-import { similarTo } from '../schema/similar.ts';
 import { fieldText, newFields } from './added.ts';
 import { strangersIn } from './multi-select.ts';
 

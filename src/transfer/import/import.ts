@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { refuseOutright } from '../access/index.ts';
-import { fail, ServiceError } from '../errors/fail.ts';
-import { isJsonObject } from '../kernel/json.ts';
-import { limits } from '../kernel/limits.ts';
-import { createRecord, type RecordContext } from '../records/index.ts';
-import { checkClassName } from '../schema/naming.ts';
-import { parseRequestJson } from '../values/index.ts';
+import { refuseOutright } from '../../access/index.ts';
+import { fail, ServiceError } from '../../errors/fail.ts';
+import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { createRecord, type RecordContext } from '../../records/index.ts';
+import { checkClassName } from '../../schema/naming.ts';
+import { isLog } from '../../schema/system-tables.ts';
+import { parseRequestJson } from '../../values/index.ts';
+import { keptNames, knownOf } from './known.ts';
 import type { Line } from './lines.ts';
 
 /** Who else works on the store: nobody; a service whose writes wait while a commit is under way; others, who go on meanwhile. */
@@ -21,25 +23,37 @@ const SLICE = 1_000;
 /** Characters of a group's lines, where lines are long. */
 const GROUP_TEXT = 32 * 1024 * 1024;
 
-/** A line that was not imported. */
+/** A row that was not imported. */
 export interface RejectedLine {
-  /** From 1. */
+  /** From 1: of the file's lines, or of an export's records. */
   readonly line: number;
+  readonly text: Line;
   readonly error: ServiceError;
 }
 
-/** How many lines became records. */
+/** What came of the rows. */
 export interface ImportResult {
-  readonly imported: number;
+  readonly created: number;
   readonly rejected: number;
+  /** Rows whose times or author were left out, by field. */
+  readonly leftOut: ReadonlyMap<string, number>;
+}
+
+/** How rows become records. */
+export interface ImportOptions {
+  /** Whether `createdAt`, `updatedAt` and `createdBy` of rows are taken over; else the service sets them. */
+  readonly keepTimes: boolean;
+  /** Whether no trigger runs, and nothing is written to the timeline. */
+  readonly skipTriggers: boolean;
+  readonly skipTimeline: boolean;
 }
 
 /** What is told in the course of an import. */
 export interface ImportEvents {
   /** A line was refused. Called in the order of lines. */
   rejected(line: RejectedLine): void;
-  /** A group is durable. @param imported the records imported so far */
-  progressed(imported: number): void;
+  /** A group is durable. @param created the records created so far */
+  progressed(created: number): void;
 }
 
 interface NumberedLine {
@@ -52,30 +66,45 @@ interface NumberedLine {
  * and the others go on, as in a batch.
  * @param blocks lines of one JSON object each, as a POST would carry it; an `objectId` in it is kept
  * @param company asked before each group
- * @throws invalidClassName (103), permissionDenied (119) for a hidden table; faults, which end the import: groups before stay imported
+ * @throws what `refuseImport` throws; faults, which end the import: groups before stay imported
  */
 export async function importRecords(
   context: RecordContext,
   className: string,
   blocks: AsyncIterable<readonly Line[]>,
+  options: ImportOptions,
   company: () => Company,
   events: ImportEvents,
 ): Promise<ImportResult> {
-  if (!context.store.schema().tables.has(className)) checkClassName(className);
-  refuseOutright(context.principal, 'create', className);
-  let imported = 0;
+  refuseImport(context, className);
+  const importing = { className, options, leftOut: new Map<string, number>() };
+  let created = 0;
   let rejected = 0;
   for await (const lines of groupsOf(blocks, () => groupSizes[company()])) {
     const begun = performance.now();
-    const refused = await context.store.inOneCommit((store) => importGroup({ ...context, store }, className, lines));
-    imported += lines.length - refused.length;
+    const refused = await context.store.inOneCommit((store) => importGroup({ ...context, store }, importing, lines));
+    created += lines.length - refused.length;
     rejected += refused.length;
     for (const line of refused) events.rejected(line);
-    events.progressed(imported);
+    events.progressed(created);
     // The service's writes have their turn for as long as they have waited.
     if (lines.length <= groupSizes.waiting && company() === 'waiting') await pause(performance.now() - begun);
   }
-  return { imported, rejected };
+  return { created, rejected, leftOut: importing.leftOut };
+}
+
+/** @throws invalidClassName (103); permissionDenied (119) for a hidden table, a log or sessions: nobody forges what was */
+export function refuseImport({ store, principal }: RecordContext, className: string): void {
+  if (!store.schema().tables.has(className)) checkClassName(className);
+  refuseOutright(principal, 'create', className);
+  if (isLog(className) || className === '_Session' || className === '_AdminLog') fail('permissionDenied', 'create', className);
+}
+
+/** An import that is under way. */
+interface Importing {
+  readonly className: string;
+  readonly options: ImportOptions;
+  readonly leftOut: Map<string, number>;
 }
 
 /** The lines that are not empty, numbered, in groups. @param sizeOf the size of the next group */
@@ -104,25 +133,42 @@ async function* groupsOf(blocks: AsyncIterable<readonly Line[]>, sizeOf: () => n
 /** Creates the records of a group. @returns the lines that were refused, in order */
 async function importGroup(
   context: RecordContext,
-  className: string,
+  importing: Importing,
   lines: readonly NumberedLine[],
 ): Promise<readonly RejectedLine[]> {
   const rejected: RejectedLine[] = [];
   for (let from = 0; from < lines.length; from += SLICE) {
     const slice = lines.slice(from, from + SLICE);
-    const done = await Promise.allSettled(slice.map(({ text }) => importLine(context, className, text)));
+    const done = await Promise.allSettled(slice.map(({ text }) => importLine(context, importing, text)));
     done.forEach((line, at) => {
       if (line.status === 'fulfilled') return;
       if (!(line.reason instanceof ServiceError)) throw line.reason;
-      rejected.push({ line: slice[at]?.number ?? 0, error: line.reason });
+      const { number, text } = slice[at] as NumberedLine;
+      rejected.push({ line: number, text, error: line.reason });
     });
   }
   return rejected;
 }
 
-async function importLine(context: RecordContext, className: string, text: Line): Promise<void> {
+async function importLine(context: RecordContext, importing: Importing, text: Line): Promise<void> {
   if (text === null) return fail('tooLarge');
   const body = parseRequestJson(text, limits.jsonDepth, Number.POSITIVE_INFINITY);
   if (!isJsonObject(body)) return fail('invalidJson', 'a line must hold one JSON object');
-  await createRecord(context, className, body);
+  const { className, options, leftOut } = importing;
+  if (holdsExport(context, className, body))
+    return fail('invalidJson', 'the line is an export of Parse: import it as a file of its own');
+  const known = options.keepTimes ? knownOf(className, body) : {};
+  if (options.skipTriggers) body.dontRunPlatformTriggers = true;
+  if (options.skipTimeline) body.dontUpdatePlatformTimeline = true;
+  await createRecord(context, className, body, undefined, known);
+  if (!options.keepTimes)
+    for (const name of keptNames) if (Object.hasOwn(body, name)) leftOut.set(name, (leftOut.get(name) ?? 0) + 1);
+}
+
+/** Whether a row is no record but an answer with records. */
+function holdsExport({ store }: RecordContext, className: string, body: JsonObject): boolean {
+  const { results } = body;
+  if (!Array.isArray(results) || !results.every(isJsonObject)) return false;
+  const isKnown = store.schema().tables.get(className)?.fields.has('results') === true;
+  return !isKnown && Object.keys(body).every((name) => name === 'results' || name === 'count');
 }

@@ -1,0 +1,38 @@
+import { fail } from '../../errors/fail.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
+import type { OwnValues } from '../../storage/columns.ts';
+import { parseIsoDate } from '../../values/index.ts';
+
+/** What only the service sets, and an import may bring along. */
+export const keptNames = ['createdAt', 'updatedAt', 'createdBy'] as const;
+
+/**
+ * What a row says of its record's past, as it is stored.
+ * @throws schemaMismatch (111)
+ */
+export function knownOf(className: string, row: JsonObject): OwnValues {
+  const known: Record<string, number | string> = {};
+  for (const name of ['createdAt', 'updatedAt'] as const)
+    if (Object.hasOwn(row, name)) known[name] = instantOf(row[name] as JsonValue) ?? refuse(className, name, 'Date');
+  // A record that was not changed since has the time of its creation.
+  if (known.createdAt !== undefined) known.updatedAt ??= known.createdAt;
+  if (Object.hasOwn(row, 'createdBy')) {
+    const userId = userOf(row.createdBy as JsonValue) ?? refuse(className, 'createdBy', '*_User');
+    Object.assign(known, { createdBy: userId });
+  }
+  return known;
+}
+
+const refuse = (className: string, name: string, expected: string) =>
+  fail('schemaMismatch', className, name, expected, 'another value');
+
+/** As records carry it, or as a Date. */
+function instantOf(value: JsonValue): number | null {
+  const text = isJsonObject(value) && value.__type === 'Date' ? value.iso : value;
+  return typeof text === 'string' ? parseIsoDate(text) : null;
+}
+
+function userOf(value: JsonValue): string | null {
+  if (!isJsonObject(value) || value.__type !== 'Pointer' || value.className !== '_User') return null;
+  return typeof value.objectId === 'string' && value.objectId !== '' ? value.objectId : null;
+}
