@@ -42,7 +42,7 @@ export async function sendFile(
   way: Way,
 ): Promise<boolean> {
   const { headers, method } = request;
-  const isPlain = mayBeCompressed(request, file.contentType);
+  const isPlain = mayBeCompressed(request, file);
   const etag = `"${file.id}"`;
   const of: Validators = { etag: isPlain ? weakly(etag) : etag, lastModified: new Date(file.createdAt).toUTCString() };
   const about = { etag: of.etag, 'last-modified': of.lastModified, 'cache-control': cacheControl[way], ...unsniffed };

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { varyBy } from '../answer.ts';
 
 /** Bytes up to which an answer goes out as it is (CONTRACT "Operations"). */
-const LARGEST_PLAIN_BYTES = 1024;
+export const LARGEST_PLAIN_BYTES = 1024;
 /** Bytes of an answer that is compressed at once; the others are compressed off the event loop. */
 const LARGEST_SYNC_BYTES = 16 * 1024;
 

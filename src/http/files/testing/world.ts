@@ -103,14 +103,12 @@ export class World {
 
   #edge(): Edge {
     const { system } = this;
-    const systems = {
-      isKnown: (appId: string) => appId === 'app',
-      acquire(appId: string) {
-        if (appId !== 'app') return undefined;
-        system.hold();
-        return system;
-      },
+    const acquire = (appId: string) => {
+      if (appId !== 'app') return undefined;
+      system.hold();
+      return system;
     };
+    const systems = { isKnown: (appId: string) => appId === 'app', acquire, enter: acquire };
     return {
       systems,
       users: new Users(1),
