@@ -1,8 +1,11 @@
 import type { TableSchema } from '../schema/model.ts';
 import type { Contents, StoredRow } from './port.ts';
 
-/** Characters of a piece, some: as many rows are read at once as come near it. */
-const PIECE = 4_000_000;
+/** Bytes of texts that one read of stored rows comes to, some. */
+export const CONTENTS_BYTES = 4 * 1024 * 1024;
+
+/** Rows of the first piece: their lengths are not known yet. */
+const FIRST = 10;
 const MOST_ROWS = 5_000;
 
 /**
@@ -11,7 +14,7 @@ const MOST_ROWS = 5_000;
  */
 export async function* pieces(contents: Contents, table: TableSchema, after: number): AsyncGenerator<readonly StoredRow[]> {
   let place = after;
-  let size = 50;
+  let size = FIRST;
   for (;;) {
     const rows = await contents.rows(table, place, size);
     const last = rows.at(-1);
@@ -19,7 +22,7 @@ export async function* pieces(contents: Contents, table: TableSchema, after: num
     yield rows;
     place = last[0];
     const perRow = rows.reduce((sum, row) => sum + lengthOf(row), 0) / rows.length;
-    size = Math.max(1, Math.min(MOST_ROWS, size * 4, Math.round(PIECE / perRow)));
+    size = Math.max(1, Math.min(MOST_ROWS, size * 4, Math.round(CONTENTS_BYTES / perRow)));
   }
 }
 

@@ -219,7 +219,7 @@ export type StoredMember = readonly [owner: string, member: string];
 export interface Contents {
   /** How many records a table has. */
   count(table: TableSchema): Promise<number>;
-  /** The first records after a place in the order of creation, in this order. */
+  /** The first records after a place in the order of creation, in this order; they end, too, with that which brings their texts to `CONTENTS_BYTES`. */
   rows(table: TableSchema, after: number, atMost: number): Promise<StoredRow[]>;
   /** The place of the last record; 0 where there is none. */
   lastPlace(table: TableSchema): Promise<number>;

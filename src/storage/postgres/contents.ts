@@ -2,9 +2,11 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { type StoredValue, storageOf } from '../../values/index.ts';
 import { columnFields } from '../columns.ts';
+import { CONTENTS_BYTES } from '../pieces.ts';
 import type { Contents, StoredMember, StoredRow } from '../port.ts';
 import type { Dialect } from '../sql/dialect.ts';
-import type { Statement } from '../sql/writer.ts';
+import { writeRecordBytes } from '../sql/record-size.ts';
+import { SqlWriter, type Statement } from '../sql/writer.ts';
 import type { Database, Row } from './connection/database.ts';
 import { causeOf, isTooLarge } from './connection/errors.ts';
 import { arrayLiteral } from './sql/arrays.ts';
@@ -26,9 +28,16 @@ export class PostgresContents implements Contents {
   }
 
   async rows(table: TableSchema, after: number, atMost: number): Promise<StoredRow[]> {
-    const from = this.#dialect.table(table.sqlName);
-    const text = `SELECT ${this.#columnsOf(table)} FROM ${from} WHERE "_seq" > $1 ORDER BY "_seq" LIMIT $2`;
-    return (await this.#ask(text, after, atMost)) as unknown as StoredRow[];
+    // Lengths first: the rows of a statement come whatever they are.
+    const out = new SqlWriter(this.#dialect).add('WITH sized AS (SELECT t."_seq", ');
+    writeRecordBytes(out, table, 't');
+    out.add(' AS bytes FROM ').table(table.sqlName).add(' AS t WHERE t."_seq" > ').bind(after);
+    out.add(' ORDER BY t."_seq" LIMIT ').bind(atMost);
+    out.add('), summed AS (SELECT "_seq", sum(bytes) OVER (ORDER BY "_seq") - bytes AS before FROM sized)');
+    out.add(` SELECT ${this.#columnsOf(table)} FROM `).table(table.sqlName);
+    out.add(` JOIN summed USING ("_seq") WHERE before < ${CONTENTS_BYTES} ORDER BY "_seq"`);
+    const { text, params } = out.statement();
+    return (await this.#ask(text, ...params)) as unknown as StoredRow[];
   }
 
   async lastPlace({ sqlName }: TableSchema): Promise<number> {

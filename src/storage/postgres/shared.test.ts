@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe } from 'node:test';
 import { addressesOf } from '../sql/testing/addresses.ts';
 import { testConditions } from '../sql/testing/condition-cases.ts';
+import { testContents } from '../sql/testing/contents-cases.ts';
 import { testEvery } from '../sql/testing/every-cases.ts';
 import { testFiles } from '../sql/testing/file-cases.ts';
 import { testMissing } from '../sql/testing/missing-cases.ts';
@@ -29,6 +30,7 @@ describe('the port: PostgreSQL', async () => {
   await testMissing(store);
   await testNotes(store);
   await testPictures(store);
+  await testContents(store);
   await testEvery(store);
   await testConditions(store);
 });

@@ -15,7 +15,7 @@ const textFields = (table: TableSchema): Field[] => columnFields(table).filter((
 /** How many bytes the values of a record take; no row where it is not there. */
 export function compileSize(table: TableSchema, objectId: string, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect).add('SELECT ');
-  writeBytes(out, textFields(table), 't');
+  writeRecordBytes(out, table, 't');
   out.add(' FROM ').table(table.sqlName).add(' AS t WHERE ').column('t', 'objectId').add(' = ');
   return out.bind(objectId).statement();
 }
@@ -39,6 +39,11 @@ export function writeFits(out: SqlWriter, { table, assignments }: Update, bytes:
     't',
   );
   out.add(` >= ${bytes})`);
+}
+
+/** Writes how many bytes the texts of a record take, over an alias. */
+export function writeRecordBytes(out: SqlWriter, table: TableSchema, alias: string): void {
+  writeBytes(out, textFields(table), alias);
 }
 
 /** A sum of n terms is n deep, which engines bound; halving makes it log n. */

@@ -1,5 +1,6 @@
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { columnFields } from '../columns.ts';
+import { CONTENTS_BYTES } from '../pieces.ts';
 import type { Contents, StoredMember, StoredRow } from '../port.ts';
 import { quoted } from '../sql/writer.ts';
 import type { Connection } from './connection.ts';
@@ -23,7 +24,14 @@ export class SqliteContents implements Contents {
 
   async rows(table: TableSchema, after: number, atMost: number): Promise<StoredRow[]> {
     const text = `SELECT ${columnsOf(table)} FROM ${quoted(table.sqlName)} WHERE "_seq" > ? ORDER BY "_seq" LIMIT ?`;
-    return this.#connection.all({ text, params: [after, atMost] }) as unknown as StoredRow[];
+    const rows: StoredRow[] = [];
+    let bytes = 0;
+    for (const row of this.#connection.each({ text, params: [after, atMost] })) {
+      rows.push(row as unknown as StoredRow);
+      for (const value of row) if (typeof value === 'string') bytes += Buffer.byteLength(value);
+      if (bytes >= CONTENTS_BYTES) break;
+    }
+    return rows;
   }
 
   async lastPlace(table: TableSchema): Promise<number> {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, describe } from 'node:test';
 import { addressesOf } from '../sql/testing/addresses.ts';
 import { testConditions } from '../sql/testing/condition-cases.ts';
+import { testContents } from '../sql/testing/contents-cases.ts';
 import { testEvery } from '../sql/testing/every-cases.ts';
 import { testFiles } from '../sql/testing/file-cases.ts';
 import { testMissing } from '../sql/testing/missing-cases.ts';
@@ -26,6 +27,7 @@ describe('the port: the embedded engine', async () => {
   await testMissing(store);
   await testNotes(store);
   await testPictures(store);
+  await testContents(store);
   await testEvery(store);
   await testConditions(store);
 });
