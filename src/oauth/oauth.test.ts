@@ -66,7 +66,7 @@ async function serve(limitOf: (most: number) => AddressCounter | null = () => nu
     return system;
   };
   oauth = new OAuth({
-    systems: { acquire } as unknown as Systems,
+    systems: { acquire, enter: acquire } as unknown as Systems,
     log: createLog('silent'),
     baseUrl: () => base,
     secret: 'secret',

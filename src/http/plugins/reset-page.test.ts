@@ -42,7 +42,7 @@ describe('the page of a password reset', () => {
     server = fastify({ routerOptions: { querystringParser: parseQueryString as never } });
     registerBodyReader(server, { systems: { isKnown: () => true } as unknown as Systems });
     registerResetPage(server, {
-      systems: { acquire: (appId) => (appId === 'lost' ? lost() : appId === 'app' ? system() : undefined) } as Systems,
+      systems: { enter: async (appId) => (appId === 'lost' ? lost() : appId === 'app' ? system() : undefined) } as Systems,
       log: pino({ level: 'debug' }, { write: (line: string) => void log.push(line) }),
     });
     await server.ready();

@@ -10,7 +10,8 @@ import { LONG_BODY, longBodies, readBody, SHORT_BODY } from './body.ts';
 import { failureOf } from './failure.ts';
 
 let server: Server;
-let finish = () => {};
+/** Ends the thinking of each call that thinks. */
+const thinkers: (() => void)[] = [];
 before(async () => {
   const places = new Places(longBodies, 100);
   server = createServer(async (payload, response) => {
@@ -21,7 +22,7 @@ before(async () => {
     };
     try {
       const text = await readBody({ payload, response, places, longSender });
-      if (caller === 'thinks') await new Promise<void>((resolve) => (finish = resolve));
+      if (caller === 'thinks') await new Promise<void>((resolve) => thinkers.push(resolve));
       response.end(`${text.length} ${text.slice(-3)}`);
     } catch (error) {
       const { status, message, headers = {} } = failureOf(error);
@@ -114,15 +115,15 @@ test('senders who stop do not keep others waiting: 408, and the connection is cl
 });
 
 test('one caller leaves places to others, however long his calls take', async () => {
-  const thinking = [whole('/a/thinks', LONG), whole('/a/thinks', LONG), whole('/a/thinks', LONG)];
-  await wait(200);
+  const thinking = [whole('/a/thinks', LONG), whole('/a/thinks', LONG)];
+  assert.ok(await until(() => thinkers.length === 2));
+  thinking.push(whole('/a/thinks', LONG));
   assert.equal(await answer(whole('/a/x', LONG)), `HTTP/1.1 200 OK ${LONG} xxx`);
   assert.equal(await answer(whole('/b/x', LONG)), `HTTP/1.1 200 OK ${LONG} xxx`);
   assert.ok(thinking.every(({ text }) => text === ''));
   // Who leaves gives his place to the one who waits.
   thinking[0]?.socket.destroy();
-  await wait(100);
-  finish();
-  assert.equal(await answer(thinking[2] as { text: string }), `HTTP/1.1 200 OK ${LONG} xxx`);
-  thinking[1]?.socket.destroy();
+  assert.ok(await until(() => thinkers.length === 3));
+  for (const finish of thinkers) finish();
+  for (const state of thinking.slice(1)) assert.equal(await answer(state), `HTTP/1.1 200 OK ${LONG} xxx`);
 });
