@@ -59,5 +59,6 @@ function prepare({ log }: ErrorEdge, reply: FastifyReply, error: unknown): void 
 /** Adds a header of requests to those by which the answer is another one. */
 export function varyBy(reply: FastifyReply, name: string): void {
   const before = reply.getHeader('vary');
-  reply.header('vary', before === undefined ? name : `${before}, ${name}`);
+  if (before === undefined) reply.header('vary', name);
+  else if (!String(before).toLowerCase().split(', ').includes(name.toLowerCase())) reply.header('vary', `${before}, ${name}`);
 }

@@ -18,7 +18,7 @@ export interface Arrival {
 
 /**
  * Reads a body. Nothing more of it is read while it waits for its place.
- * @param done is given its text; tooLarge (413), bodyTooSlow (408) where others waited for its place, or what broke it off
+ * @param done is given its text; tooLarge (413), bodyTooSlow (408) where others waited for its place, badRequest (400) where it broke off
  */
 export function readBody({ payload, bound, ask }: Arrival, done: (error: Error | null, text?: string) => void): void {
   // Not known of a body that is sent in chunks.
@@ -31,7 +31,7 @@ export function readBody({ payload, bound, ask }: Arrival, done: (error: Error |
   let size = 0;
   let place: Place | undefined;
   const end = (error: Error | null) => {
-    payload.off('data', onData).off('end', onEnd).off('error', end);
+    payload.off('data', onData).off('end', onEnd).off('error', onError);
     if (error) {
       bytes.clear();
       place?.free();
@@ -42,6 +42,8 @@ export function readBody({ payload, bound, ask }: Arrival, done: (error: Error |
     }
   };
   const onEnd = () => end(null);
+  // The client has left: nobody's fault.
+  const onError = () => end(serviceError('badRequest'));
   const onData = (piece: Buffer) => {
     size += piece.length;
     if (size > bound) end(serviceError('tooLarge'));
@@ -50,7 +52,7 @@ export function readBody({ payload, bound, ask }: Arrival, done: (error: Error |
     place ??= admit(payload, ask(length), end);
     place.came(piece.length);
   };
-  payload.on('data', onData).on('end', onEnd).on('error', end);
+  payload.on('data', onData).on('end', onEnd).on('error', onError);
 }
 
 /** @param end is called where the place is taken away */

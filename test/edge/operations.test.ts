@@ -122,8 +122,12 @@ onEachEngine((get) => {
     for (const none of [undefined, 'identity', 'compress', 'gzip;q=0', ''])
       assert.equal(await encodingOf('/platform/schemas', none), undefined);
     assert.equal(await encodingOf('/', 'gzip'), undefined);
-    // A cache must not give one client's form to another.
+    // A cache must not give one client's form to another. Bytes count, not characters.
     assert.match((await fetched('/platform/schemas')).headers.vary ?? '', /accept-encoding/i);
+    const hebrew = tableName('Hebrew');
+    const short = `/platform/classes/${hebrew}/${await create(get(), hebrew, { s: '\u05d0'.repeat(450) })}`;
+    assert.equal(await encodingOf(short, 'gzip'), 'gzip');
+    assert.match((await fetched(short)).headers.vary ?? '', /accept-encoding/i);
   });
 
   test('files: a picture goes out as it is, a text compressed; its validator and ranges hold', async () => {
@@ -153,5 +157,10 @@ onEachEngine((get) => {
     assert.equal((await ask(address, { headers: { 'If-None-Match': plain.headers.etag ?? '' } })).status, 304);
     const part = await ask(address, { headers: { ...accepting, Range: 'bytes=2-5' } });
     assert.deepEqual([part.status, part.headers['content-encoding'], part.text], [206, undefined, 'line']);
+    for (const { headers } of [packed, plain, part]) assert.match(headers.vary ?? '', /accept-encoding/i);
+    assert.doesNotMatch(picture.headers.vary ?? '', /accept-encoding/i);
+    const small = await ask(await url('s.txt', text.subarray(0, 1_024)), { headers: accepting });
+    assert.deepEqual([small.headers['content-encoding'], small.headers['content-length']], [undefined, '1024']);
+    assert.match(small.headers.etag ?? '', /^"/);
   });
 });

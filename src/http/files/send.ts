@@ -5,8 +5,9 @@ import fresh from 'fresh';
 import { catalogue } from '../../errors/catalogue.ts';
 import { ServiceError } from '../../errors/fail.ts';
 import { fileNameOf, type OpenFile, type PresentFile, serving } from '../../files/index.ts';
+import { varyBy } from '../answer.ts';
 import type { Edge } from '../edge.ts';
-import { mayBeCompressed, sendCompressible, weakly } from './compressible.ts';
+import { isCompressible, sendCompressible, weakly } from './compressible.ts';
 import { pour } from './pour.ts';
 import { type Validators, wantedRange } from './range.ts';
 
@@ -42,7 +43,9 @@ export async function sendFile(
   way: Way,
 ): Promise<boolean> {
   const { headers, method } = request;
-  const isPlain = mayBeCompressed(request, file);
+  const isVaried = isCompressible(file);
+  if (isVaried) varyBy(reply, 'accept-encoding');
+  const isPlain = isVaried && headers['accept-encoding'] !== undefined;
   const etag = `"${file.id}"`;
   const of: Validators = { etag: isPlain ? weakly(etag) : etag, lastModified: new Date(file.createdAt).toUTCString() };
   const about = { etag: of.etag, 'last-modified': of.lastModified, 'cache-control': cacheControl[way], ...unsniffed };

@@ -47,5 +47,5 @@ export async function registerCompression(server: FastifyInstance): Promise<void
 
 /** Whether the answer is another one with another `Accept-Encoding`. */
 function isVaried(payload: unknown): boolean {
-  return payload instanceof Readable || (typeof payload === 'string' && payload.length > LARGEST_PLAIN_BYTES);
+  return payload instanceof Readable || (typeof payload === 'string' && Buffer.byteLength(payload) > LARGEST_PLAIN_BYTES);
 }

@@ -46,6 +46,27 @@ test('of a huge batch 1,000 items are under way at once, and others come in betw
   assert.equal(log.indexOf('end'), 1_000);
   assert.ok(between > 0 && between < 5_000, String(between));
 });
+test('of answers as large as records a few are made at once, and too many together are refused before they are begun', async () => {
+  let begun = 0;
+  const text = `{"list":"${'x'.repeat(3_000_000)}"}`;
+  const echoing = batchEndpoint(
+    [
+      item('PUT', '/t/:id', async () => {
+        begun++;
+        return { status: 200, json: text };
+      }),
+    ],
+    () => {},
+  );
+  const put = { method: 'PUT', path: '/platform/t/1', body: { list: { __op: 'Add', objects: [1] } } };
+  const { json } = await echoing.handle({ body: { requests: Array(60).fill(put) } } as unknown as ApiRequest);
+  const answers = JSON.parse(json as string);
+  assert.equal(begun, 25);
+  assert.equal(answers.length, 60);
+  assert.ok(answers[24].success);
+  assert.deepEqual(answers[25].error.code, 116);
+  assert.deepEqual(answers[59], answers[25]);
+});
 test('items fail alone; faults are reported, not shown', async () => {
   log.length = 0;
   const requests = [

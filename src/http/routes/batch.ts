@@ -26,11 +26,17 @@ const noQuery: ReadonlyMap<string, string> = new Map();
 const SLICE = 1_000;
 const SLICE_FIELDS = 120_000;
 const SLICE_CHARACTERS = 2_000_000;
+/** Of items whose answers hold what operators made of a field, which may be as large as a record: so many are under way at once. */
+const SLICE_ECHOES = 25;
+/** Characters of answers beyond which the items that are left are refused, not carried out: all of them are in memory at the end. */
+const MOST_ANSWERED = 64 * 1024 * 1024;
 /** Items whose paths are looked up in one turn. */
 const ROUTED = 20_000;
 
 /** SPEC "Batch": what a GET item gets, and a POST or PUT item without a body. */
 const bodyMissing = `{"error":${renderError(serviceError('batchItemBody')).json}}`;
+
+const tooMuchAnswered = `{"error":${renderError(serviceError('resultTooLarge')).json}}`;
 
 /** Finds the endpoint of an item's path. */
 type Route = (item: JsonValue) => Routed;
@@ -51,8 +57,13 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
       const items = await routed(requests, route);
       refuseManyOpen(items);
       const answers: string[] = [];
+      let answered = 0;
       for (let at = 0, end = 0; at < items.length; at = end) {
         if (at > 0) await nextTurn();
+        if (answered > MOST_ANSWERED) {
+          for (; at < items.length; at++) answers.push(tooMuchAnswered);
+          break;
+        }
         end = endOfSlice(items, at);
         let lastOpen: Promise<unknown> = Promise.resolve();
         const slice = items.slice(at, end).map((item) => {
@@ -62,7 +73,10 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
           lastOpen = answered;
           return answered;
         });
-        for (const text of await Promise.all(slice)) answers.push(text);
+        for (const text of await Promise.all(slice)) {
+          answers.push(text);
+          answered += text.length;
+        }
       }
       return { status: 200, json: `[${answers.join(',')}]` };
     },
@@ -83,15 +97,19 @@ function endOfSlice(items: readonly Routed[], start: number): number {
   const last = Math.min(start + SLICE, items.length);
   let fields = 0;
   let characters = 0;
+  let echoes = 0;
   for (let at = start; at < last; at++) {
     const body = items[at]?.body;
+    let isEcho = false;
     if (isJsonObject(body))
       for (const key in body) {
         const value = body[key];
         fields++;
         if (typeof value === 'string') characters += value.length;
+        else isEcho ||= isJsonObject(value) && own(value, '__op') !== undefined;
       }
-    if (at > start && (fields > SLICE_FIELDS || characters > SLICE_CHARACTERS)) return at;
+    if (isEcho) echoes++;
+    if (at > start && (fields > SLICE_FIELDS || characters > SLICE_CHARACTERS || echoes > SLICE_ECHOES)) return at;
   }
   return last;
 }

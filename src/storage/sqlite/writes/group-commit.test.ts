@@ -89,3 +89,22 @@ test('beyond 10,000 that wait it is dropped, which is told once until none waits
   assert.deepEqual(await flood(), ['overflowed', 'drained']);
   assert.equal(rows().length, 20_000);
 });
+
+test('writes that take long share no commit: others have their turns in between', async () => {
+  let turns = 0;
+  const slow = (n: number) => () => {
+    for (const until = performance.now() + 60; performance.now() < until; );
+    add(n)();
+    return turns;
+  };
+  const writes = [slow(1), slow(2), slow(3)].map((write) => commits.run(write));
+  const count = () => {
+    turns++;
+    if (log.length < 3) setImmediate(count);
+  };
+  setImmediate(count);
+  const seen = await Promise.all(writes);
+  assert.deepEqual(rows(), [1, 2, 3]);
+  assert.deepEqual(log, ['committed 1', 'committed 1', 'committed 1']);
+  assert.ok(new Set(seen).size === 3);
+});

@@ -3,6 +3,8 @@ import type { Connection } from '../connection.ts';
 
 /** Writes in one commit: some 10 ms of work, after which others have their turn. */
 const LARGEST_GROUP = 500;
+/** Milliseconds of work after which a group is committed as it is: single writes to large records take a hundred times as long as others. */
+const LONGEST_GROUP_MS = 50;
 
 /**
  * How long work that nobody waits for is kept back at the most, in milliseconds. A commit writes whole pages, so rows at the end of a table
@@ -140,21 +142,28 @@ export class GroupCommit {
     const group = this.#waiting.slice(0, LARGEST_GROUP);
     this.#waiting = this.#waiting.slice(LARGEST_GROUP);
     const behind = this.#isBehindDue ? this.#takeBehind() : [];
-    if (this.#waiting.length > 0 || this.#isBehindDue) this.#schedule();
     if (group.length === 0 && behind.length === 0) return;
     const done: (() => void)[] = [];
+    const until = performance.now() + LONGEST_GROUP_MS;
     try {
       this.#connection.execute('BEGIN IMMEDIATE');
       this.#events.began();
       // It came about before the writes that wait: a user whose request was logged is not deleted first.
       for (const work of behind) work();
-      for (const write of group) done.push(this.#attempt(write));
+      for (const write of group) {
+        done.push(this.#attempt(write));
+        if (performance.now() > until) break;
+      }
+      // First in the next turn.
+      this.#waiting = [...group.splice(done.length), ...this.#waiting];
       this.#connection.execute('COMMIT');
     } catch (error) {
       this.#rollback();
       this.#events.rolledBack();
       for (const write of group) write.reject(error);
       return;
+    } finally {
+      if (this.#waiting.length > 0 || this.#isBehindDue) this.#schedule();
     }
     for (const answer of done) answer();
     this.#events.committed(group.length + behind.length);
