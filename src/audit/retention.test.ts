@@ -152,7 +152,7 @@ test('a log of which nothing is old is read once, a few rows of it; young rows a
   assert.deepEqual(await left('_syslogTriggers'), [now, now, now]);
 });
 
-test('many rows go in commits of 500', async () => {
+test('many rows go in several commits, the first of which is small: rows may be long', async () => {
   await add('_RequestLog', [...Array.from({ length: 1_200 }, (_, n) => n), now]);
   const deleted: number[] = [];
   const write = store.write.bind(store);
@@ -162,7 +162,11 @@ test('many rows go in commits of 500', async () => {
     return write(prepared);
   };
   await deleteOld(store, keeping({ requestLogDays: 1 }), now, never);
-  assert.deepEqual(deleted, [500, 500, 200]);
+  assert.equal(
+    deleted.reduce((sum, rows) => sum + rows, 0),
+    1_200,
+  );
+  assert.ok((deleted[0] as number) <= 20 && Math.max(...deleted) <= 500, String(deleted));
   assert.deepEqual(await left('_RequestLog'), [now]);
 });
 

@@ -5,8 +5,13 @@ import { fieldOf, type Schema, type TableSchema } from '../schema/model.ts';
 import type { Store, WritePlan } from '../storage/port.ts';
 
 const DAY = 86_400_000;
-/** Records that one commit deletes: some milliseconds. */
+/** Records that are found at once, and that one commit deletes at the most: some milliseconds. */
 const BATCH = 500;
+/** Rows may be of any length: the first commit deletes few, and the time that one took says how many the next one may. */
+const FEWEST = 20;
+const GROWTH = 4;
+/** Milliseconds that a commit should take. */
+const COMMIT = 100;
 /** Milliseconds between two of them, in which others have their turn. */
 const PAUSE = 50;
 
@@ -23,7 +28,7 @@ export interface KeptDays {
 /**
  * Deletes what has grown old in one system, little by little: rows of logs and of the timeline after so many days, and sessions that have
  * expired (docs/decisions.md "Request log", "Triggers").
- * @param isEnough asked before each batch
+ * @param isEnough asked before each commit
  */
 export async function deleteOld(store: Store, kept: KeptDays, now: number, isEnough: () => boolean): Promise<void> {
   const logs = [
@@ -39,7 +44,7 @@ export async function deleteOld(store: Store, kept: KeptDays, now: number, isEno
 /**
  * Deletes records whose `expiresAt` is over, little by little.
  * @param now milliseconds since 1970
- * @param isEnough asked before each batch
+ * @param isEnough asked before each commit
  */
 export function deleteExpired(store: Store, className: string, now: number, isEnough: () => boolean): Promise<void> {
   return deleteInBatches(store, className, () => expired(store, className, now), isEnough);
@@ -60,9 +65,18 @@ async function deleteInBatches(
   find: () => Promise<Found>,
   isEnough: () => boolean,
 ): Promise<void> {
+  let most = FEWEST;
   while (!isEnough()) {
     const found = await find();
-    if (found.ids.length > 0) await store.write({ plan: (schema) => planDeletion(schema, className, found) });
+    for (let at = 0; at < found.ids.length && !isEnough(); ) {
+      if (at > 0) await wait(PAUSE);
+      const ids = found.ids.slice(at, at + most);
+      const began = performance.now();
+      await store.write({ plan: (schema) => planDeletion(schema, className, { ...found, ids }) });
+      at += ids.length;
+      most = Math.floor(most * Math.min(GROWTH, COMMIT / (performance.now() - began)));
+      most = Math.max(FEWEST, Math.min(BATCH, most));
+    }
     if (!found.more) return;
     await wait(PAUSE);
   }

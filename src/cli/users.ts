@@ -30,6 +30,7 @@ export async function listUsers({ store }: RecordContext): Promise<ListedUser[]>
     fields: ['objectId', 'username', 'active', 'name', 'last_success_login'],
     filter: () => ({ kind: 'always' }),
     orderBy: 'username',
+    mostCharacters: Number.POSITIVE_INFINITY,
   });
   return rows.map(({ objectId, username = '', active, name = null, last_success_login: last = null }) => ({
     username,

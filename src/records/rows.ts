@@ -16,10 +16,13 @@ export interface OwnQuery {
   readonly orderBy?: string;
   /** At most; all where it is left out. */
   readonly limit?: number;
+  /** Of all records together; what one text in memory may have where it is left out. */
+  readonly mostCharacters?: number;
 }
 
-/** Records in wire form. Never for an answer: see `read.ts`. */
-export async function readRows<Row>(store: Store, { className, fields, filter, orderBy, limit }: OwnQuery): Promise<Row[]> {
+/** Records in wire form. Never for an answer: see `read.ts`. @throws resultTooLarge (116) where they are more than memory should hold */
+export async function readRows<Row>(store: Store, query: OwnQuery): Promise<Row[]> {
+  const { className, fields, filter, orderBy, limit, mostCharacters } = query;
   const text = await underSchema(store, async (schema) => {
     const table = schema.tables.get(className);
     const wanted = table && filter(table);
@@ -35,7 +38,7 @@ export async function readRows<Row>(store: Store, { className, fields, filter, o
       count: false,
       withScore: false,
     });
-    return wholeText(results, Number.POSITIVE_INFINITY);
+    return wholeText(results, mostCharacters);
   });
   return JSON.parse(text) as Row[];
 }

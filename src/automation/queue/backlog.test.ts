@@ -74,6 +74,13 @@ test('long pictures come in portions, in order, and those that do not fit by the
   assert.ok(reads.filter((length) => length > MOST).length < 10, String(reads));
 });
 
+test('rows that are long come where every read is bounded, however few of them an earlier read had', async () => {
+  const lengths = [...Array.from({ length: 60 }, () => 10), ...Array.from({ length: 30 }, () => 3_000)];
+  await queueRows(store, rowsOf(lengths));
+  const wanted = lengths.map((length, at) => `row${at} ${record(length).length}`);
+  assert.deepEqual(await all(new Backlog(store, bounds)), wanted);
+});
+
 test('a read of small rows is one query, until one is long', async () => {
   const { store: seen, reads } = narrow();
   const backlog = new Backlog(seen, bounds);

@@ -7,6 +7,9 @@ import type { QueueRow } from './job.ts';
 import { among } from './steps.ts';
 import { keyFields, queueFields, queueTable } from './table.ts';
 
+/** So many times the characters that a read of several rows should bring end it: it is done again with fewer. */
+const BEYOND = 4;
+
 /** How much is read at once. */
 export interface Bounds {
   /** Characters that a read of contents should bring, at the most some times as many. */
@@ -61,7 +64,8 @@ export class QueueReader {
   async list(filter: (table: TableSchema) => Filter, limit: number): Promise<Listed> {
     if (this.#areSmall)
       try {
-        const rows = await readRows<QueueRow>(this.#store, { className: queueTable, fields: whole, filter, limit });
+        const query = { className: queueTable, fields: whole, filter, limit, mostCharacters: BEYOND * this.#bounds.characters };
+        const rows = await readRows<QueueRow>(this.#store, query);
         this.#list(rows, (row) => this.#isSmall(row));
         return { rows, areWhole: true };
       } catch (error) {
@@ -113,7 +117,10 @@ export class QueueReader {
   async #read(ids: readonly string[]): Promise<QueueRow[] | null> {
     try {
       const filter = (table: TableSchema) => among(table, 'objectId', ids);
-      const rows = await readRows<QueueRow>(this.#store, { className: queueTable, fields: whole, filter });
+      const query = { className: queueTable, fields: whole, filter };
+      const isOne = ids.length === 1;
+      const most = BEYOND * this.#bounds.characters;
+      const rows = await readRows<QueueRow>(this.#store, isOne ? query : { ...query, mostCharacters: most });
       // Those that follow may be longer.
       const likely = this.#bounds.characters / (Math.max(0, ...rows.map((row) => lengthOf([row]))) + 1);
       this.#portion = Math.max(1, Math.min(this.#bounds.rows, 8 * this.#portion, Math.floor(likely)));

@@ -16,6 +16,9 @@ before(async () => {
   server.get('/slow', (_request, reply) => {
     reply.type('application/json').send(Readable.from(slowly()));
   });
+  server.get('/broken', (_request, reply) => {
+    reply.type('application/json').send(Readable.from(broken()));
+  });
   server.get('/events', (_request, reply) => {
     reply.type('text/event-stream').send(Readable.from(['x'.repeat(5_000)]));
   });
@@ -32,6 +35,13 @@ async function* slowly() {
   } finally {
     letGo++;
   }
+}
+
+/** Fails when some of it has gone out. */
+async function* broken() {
+  yield `{"results":[{"text":"${'x'.repeat(20_000)}"}`;
+  await rest.promise;
+  throw new Error('broken');
 }
 
 const ask = (path: string, encoding: string, method = 'GET') =>
@@ -57,6 +67,23 @@ for (const [encoding, decoder] of [
       });
     });
     assert.deepEqual(JSON.parse(text), { first: 1, second: 2 });
+  });
+
+for (const encoding of ['identity', 'gzip', 'br', 'zstd'])
+  test(`${encoding}: a stream that fails half-way cuts the connection`, async () => {
+    rest = Promise.withResolvers();
+    const end = await new Promise<string>((resolve, reject) => {
+      ask('/broken', encoding)
+        .once('error', reject)
+        .once('response', (answer) => {
+          assert.equal(answer.statusCode, 200);
+          assert.equal(answer.headers['content-encoding'] ?? 'identity', encoding);
+          answer.once('data', () => rest.resolve());
+          answer.once('error', (error: NodeJS.ErrnoException) => resolve(String(error.code)));
+          answer.once('end', () => resolve('end'));
+        });
+    });
+    assert.equal(end, 'ECONNRESET');
   });
 
 test('event streams go out as they are', async () => {
