@@ -57,3 +57,8 @@ export function bothOf(a: RowGuard | null, b: RowGuard | null): RowGuard | null 
   if (a === null || b === null) return a ?? b;
   return { kind: 'all', guards: [a, b] };
 }
+
+/** The fields that show a caller nothing, or not what stands there: in a record that is not read through his guard nobody else hides them. */
+export function unseenIn({ hiddenFields, masks }: Pick<Grant, 'hiddenFields' | 'masks'>): ReadonlySet<string> {
+  return masks.size === 0 ? hiddenFields : new Set([...hiddenFields, ...masks.keys()]);
+}

@@ -335,6 +335,62 @@ for (const engine of engines)
       assertDone(await call('PUT', `/platform/classes/_Trigger/${onMail}`, { body: { Active: false } }), 200, 'off');
     });
 
+    test('a definition of a user’s asks for no copy that may be hidden from him: whether it ran would tell of it', async () => {
+      await protect({});
+      const action = { type: 'notification', actionData: { user: admin.id, content: 'ran' } };
+      const define = (definition: Json) =>
+        call('POST', '/platform/classes/_Trigger', {
+          ...admin.options,
+          body: { Name: unique('asks'), events: ['create'], actions: [action], ...definition },
+        });
+      for (const asking of [{ criteria: { Content: { $regex: secret } } }, { changedFields: ['Content'], events: ['update'] }]) {
+        const { body } = await define({ table: '_Notification', ...asking });
+        assert.deepEqual([body.code, body.error], [119, 'This user is not allowed to access Content on class _Notification']);
+      }
+      const asking = await define({ table: '_Timeline', criteria: { AccountId: pointer('Accounts', account) } });
+      const { objectId: triggerId } = assertDone(asking, 201, 'nothing is hidden yet');
+      const row = { event: 'note', objectClass: table, objectIdValue: id, AccountId: pointer('Accounts', account) };
+      const note = () => create('_Timeline', row);
+      const ends = async (rows: number, isRefused: boolean) =>
+        soon(async () => {
+          const { body } = await call('GET', '/platform/classes/_syslogTriggers', {
+            query: { where: { triggerId }, order: '-createdAt' },
+          });
+          assert.equal(body.results.length, rows);
+          assert.equal(body.results[0].error?.includes('not allowed to access') ?? false, isRefused);
+        }, 20_000);
+      const made = [await note()];
+      await ends(2, false);
+      await hide();
+      made.push(await note());
+      await ends(3, true);
+      await protect({});
+      assertDone(await call('DELETE', `/platform/classes/_Trigger/${triggerId}`), 200, 'delete');
+      for (const one of made) assertDone(await call('DELETE', `/platform/classes/_Timeline/${one}`), 200, 'delete');
+    });
+
+    test('words of the master that were made of a record are changed by nobody else, who may read them or not', async () => {
+      await protect({});
+      const [notice] = await list('_Notification', { where: about._Notification() });
+      const of = `/platform/classes/_Notification/${notice?.objectId}`;
+      const other = await newCaller(service, ['Admin']);
+      await setRole(service, other.id, 'Admin');
+      for (const { options } of [admin, other]) {
+        const { body } = await call('PUT', of, { ...options, body: { Content: 'Pay here', Icon: 'javascript:1' } });
+        assert.equal(body.code, 119);
+      }
+      // Clients send back what they read.
+      const { Content, User, Icon } = notice as Json;
+      assertDone(await call('PUT', of, { ...admin.options, body: { Content, User, Icon } }), 200, 'sent back');
+      await hide();
+      for (const text of [Content, 'other']) {
+        const { body } = await call('PUT', of, { ...admin.options, body: { Content: text } });
+        assert.equal(body.code, 119, 'a guess is not told from the truth');
+      }
+      await protect({});
+      assert.deepEqual((await list('_Notification', { where: about._Notification() }))[0]?.Content, Content);
+    });
+
     test('rows that people make by themselves are theirs, and fields that exist for nobody cannot be named', async () => {
       const text = unique('by hand');
       const mail = await create('Emails', { Subject: text });

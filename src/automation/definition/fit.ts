@@ -1,4 +1,4 @@
-import { actorId, authorize, master, type Principal } from '../../access/index.ts';
+import { actorId, authorize, master, type Principal, unseenIn } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Filter } from '../../query/filter.ts';
@@ -23,7 +23,7 @@ export function checkFit(trigger: Trigger, schema: Schema, patterns?: PatternBud
     if (!isField(name, table)) refuse(`changedFields[${index}] is no field of ${table.className}: ${shown(name)}`);
   for (const [index, action] of trigger.actions.entries()) checkAction(action, `actions[${index}].actionData`, table, schema);
   const budget = new PatternBudget(limits.criteriaRegexSize, patterns);
-  if (trigger.criteria !== null) parsedAs(master, 'find', trigger.criteria, table, schema, budget);
+  if (trigger.criteria !== null) parsedAs(master, 'find', trigger.criteria, table, schema, { patterns: budget });
 }
 
 /** What criteria were parsed to, as of a schema: sub-queries depend on other tables too. */
@@ -47,7 +47,7 @@ export function criteriaOf(trigger: Trigger, table: TableSchema, schema: Schema,
   const ofTrigger = parsed.get(trigger) ?? new WeakMap<Principal, Parsed>();
   const known = ofTrigger.get(principal);
   if (known?.schema === schema) return known.filter;
-  const filter = parsedAs(principal, 'find', criteria, table, schema);
+  const filter = parsedAs(principal, 'find', criteria, table, schema, { isPictured: true });
   if (!tellsOfNow(criteria)) parsed.set(trigger, ofTrigger.set(principal, { schema, filter }));
   return filter;
 }
@@ -65,10 +65,12 @@ function parsedAs(
   criteria: JsonObject,
   table: TableSchema,
   schema: Schema,
-  patterns?: PatternBudget,
+  { patterns, isPictured = false }: { readonly patterns?: PatternBudget; readonly isPictured?: boolean } = {},
 ): Filter {
   const grant = authorize(principal, action, table, schema);
-  const filter = guardedFilter(grant, parseWhere(criteria, grant, { schema, principal, patterns }));
+  // A picture has the values themselves: what a mask stands before is hidden in it.
+  const asked = isPictured ? { ...grant, hiddenFields: unseenIn(grant) } : grant;
+  const filter = guardedFilter(grant, parseWhere(criteria, asked, { schema, principal, patterns }));
   refuseBacktracking(filter);
   return filter;
 }

@@ -1,11 +1,19 @@
-import { actsAsMaster, authorize, type Grant, mayCreateTable, type Principal, refuseOutright } from '../../access/index.ts';
+import {
+  actsAsMaster,
+  authorize,
+  type Grant,
+  mayCreateTable,
+  type Principal,
+  refuseOutright,
+  unseenIn,
+} from '../../access/index.ts';
 import { fail, ServiceError } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
-import { parseWhere } from '../../query/where/index.ts';
 import type { ClpAction, Schema } from '../../schema/model.ts';
 import { rootOf } from '../../schema/naming.ts';
 import type { Action, Trigger } from '../model.ts';
 import { piecesOf } from '../templates/parse.ts';
+import { criteriaOf } from './fit.ts';
 import { writtenBy } from './written-by.ts';
 
 /** Tables whose rules look at who writes: no definition of a user's writes them, whatever he may do himself. */
@@ -21,10 +29,11 @@ export function checkPowers(trigger: Trigger, schema: Schema, caller: Principal)
   const principal: Principal = caller.kind === 'user' ? { kind: 'user', userId: caller.userId, roles: caller.roles } : caller;
   const author = new Author(schema, principal);
   const grant = author.mayRead(trigger.table);
-  for (const name of trigger.changedFields) if (grant?.hiddenFields.has(name)) fail('fieldDenied', name, trigger.table);
+  const hidden = grant ? unseenIn(grant) : new Set<string>();
+  for (const name of trigger.changedFields) if (hidden.has(name)) fail('fieldDenied', name, trigger.table);
   if (trigger.criteria !== null) {
     const table = schema.tables.get(trigger.table);
-    if (table) parseWhere(trigger.criteria, authorize(principal, 'find', table), { schema, principal });
+    if (table) criteriaOf(trigger, table, schema, principal);
   }
   for (const action of trigger.actions) {
     author.mayDo(trigger.table, action);
@@ -88,7 +97,7 @@ class Author {
       throw error;
     }
     const table = this.#schema.tables.get(className);
-    return table ? authorize(this.#principal, action, table) : null;
+    return table ? authorize(this.#principal, action, table, this.#schema) : null;
   }
 
   /** The class that a Pointer field leads to. */

@@ -1,4 +1,4 @@
-import { authorize, master, type Principal } from '../../access/index.ts';
+import { authorize, master, type Principal, unseenIn } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { evaluate } from '../../query/evaluate/index.ts';
 import type { Filter } from '../../query/filter.ts';
@@ -38,10 +38,11 @@ export async function authorityOver(system: AutomationSystem, trigger: Trigger, 
   const { store } = system;
   const schema = store.schema();
   const table = schema.tables.get(className) ?? fail('classMissing', className);
-  const { rows: guard, hiddenFields, masks } = authorize(principal, 'get', table, schema);
+  const grant = authorize(principal, 'get', table, schema);
+  const { rows: guard } = grant;
   // What others have a say in is looked at as it is now.
   const ask = (part: Filter) => asks(table, objectId, part)(store);
   const isRead = guard === null || (await evaluate({ kind: 'guard', guard, table }, (field) => record.valueOf(field), ask));
   if (!isRead) throw new ActionFailed(unreadable);
-  return { principal, hidden: masks.size === 0 ? hiddenFields : new Set([...hiddenFields, ...masks.keys()]) };
+  return { principal, hidden: unseenIn(grant) };
 }

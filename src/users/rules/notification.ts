@@ -3,7 +3,7 @@ import { fail } from '../../errors/fail.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { guardedFilter } from '../../query/index.ts';
 import { type RuledFields, type RuledWrite, readRows, type TableRules } from '../../records/index.ts';
-import { tableOf } from '../../schema/model.ts';
+import { type TableSchema, tableOf } from '../../schema/model.ts';
 import { rootOf } from '../../schema/naming.ts';
 import { holds } from '../filters.ts';
 
@@ -21,14 +21,16 @@ const told: ReadonlySet<string> = new Set([
 export const notificationRules: TableRules = {
   async update({ context, objectId, fields }: RuledWrite): Promise<RuledFields> {
     const { store, principal } = context;
+    // By the schema: without it no row with values of other records would be found.
+    const may = (table: TableSchema) => authorize(principal, 'update', table, store.schema());
     if (principal.kind !== 'user' || !Object.keys(fields).some((name) => told.has(rootOf(name)))) return { fields };
     const table = tableOf(store.schema(), className);
-    const grant = authorize(principal, 'update', table);
+    const grant = may(table);
     const [row] = await readRows<JsonObject>(store, {
       className,
       fields: [...told, 'createdBy'],
       // One that the caller cannot write is none.
-      filter: (present) => guardedFilter(authorize(principal, 'update', present), holds(present, 'objectId', objectId)),
+      filter: (present) => guardedFilter(may(present), holds(present, 'objectId', objectId)),
       limit: 1,
     });
     if (!row || (isBy(row, principal.userId) && !mayOnlyWhereHeld(principal, 'update', table))) return { fields };
