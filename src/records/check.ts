@@ -70,9 +70,7 @@ export async function checkRecords(
 ): Promise<CheckedRecords> {
   const { principal } = context;
   const { table: before, grant, refusal } = rightsTo(context, className);
-  let growing = before
-    ? new GrowingTable(context.store.schema(), before, grant)
-    : GrowingTable.create(context.store.schema(), className);
+  let growing = before ? new GrowingTable(before, grant) : GrowingTable.create(context.store.schema(), className);
   const records: CheckedRecord[] = [];
   for (const [index, body] of bodies.entries()) {
     if (index > 0 && index % SLICE === 0) await nextTurn();
@@ -158,7 +156,7 @@ class RecordChecker {
   }
 
   #checkField(field: string, part: JsonObject): void {
-    const trial = new GrowingTable(this.growing.schema, this.growing.table, this.#grant);
+    const trial = new GrowingTable(this.growing.table, this.#grant);
     try {
       this.#point(planFields(trial, part, 'create', this.#grant.hiddenFields));
       this.growing = trial;

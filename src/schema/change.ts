@@ -46,7 +46,19 @@ export interface TemplateVersionChange {
 }
 
 /** The schema of a system without tables. */
-export const emptySchema: Schema = { version: 0, tables: new Map(), referencesTo: new Map() };
+export const emptySchema: Schema = schemaOf({ version: 0, tables: new Map() });
+
+/** A schema of its tables. What points at what is found out when it is first asked for: most schemas on the way to another are never asked. */
+export function schemaOf(parts: Omit<Schema, 'referencesTo'>): Schema {
+  let references: Schema['referencesTo'] | undefined;
+  return {
+    ...parts,
+    get referencesTo() {
+      references ??= referencesOf(parts.tables);
+      return references;
+    },
+  };
+}
 
 /**
  * The schema after a change. Pure; the change must fit the schema (callers check and answer the client).
@@ -56,15 +68,22 @@ export function applyChange(schema: Schema, change: SchemaChange): Schema {
   if (change.kind === 'setTemplateVersion') return { ...schema, version: schema.version + 1, templateVersion: change.version };
   const tables = new Map(schema.tables);
   if (change.kind === 'createTable') {
-    if (tables.has(change.className)) throw new Error(`table ${change.className} exists`);
-    const table = newTable(change.className, freeName(`t_${change.className}`, sqlNamesOf(tables)));
-    tables.set(change.className, (change.fields ?? []).reduce(withField, table));
+    const growth = new TableGrowth(createdTable(schema, change.className));
+    for (const field of change.fields ?? []) growth.add(field);
+    tables.set(change.className, growth.table);
   } else if (change.kind === 'dropTable') {
     tables.delete(change.className);
   } else {
     tables.set(change.className, changeTable(tableOf(schema, change.className), change));
   }
-  return { ...schema, version: schema.version + 1, tables, referencesTo: referencesOf(tables) };
+  const { version, templateVersion } = schema;
+  return schemaOf({ version: version + 1, ...(templateVersion === undefined ? {} : { templateVersion }), tables });
+}
+
+/** A table as its creation leaves it, without fields of its own. @throws Error where there is one, which is a fault of ours */
+export function createdTable({ tables }: Schema, className: string): TableSchema {
+  if (tables.has(className)) throw new Error(`table ${className} exists`);
+  return newTable(className, freeName(`t_${className}`, sqlNamesOf(tables)));
 }
 
 const removals: ReadonlySet<SchemaChange['kind']> = new Set(['dropTable', 'dropField', 'renameField', 'setTextIndex']);
@@ -130,17 +149,54 @@ function renameField(table: TableSchema, name: string, to: string): TableSchema 
  */
 const reservedColumns = ['rank', 'rowid', 'tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'];
 
-function withField(table: TableSchema, { name, type, targetClass }: NewField): TableSchema {
-  if (table.fields.has(name)) throw new Error(`field ${table.className}.${name} exists`);
-  // From the SQL name, in which tables that differ by case differ: `t_Team` has join tables `j_Team~…`.
-  const wanted = type === 'Relation' ? `j${table.sqlName.slice(1)}~${name}` : name;
-  const taken = new Set([...reservedColumns, ...Array.from(table.fields.values(), (field) => field.column.toLowerCase())]);
-  const field: Field = { name, type, column: freeName(wanted, taken), ...(targetClass === undefined ? {} : { targetClass }) };
-  return { ...table, fields: new Map(table.fields).set(name, field) };
+/** A table that fields are added to, at the cost of these: what there was is copied once. */
+export class TableGrowth {
+  /** With the fields that were added so far. */
+  readonly table: TableSchema;
+  readonly #fields: Map<string, Field>;
+  readonly #taken: Set<string>;
+
+  constructor(table: TableSchema) {
+    this.#fields = new Map(table.fields);
+    this.#taken = new Set([...reservedColumns, ...Array.from(table.fields.values(), (field) => field.column.toLowerCase())]);
+    this.table = { ...table, fields: this.#fields };
+  }
+
+  /** @throws Error where there is such a field, which is a fault of ours */
+  add({ name, type, targetClass }: NewField): Field {
+    const { className, sqlName } = this.table;
+    if (this.#fields.has(name)) throw new Error(`field ${className}.${name} exists`);
+    // From the SQL name, in which tables that differ by case differ: `t_Team` has join tables `j_Team~…`.
+    const wanted = type === 'Relation' ? `j${sqlName.slice(1)}~${name}` : name;
+    const field: Field = {
+      name,
+      type,
+      column: freeName(wanted, this.#taken),
+      ...(targetClass === undefined ? {} : { targetClass }),
+    };
+    this.#taken.add(field.column.toLowerCase());
+    this.#fields.set(name, field);
+    return field;
+  }
 }
 
-const sqlNamesOf = (tables: ReadonlyMap<string, TableSchema>) =>
-  new Set([...tables.values()].map((table) => table.sqlName.toLowerCase()));
+function withField(table: TableSchema, field: NewField): TableSchema {
+  const growth = new TableGrowth(table);
+  growth.add(field);
+  return growth.table;
+}
+
+const sqlNames = new WeakMap<ReadonlyMap<string, TableSchema>, ReadonlySet<string>>();
+
+/** Remembered: every record of a table that is new to a batch asks. */
+function sqlNamesOf(tables: ReadonlyMap<string, TableSchema>): ReadonlySet<string> {
+  let names = sqlNames.get(tables);
+  if (!names) {
+    names = new Set(Array.from(tables.values(), (table) => table.sqlName.toLowerCase()));
+    sqlNames.set(tables, names);
+  }
+  return names;
+}
 
 /**
  * SQL folds case and the interface does not, so `Name` and `name` need two columns. `~` cannot stand in a name of the
@@ -153,7 +209,7 @@ function freeName(wanted: string, taken: ReadonlySet<string>): string {
 }
 
 /** Pointer and Relation fields by the class they point at, but for Pointers that are history. */
-export function referencesOf(tables: ReadonlyMap<string, TableSchema>): ReadonlyMap<string, readonly Reference[]> {
+function referencesOf(tables: ReadonlyMap<string, TableSchema>): ReadonlyMap<string, readonly Reference[]> {
   const references = new Map<string, Reference[]>();
   for (const table of tables.values())
     for (const field of table.fields.values()) {

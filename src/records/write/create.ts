@@ -137,7 +137,7 @@ function tableFor(
   const table = schema.tables.get(className);
   if (table) {
     const grant = authorize(principal, 'create', table);
-    return { growing: new GrowingTable(schema, table, grant), hidden: grant.hiddenFields };
+    return { growing: new GrowingTable(table, grant), hidden: grant.hiddenFields };
   }
   if (keepsSchema) fail('classMissing', className);
   checkClassName(className);

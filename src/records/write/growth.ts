@@ -1,8 +1,8 @@
 import type { Grant } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { limits } from '../../kernel/limits.ts';
-import { applyChange, type NewField, type SchemaChange } from '../../schema/change.ts';
-import { type Field, fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
+import { createdTable, type NewField, type SchemaChange, TableGrowth } from '../../schema/change.ts';
+import type { Field, Schema, TableSchema } from '../../schema/model.ts';
 import { checkFieldName } from '../../schema/naming.ts';
 import { settledType } from '../../schema/system-tables.ts';
 import type { InferredType } from '../../values/index.ts';
@@ -10,26 +10,35 @@ import type { InferredType } from '../../values/index.ts';
 /** A table in the course of planning a write: the fields that the write brings are added as they are met. */
 export class GrowingTable {
   readonly #grant: Pick<Grant, 'mayAddField'>;
-  readonly changes: SchemaChange[] = [];
-  /** Whether some of them are the caller's, not the service's own. */
-  isGrown = false;
-  schema: Schema;
-  table: TableSchema;
+  readonly #isNew: boolean;
+  #table: TableSchema;
+  #growth: TableGrowth | undefined;
+  readonly #added: NewField[] = [];
+  /** Whether some of its changes are the caller's, not the service's own. */
+  isGrown: boolean;
 
-  constructor(schema: Schema, table: TableSchema, grant: Pick<Grant, 'mayAddField'>) {
-    this.schema = schema;
-    this.table = table;
+  constructor(table: TableSchema, grant: Pick<Grant, 'mayAddField'>, isNew = false) {
+    this.#table = table;
     this.#grant = grant;
+    this.#isNew = isNew;
+    this.isGrown = isNew;
   }
 
   /** Starts with a table that does not exist yet. */
   static create(schema: Schema, className: string): GrowingTable {
-    const change: SchemaChange = { kind: 'createTable', className };
-    const grown = applyChange(schema, change);
-    const growing = new GrowingTable(grown, tableOf(grown, className), { mayAddField: true });
-    growing.changes.push(change);
-    growing.isGrown = true;
-    return growing;
+    return new GrowingTable(createdTable(schema, className), { mayAddField: true }, true);
+  }
+
+  /** The table with the fields that it has so far. */
+  get table(): TableSchema {
+    return this.#table;
+  }
+
+  /** A new table comes with its fields, which costs one statement. */
+  get changes(): readonly SchemaChange[] {
+    const { className } = this.#table;
+    if (this.#isNew) return [{ kind: 'createTable', className, ...(this.#added.length > 0 && { fields: this.#added }) }];
+    return this.#added.map((field) => ({ kind: 'addField', className, ...field }));
   }
 
   /** The field of a name, added with the type of its first value where it is new and nothing has settled it. @throws invalidFieldName, permissionDenied, fieldCannotBeAdded */
@@ -53,11 +62,9 @@ export class GrowingTable {
   }
 
   #add(field: NewField): Field {
-    const { className } = this.table;
-    const change: SchemaChange = { kind: 'addField', className, ...field };
-    this.schema = applyChange(this.schema, change);
-    this.table = tableOf(this.schema, className);
-    this.changes.push(change);
-    return fieldOf(this.table, field.name);
+    this.#growth ??= new TableGrowth(this.#table);
+    this.#table = this.#growth.table;
+    this.#added.push(field);
+    return this.#growth.add(field);
   }
 }

@@ -87,7 +87,7 @@ export function prepareUpdate(
         const table = schema.tables.get(className);
         if (!table) return fail('objectNotFound');
         const grant = authorize(principal, 'update', table, schema);
-        const growing = new GrowingTable(schema, table, grant);
+        const growing = new GrowingTable(table, grant);
         const planned = planFields(growing, sent, 'update', grant.hiddenFields);
         const { relations, returning } = planned;
         const assignments = [...planned.assignments.values()].filter(({ field }) => !settled.kept.has(field.name));

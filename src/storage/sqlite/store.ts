@@ -88,7 +88,12 @@ export class SqliteStore implements Store {
   async write(write: PreparedWrite): Promise<WriteOutcome> {
     const planned = this.schema();
     const plan = write.plan(planned);
-    if (isRebuild(this.#connection, plan, planned)) return this.#commits.alone(() => this.#rebuild(write));
+    if (isRebuild(this.#connection, plan, planned)) {
+      // A write before it may have changed the schema as it would have.
+      const isDue = () => isRebuild(this.#connection, write.plan(this.schema()), this.#schema);
+      const outcome = await this.#commits.aloneWhere(isDue, () => this.#rebuild(write));
+      return outcome ?? this.write(write);
+    }
     const carryOut = () => this.#carryOut(this.#schema === planned ? plan : write.plan(this.#schema));
     // A row that is about to be written may point at what a delete takes.
     return this.#commits.run(

@@ -1,4 +1,4 @@
-import { emptySchema, referencesOf, type SchemaChange } from '../../../schema/change.ts';
+import { emptySchema, type SchemaChange, schemaOf } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, tableOf } from '../../../schema/model.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Row } from '../connection/database.ts';
@@ -81,7 +81,7 @@ export function catalogFrom(rows: readonly Row[]): Catalog {
   const [changes, templateVersion, migration, tables, fields] = row as [number, number, number, ...unknown[]];
   const fieldsOf = readFields(list<StoredField>(fields));
   const read = new Map(list<StoredTable>(tables).map((table) => [table[0], readTable(table, fieldsOf)]));
-  const schema = { version: emptySchema.version + 1, templateVersion, tables: read, referencesTo: referencesOf(read) };
+  const schema = schemaOf({ version: emptySchema.version + 1, templateVersion, tables: read });
   return { schema, changes, migration };
 }
 

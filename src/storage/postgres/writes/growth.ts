@@ -75,6 +75,8 @@ async function changeWithin(context: CarrierContext, session: Session, write: Qu
 /** PostgreSQL counts columns that were dropped, too. */
 function refusalOf(error: unknown, changes: readonly SchemaChange[]): unknown {
   if (!isTooLarge(error)) return error;
-  const added = changes.find(({ kind }) => kind === 'addField') as Extract<SchemaChange, { kind: 'addField' }> | undefined;
-  return added ? serviceError('fieldCannotBeAdded', added.name) : serviceError('valueTooLarge');
+  const added = changes.flatMap((change) =>
+    change.kind === 'addField' ? change : change.kind === 'createTable' ? (change.fields ?? []) : [],
+  );
+  return added[0] ? serviceError('fieldCannotBeAdded', added[0].name) : serviceError('valueTooLarge');
 }

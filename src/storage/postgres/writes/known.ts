@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { referencesOf } from '../../../schema/change.ts';
+import { schemaOf } from '../../../schema/change.ts';
 import type { Schema, TableSchema } from '../../../schema/model.ts';
 import type { Catalog } from '../schema/catalog.ts';
 
@@ -48,6 +48,6 @@ export class KnownSchema {
       const before = this.schema.tables.get(name);
       tables.set(name, before && isDeepStrictEqual(before, table) ? before : table);
     }
-    return { changes, schema: { ...schema, tables, referencesTo: referencesOf(tables) } };
+    return { changes, schema: schemaOf({ ...schema, tables }) };
   }
 }

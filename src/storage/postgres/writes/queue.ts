@@ -155,6 +155,12 @@ export class WriteQueue {
     let text = 0;
     for (const entry of this.#waiting) {
       if (group.length === this.#options.largestGroup || text > LARGEST_TEXT) break;
+      // Planned when its turn comes: a change that its turn waits for makes the plan a stale one.
+      if (!entry.behind && (passed.holdsTurnOf(entry) || this.#hasChangeOf(entry))) {
+        passed.add(entry);
+        taken++;
+        continue;
+      }
       if (!this.#isPlanned(entry)) {
         taken++;
         continue;
@@ -199,6 +205,11 @@ export class WriteQueue {
     }
   }
 
+  #hasChangeOf({ turn }: QueuedWrite): boolean {
+    for (const running of this.#running) if (running.isChange && running.turns.has(turn)) return true;
+    return false;
+  }
+
   #waitsForChange(entry: QueuedWrite): boolean {
     for (const running of this.#running) if (running.isChange && excludes(running, entry)) return true;
     return false;
@@ -222,6 +233,10 @@ class Passed {
     this.entries.push(entry);
     this.#turns.add(entry.turn);
     for (const record of entry.records) this.#records.add(record);
+  }
+
+  holdsTurnOf({ turn }: QueuedWrite): boolean {
+    return this.#turns.has(turn);
   }
 
   holds({ turn, records }: QueuedWrite): boolean {

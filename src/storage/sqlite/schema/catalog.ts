@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { emptySchema, referencesOf, type SchemaChange, takesAway } from '../../../schema/change.ts';
+import { emptySchema, type SchemaChange, schemaOf, takesAway } from '../../../schema/change.ts';
 import { type Field, type FieldType, fieldOf, type Schema, type TableIndex, type TableSchema } from '../../../schema/model.ts';
 
 /** How often the schema has changed. */
@@ -39,7 +39,7 @@ export function loadSchema(db: DatabaseSync): Schema {
     });
   }
   const templateVersion = db.prepare('SELECT templateVersion FROM rds_catalog').get()?.templateVersion as number;
-  return { version: emptySchema.version + 1, templateVersion, tables, referencesTo: referencesOf(tables) };
+  return schemaOf({ version: emptySchema.version + 1, templateVersion, tables });
 }
 
 /** Stores what a change did, inside the caller's transaction. */

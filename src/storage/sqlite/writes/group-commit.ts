@@ -49,6 +49,8 @@ export class GroupCommit {
   #latest: NodeJS.Timeout | undefined;
   #scheduled = false;
   #alone: Promise<unknown> | undefined;
+  /** Those that wait to be alone. */
+  readonly #nextAlone: (() => void)[] = [];
   #closed = false;
 
   constructor(connection: Connection, events: CommitEvents) {
@@ -106,15 +108,25 @@ export class GroupCommit {
 
   /** Does work that writes through another connection, after all writes so far; later ones wait for its end. */
   async alone<T>(work: () => Promise<T>): Promise<T> {
-    while (this.#alone) await this.#alone;
-    if (this.#closed) throw serviceError('unavailable');
-    this.#flushAll();
-    const done = work();
-    this.#alone = done.catch(() => undefined);
+    return (await this.aloneWhere(() => true, work)) as T;
+  }
+
+  /**
+   * The same where it is still due when its turn comes.
+   * @returns `null` where it is not
+   */
+  async aloneWhere<T>(isDue: () => boolean, work: () => Promise<T>): Promise<T | null> {
+    while (this.#alone) await new Promise<void>((resolve) => this.#nextAlone.push(resolve));
     try {
+      if (this.#closed) throw serviceError('unavailable');
+      if (!isDue()) return null;
+      this.#flushAll();
+      const done = work();
+      this.#alone = done.catch(() => undefined);
       return await done;
     } finally {
       this.#alone = undefined;
+      this.#nextAlone.shift()?.();
       if (this.#waiting.length > 0 || this.#isBehindDue) this.#schedule();
     }
   }

@@ -12,6 +12,9 @@ import { mostRecords } from '../table-size.ts';
 /** Records of a table that are read through, to build an index or to take a column out, in little enough time for the event loop. */
 const SHORT_REBUILD = 10_000;
 
+/** Columns that are added to a table in little enough time for the event loop: SQLite reads all of its schema again for each. */
+const FEW_COLUMNS = 50;
+
 const workerFile = new URL('./rebuild-worker.ts', import.meta.url);
 
 /** What the thread is started with: a plan, made under the schema that the catalogue's version names. */
@@ -25,8 +28,10 @@ export interface Rebuild {
 /** What the thread says: the outcome, or the error of the catalogue that refused the plan, or that a condition of it does not hold. */
 export type RebuildAnswer = 'overtaken' | { readonly outcome: WriteOutcome } | { readonly key: ErrorKey; readonly text: string };
 
-/** Whether a plan goes through all records of a large table, which would hold up every request for as long. */
+/** Whether a plan goes through all records of a large table, or adds many columns, which would hold up every request for as long. */
 export function isRebuild(connection: Connection, plan: WritePlan, schema: Schema): boolean {
+  const columns = plan.changes.filter((change) => change.kind === 'addField' && schema.tables.has(change.className));
+  if (columns.length > FEW_COLUMNS) return true;
   return plan.changes.some((change) => {
     if (change.kind === 'setTemplateVersion') return false;
     const table = schema.tables.get(change.className);
