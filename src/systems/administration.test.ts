@@ -13,8 +13,8 @@ const start = Date.parse('2026-01-01T00:00:00Z');
 let directory: string;
 let registry: SqliteRegistry;
 let deleted: string[];
-/** What deleting the records of a system, or its files, throws. */
-let failing: 'records' | 'files' | null;
+/** What cannot be deleted: records, files, or all that a system has. */
+let failing: 'records' | 'files' | 'one' | null;
 let administration: Administration;
 
 beforeEach(async () => {
@@ -24,7 +24,7 @@ beforeEach(async () => {
   deleted = [];
   failing = null;
   const remove = (what: 'records' | 'files') => async (appId: string) => {
-    if (failing === what) throw new Error(`no ${what}`);
+    if (failing === what || failing === appId) throw new Error(`no ${what}`);
     deleted.push(`${what} of ${appId}`);
   };
   administration = new Administration(registry, { remove: remove('records') } as unknown as Engine, async () => ({
@@ -85,6 +85,15 @@ test('what is deleted now was removed before or not, and is there', async () => 
   await administration.deleteSystem('two');
   assert.deepEqual([inForce(), administration.removedSystems()], [[], []]);
   await assert.rejects(administration.deleteSystem('one'), /there is no system "one"/);
+});
+test('a system that cannot be deleted keeps no other from being deleted, and is told of', async () => {
+  for (const appId of ['one', 'two']) await administration.removeSystem(appId);
+  mock.timers.setTime(start + 14 * DAY);
+  failing = 'one';
+  await assert.rejects(overdue(), /no records/);
+  assert.deepEqual(deleted, ['records of two', 'files of two']);
+  failing = null;
+  assert.deepEqual(await overdue(), ['one']);
 });
 test('two processes do not delete a system at a time', async () => {
   const other = new SqliteRegistry(join(directory, 'registry.sqlite'));

@@ -168,11 +168,21 @@ export class Administration {
     if (overdue.length === 0) return [];
     const belongings = await this.#openBelongings();
     const gone: string[] = [];
+    const failures: unknown[] = [];
     try {
-      for (const { appId } of overdue) if (!isEnough() && (await this.#delete(appId, belongings))) gone.push(appId);
+      for (const { appId } of overdue) {
+        if (isEnough()) break;
+        try {
+          if (await this.#delete(appId, belongings)) gone.push(appId);
+        } catch (error) {
+          // It is tried again the next time, and keeps no other from being deleted.
+          failures.push(error);
+        }
+      }
     } finally {
       await belongings.close();
     }
+    if (failures.length > 0) throw failures[0];
     return gone;
   }
 

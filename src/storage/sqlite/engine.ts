@@ -22,6 +22,7 @@ export class SqliteEngine implements Engine {
   readonly #pool: ReaderPool;
   readonly #report: ReportFault;
   readonly #addressesOf: SqliteSettings['addressesOf'];
+  #probing: Promise<void> | undefined;
 
   /** @param directory where the systems' folders are */
   constructor(directory: string, { timeLimit, report, addressesOf }: SqliteSettings) {
@@ -41,8 +42,12 @@ export class SqliteEngine implements Engine {
     });
   }
 
+  /** One that hangs is waited for again: several would take the threads that all file work shares. */
   probe(): Promise<void> {
-    return probeDirectory(this.#directory);
+    this.#probing ??= probeDirectory(this.#directory).finally(() => {
+      this.#probing = undefined;
+    });
+    return this.#probing;
   }
 
   warmUp(): void {
