@@ -181,7 +181,7 @@ describeProcesses('access over two processes', (stores) => {
           [round],
         ),
       );
-      await succeed(b.service(), 'system', 'remove', 'other-system');
+      await succeed(b.service(), 'system', 'remove', 'other-system', '--now');
       for (const store of [a, b])
         await soon(async () => {
           const answer = await call(store, 'GET');
