@@ -242,6 +242,39 @@ for (const [name, make] of [
       await store.close();
     });
 
+    it('of deletions that were noted without an ACL only keys hear; more of them than are closed at once', async () => {
+      const store = await place.engines[0].open('deletions');
+      const strings = ['objectClass', 'objectIdValue', 'event'].map((name) => ({ name, type: 'String' }) as const);
+      const made: SchemaChange[] = [
+        { kind: 'createTable', className: '_Timeline', fields: strings },
+        { kind: 'setTemplateVersion', version: 7 },
+      ];
+      await store.write({ plan: () => ({ changes: made, mutations: [] }) });
+      const note = (objectId: string, event: string, ACL: string | null = null) =>
+        store.write({
+          plan: (schema) => {
+            const table = tableOf(schema, '_Timeline');
+            const values = { objectId, createdAt: 1, updatedAt: 1, objectClass: 'T', objectIdValue: 'one', event, ACL };
+            return { changes: [], mutations: [{ kind: 'insert', table, values: columnsOf(table, values) }] };
+          },
+        });
+      await Promise.all(Array.from({ length: 2_500 }, (_, n) => note(`old${n}`, n % 2 ? 'delete' : 'create')));
+      await note('kept', 'delete', '{"role:Admin":{"read":true}}');
+      const second = await place.engines[1].open('deletions');
+      await Promise.all([migrate(store, 'it'), migrate(second, 'it')]);
+      await second.close();
+      await note('new', 'delete');
+      await migrate(store, 'it');
+      const rows = await readRecords(store, '_Timeline', ['objectId', 'event', 'ACL']);
+      assert.equal(rows.length, 2_502);
+      for (const { objectId, event, ACL } of rows) {
+        const kept = { kept: { 'role:Admin': { read: true } } }[objectId as string] ?? {};
+        const old = String(objectId).startsWith('old');
+        assert.deepEqual(ACL, old && event === 'delete' ? { '*': {} } : kept, `${objectId}`);
+      }
+      await store.close();
+    });
+
     it('a new system has nothing to go through', async () => {
       const store = await place.engines[0].open('new');
       await provision(store);
