@@ -9,7 +9,7 @@ import {
 } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { applyChange } from '../schema/change.ts';
+import { applyChanges } from '../schema/change.ts';
 import { definedClass, planTable, planTableChange } from '../schema/definition.ts';
 import { describeTable, type FieldLabels } from '../schema/describe.ts';
 import type { Schema, TableSchema } from '../schema/model.ts';
@@ -127,7 +127,7 @@ async function changeSchema(
   let table: TableSchema | undefined;
   await writeTogether(context, alongside, (schema) => {
     const changes = plan(schema);
-    table = changes.reduce(applyChange, schema).tables.get(className);
+    table = applyChanges(schema, changes).tables.get(className);
     return changes;
   });
   return JSON.stringify(describeTable(table as unknown as TableSchema));

@@ -15,7 +15,7 @@ import { isGuarding } from './system-tables.ts';
 /** A field to add. */
 export type NewField = Pick<Field, 'name' | 'type' | 'targetClass'>;
 
-/** One step from a schema to the next. Engines carry each out in SQL; `applyChange` carries it out in memory. */
+/** What a writer asks of a schema. `applyChanges` carries changes out in memory, engines in SQL by the steps that they come to (`stepsOf`). */
 export type SchemaChange =
   /** `fields`: beside the default ones; many fields made with the table cost one statement. */
   | { readonly kind: 'createTable'; readonly className: string; readonly fields?: readonly NewField[] }
@@ -39,6 +39,12 @@ export type SchemaChange =
   | { readonly kind: 'setTextIndex'; readonly className: string; readonly fields: readonly string[] }
   | TemplateVersionChange;
 
+/** Changes that are carried out at once: fields that one table gets, or loses, one after the other cost one step, not a copy of the schema each. */
+export type SchemaStep =
+  | Exclude<SchemaChange, { kind: 'addField' | 'dropField' }>
+  | { readonly kind: 'addFields'; readonly className: string; readonly fields: readonly NewField[] }
+  | { readonly kind: 'dropFields'; readonly className: string; readonly names: readonly string[] };
+
 /** The service's own tables have what this version of the template asks for (systems/migrations). The only change of no table. */
 export interface TemplateVersionChange {
   readonly kind: 'setTemplateVersion';
@@ -60,11 +66,47 @@ export function schemaOf(parts: Omit<Schema, 'referencesTo'>): Schema {
   };
 }
 
+/** The steps that changes come to, in their order. */
+export function stepsOf(changes: readonly SchemaChange[]): SchemaStep[] {
+  const steps: SchemaStep[] = [];
+  let added: NewField[] = [];
+  let dropped: string[] = [];
+  for (const change of changes) {
+    const last = steps.at(-1);
+    if (change.kind === 'addField') {
+      const { kind: _, className, ...field } = change;
+      if (last?.kind === 'addFields' && last.className === className) added.push(field);
+      else {
+        added = [field];
+        steps.push({ kind: 'addFields', className, fields: added });
+      }
+    } else if (change.kind === 'dropField') {
+      const { className, name } = change;
+      if (last?.kind === 'dropFields' && last.className === className) dropped.push(name);
+      else {
+        dropped = [name];
+        steps.push({ kind: 'dropFields', className, names: dropped });
+      }
+    } else steps.push(change);
+  }
+  return steps;
+}
+
+/** The schema after several changes, at the cost of their steps. @throws Error as `applyStep` */
+export function applyChanges(schema: Schema, changes: readonly SchemaChange[]): Schema {
+  return stepsOf(changes).reduce(applyStep, schema);
+}
+
+/** The schema after one change. @throws Error as `applyStep` */
+export function applyChange(schema: Schema, change: SchemaChange): Schema {
+  return applyChanges(schema, [change]);
+}
+
 /**
- * The schema after a change. Pure; the change must fit the schema (callers check and answer the client).
+ * The schema after a step. Pure; it must fit the schema (callers check and answer the client).
  * @throws Error when it does not fit, which is a fault of ours
  */
-export function applyChange(schema: Schema, change: SchemaChange): Schema {
+export function applyStep(schema: Schema, change: SchemaStep): Schema {
   if (change.kind === 'setTemplateVersion') return { ...schema, version: schema.version + 1, templateVersion: change.version };
   const tables = new Map(schema.tables);
   if (change.kind === 'createTable') {
@@ -86,24 +128,27 @@ export function createdTable({ tables }: Schema, className: string): TableSchema
   return newTable(className, freeName(`t_${className}`, sqlNamesOf(tables)));
 }
 
-const removals: ReadonlySet<SchemaChange['kind']> = new Set(['dropTable', 'dropField', 'renameField', 'setTextIndex']);
+const removals: ReadonlySet<SchemaStep['kind']> = new Set(['dropTable', 'dropFields', 'renameField', 'setTextIndex']);
 
-/** Whether a change takes something out of the schema that a read may have been planned with. */
-export function takesAway({ kind }: SchemaChange): boolean {
+/** Whether a step takes something out of the schema that a read may have been planned with. */
+export function takesAway({ kind }: SchemaStep): boolean {
   return removals.has(kind);
 }
 
-type TableChange = Exclude<SchemaChange, { kind: 'createTable' | 'dropTable' | 'setTemplateVersion' }>;
+type TableChange = Exclude<SchemaStep, { kind: 'createTable' | 'dropTable' | 'setTemplateVersion' }>;
 
 function changeTable(table: TableSchema, change: TableChange): TableSchema {
   switch (change.kind) {
-    case 'addField':
-      return withField(table, change);
-    case 'dropField': {
-      const fields = new Map(table.fields);
-      fields.delete(change.name);
-      const indexes = new Map([...table.indexes].filter(([, index]) => !index.keys.some(([name]) => name === change.name)));
-      return { ...table, fields, indexes, textIndex: table.textIndex.filter((name) => name !== change.name) };
+    case 'addFields': {
+      const growth = new TableGrowth(table);
+      for (const field of change.fields) growth.add(field);
+      return growth.table;
+    }
+    case 'dropFields': {
+      const dropped = new Set(change.names);
+      const fields = new Map([...table.fields].filter(([name]) => !dropped.has(name)));
+      const indexes = new Map([...table.indexes].filter(([, { keys }]) => !keys.some(([name]) => dropped.has(name))));
+      return { ...table, fields, indexes, textIndex: table.textIndex.filter((name) => !dropped.has(name)) };
     }
     case 'renameField':
       return renameField(table, change.name, change.to);
@@ -178,12 +223,6 @@ export class TableGrowth {
     this.#fields.set(name, field);
     return field;
   }
-}
-
-function withField(table: TableSchema, field: NewField): TableSchema {
-  const growth = new TableGrowth(table);
-  growth.add(field);
-  return growth.table;
 }
 
 const sqlNames = new WeakMap<ReadonlyMap<string, TableSchema>, ReadonlySet<string>>();

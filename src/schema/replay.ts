@@ -1,4 +1,4 @@
-import { applyChange, emptySchema, isDefaultField, type SchemaChange } from './change.ts';
+import { applyChanges, emptySchema, isDefaultField, type SchemaChange } from './change.ts';
 import type { Schema } from './model.ts';
 
 /** The changes that make a schema out of an empty one: the same tables, fields, permissions, indexes and settings, in the same order. */
@@ -22,6 +22,6 @@ export function isSameSchema(one: Schema, other: Schema): boolean {
 }
 
 function comparable(schema: Schema): string {
-  const replayed = changesTo(schema).reduce(applyChange, emptySchema);
+  const replayed = applyChanges(emptySchema, changesTo(schema));
   return JSON.stringify(changesTo(replayed));
 }

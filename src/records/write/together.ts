@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
-import { applyChange, type SchemaChange } from '../../schema/change.ts';
+import { applyChanges, type SchemaChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { RecordContext } from '../context.ts';
 import { type Created, type NewRecord, prepareCreate } from './create.ts';
@@ -79,10 +79,10 @@ function planAll(
   settled: readonly SettledFiles[],
   before: readonly SchemaChange[],
 ): RecordPlan {
-  let grown = before.reduce(applyChange, schema);
+  let grown = applyChanges(schema, before);
   const plans = prepared.map((record, index) => {
     const planned = record.plan(grown, settled[index] ?? unsettled);
-    grown = planned.changes.reduce(applyChange, grown);
+    grown = applyChanges(grown, planned.changes);
     return planned;
   });
   return {

@@ -4,7 +4,7 @@ import { authorize, master, type Principal } from '../../../access/index.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import { parseQuery, parseSelection } from '../../../query/index.ts';
 import type { Query } from '../../../query/selection.ts';
-import { applyChange, emptySchema, type NewField, type SchemaChange } from '../../../schema/change.ts';
+import { applyStep, emptySchema, type NewField, type SchemaChange, stepsOf } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, tableOf } from '../../../schema/model.ts';
 import { valueTypeOf } from '../../../values/index.ts';
 import type { StoredValue } from '../../../values/type.ts';
@@ -125,10 +125,10 @@ describe('reads with includes', () => {
     });
     const run = (text: string) => database.alone((session) => session.query({ text, params: [] }));
     await run(`CREATE SCHEMA ${quotedName(schemaName)}`);
-    for (const change of changes) {
-      const next = applyChange(schema, change);
-      applySqliteDdl(sqlite.db, change, schema, next);
-      for (const { text } of ddlStatements(schemaName, change, schema, next)) await run(text);
+    for (const step of stepsOf(changes)) {
+      const next = applyStep(schema, step);
+      applySqliteDdl(sqlite, step, schema, next);
+      for (const { text } of ddlStatements(schemaName, step, schema, next)) await run(text);
       schema = next;
     }
     for (const [at, [className, record]] of records.entries()) {

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { authorize, master } from '../../../access/index.ts';
 import { parseQuery, parseSelection } from '../../../query/index.ts';
 import type { Query } from '../../../query/selection.ts';
-import { applyChange, emptySchema, type SchemaChange } from '../../../schema/change.ts';
+import { applyStep, emptySchema, type SchemaChange, stepsOf } from '../../../schema/change.ts';
 import { type Schema, tableOf } from '../../../schema/model.ts';
 import { SchemaChanged, wholeText } from '../../port.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
@@ -59,9 +59,9 @@ describe('PostgreSQL reader', () => {
     database = await connectDatabase(home.url, { timeLimit: 10_000, report: assert.fail });
     reader = readerOf(database);
     await run(`CREATE SCHEMA ${quotedName(schemaName)}`);
-    for (const change of changes) {
-      const next = applyChange(schema, change);
-      for (const { text } of ddlStatements(schemaName, change, schema, next)) await run(text);
+    for (const step of stepsOf(changes)) {
+      const next = applyStep(schema, step);
+      for (const { text } of ddlStatements(schemaName, step, schema, next)) await run(text);
       schema = next;
     }
     await run(`INSERT INTO ${dialect.table('t_Many')} ("objectId", "createdAt", "updatedAt", n, text, list)

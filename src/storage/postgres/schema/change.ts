@@ -1,4 +1,4 @@
-import { applyChange, type SchemaChange } from '../../../schema/change.ts';
+import { applyStep, type SchemaChange, stepsOf } from '../../../schema/change.ts';
 import type { Schema } from '../../../schema/model.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Session } from '../connection/database.ts';
@@ -30,15 +30,15 @@ export async function changeSchema(
   let sent: Promise<unknown>[] = [];
   if (changes.filter(({ kind }) => kind === 'createTable').length > MANY_TABLES) await session.query(oneAtATime);
   let current = before;
-  for (const change of changes) {
-    const after = applyChange(current, change);
-    if (change.kind === 'createTable') made.add(change.className);
-    const isNew = change.kind !== 'setTemplateVersion' && made.has(change.className);
-    const done = applyDdl(session, schemaName, change, current, after, isNew);
+  for (const step of stepsOf(changes)) {
+    const after = applyStep(current, step);
+    if (step.kind === 'createTable') made.add(step.className);
+    const isNew = step.kind !== 'setTemplateVersion' && made.has(step.className);
+    const done = applyDdl(session, schemaName, step, current, after, isNew);
     // Told of below; a rejection that nobody has asked about yet ends the process.
     done.catch(() => {});
     sent.push(done);
-    if (readsRecords(change)) {
+    if (readsRecords(step)) {
       await allOf(sent);
       sent = [];
     }

@@ -1,5 +1,5 @@
 import { fail } from '../../../errors/fail.ts';
-import type { SchemaChange } from '../../../schema/change.ts';
+import type { SchemaStep } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, tableOf } from '../../../schema/model.ts';
 import { isLog, lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import { storageOf } from '../../../values/index.ts';
@@ -27,20 +27,20 @@ const columnTypes: Record<Storage, string> = {
   relation: '',
 };
 
-type TableChange = Exclude<SchemaChange, { kind: 'setTemplateVersion' }>;
+type TableChange = Exclude<SchemaStep, { kind: 'setTemplateVersion' }>;
 
 /**
- * Carries a schema change out in SQL, inside the caller's transaction. What does not depend on anything that is read is sent at once,
+ * Carries a step of a schema out in SQL, inside the caller's transaction. What does not depend on anything that is read is sent at once,
  * before the first await: calls that are not waited for one by one share a round trip.
  * @param before the schema without the change
- * @param after the schema with it (`applyChange`), which names the columns
+ * @param after the schema with it (`applyStep`), which names the columns
  * @param isNew whether the table was made in the same transaction, so that it has no records
  * @throws schemaOperation (255) where a table to drop has records
  */
 export async function applyDdl(
   session: Session,
   schemaName: string,
-  change: SchemaChange,
+  change: SchemaStep,
   before: Schema,
   after: Schema,
   isNew = false,
@@ -61,12 +61,12 @@ export async function applyDdl(
 }
 
 /** Whether a change has to read what is there; all others are statements that can be sent ahead. */
-export function readsRecords({ kind }: SchemaChange): boolean {
+export function readsRecords({ kind }: SchemaStep): boolean {
   return kind === 'dropTable' || kind === 'setTextIndex';
 }
 
 /** Those statements of a change that do not depend on the records. Pure; see `applyDdl` for the rest. */
-export function ddlStatements(schemaName: string, change: SchemaChange, before: Schema, after: Schema): Statement[] {
+export function ddlStatements(schemaName: string, change: SchemaStep, before: Schema, after: Schema): Statement[] {
   if (change.kind === 'setTemplateVersion') return [];
   const table = after.tables.get(change.className) ?? tableOf(before, change.className);
   return sqlOf(schemaName, change, before.tables.get(change.className), table).map((text) => ({ text, params: [] }));
@@ -81,17 +81,26 @@ function sqlOf(schemaName: string, change: TableChange, old: TableSchema | undef
       const joins = [...table.fields.values()].filter(({ type }) => type === 'Relation').map(({ column }) => column);
       return [`DROP TABLE ${[table.sqlName, ...joins].map((name) => qualified(schemaName, name)).join(', ')}`];
     }
-    case 'addField': {
-      const field = fieldOf(table, change.name);
-      if (field.type === 'Relation') return createJoinTable(schemaName, field);
-      return [`${alter} ADD COLUMN ${column(field)}`, ...fieldIndexes(schemaName, table, field)];
+    case 'addFields': {
+      const fields = change.fields.map(({ name }) => fieldOf(table, name));
+      const columns = fields.filter(({ type }) => type !== 'Relation').map((field) => `ADD COLUMN ${column(field)}`);
+      return [
+        ...(columns.length > 0 ? [`${alter} ${columns.join(', ')}`] : []),
+        ...fields.flatMap((field) => fieldParts(schemaName, table, field)),
+      ];
     }
-    case 'dropField': {
-      const field = fieldOf(old ?? table, change.name);
-      if (field.type === 'Relation') return [`DROP TABLE ${qualified(schemaName, field.column)}`];
-      // Its indexes go with it.
-      const text = old?.textIndex.includes(field.name) ? `, DROP COLUMN ${quote(textColumn(field))}` : '';
-      return [`${alter} DROP COLUMN ${quote(field.column)}${text}`];
+    case 'dropFields': {
+      const before = old ?? table;
+      const fields = change.names.map((name) => fieldOf(before, name));
+      const joins = fields.filter(({ type }) => type === 'Relation').map(({ column }) => qualified(schemaName, column));
+      // Their indexes go with them.
+      const columns = fields.flatMap(({ type, column }) => (type === 'Relation' ? [] : [column]));
+      const words = fields.filter(({ name }) => before.textIndex.includes(name)).map(textColumn);
+      const dropped = [...columns, ...words].map((name) => `DROP COLUMN ${quote(name)}`);
+      return [
+        ...(joins.length > 0 ? [`DROP TABLE ${joins.join(', ')}`] : []),
+        ...(dropped.length > 0 ? [`${alter} ${dropped.join(', ')}`] : []),
+      ];
     }
     case 'setIndex':
       return [
@@ -168,11 +177,13 @@ function createTable(schemaName: string, table: TableSchema): string[] {
   return [
     `CREATE TABLE ${name} (${parts.join(', ')})`,
     `CREATE INDEX ${quote(fieldIndex(table, fieldOf(table, 'createdAt')))} ON ${name} ("createdAt")`,
-    ...fields.flatMap((field) =>
-      field.type === 'Relation' ? createJoinTable(schemaName, field) : fieldIndexes(schemaName, table, field),
-    ),
+    ...fields.flatMap((field) => fieldParts(schemaName, table, field)),
   ];
 }
+
+/** What a field has beside its column. */
+const fieldParts = (schemaName: string, table: TableSchema, field: Field): string[] =>
+  field.type === 'Relation' ? createJoinTable(schemaName, field) : fieldIndexes(schemaName, table, field);
 
 function createJoinTable(schemaName: string, relation: Field): string[] {
   const join = qualified(schemaName, relation.column);

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { SchemaChange } from '../../../schema/change.ts';
+import { type SchemaChange, stepsOf } from '../../../schema/change.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { EngineTables } from '../../sql/testing/tables.ts';
 import type { Statement } from '../../sql/writer.ts';
@@ -41,8 +41,8 @@ export class PostgresTables extends EngineTables implements Session {
     await this.database.drop();
   }
 
-  protected apply(change: SchemaChange, before: Schema, after: Schema): Promise<void> {
-    return applyDdl(this, schemaName, change, before, after);
+  protected async apply(change: SchemaChange, before: Schema, after: Schema): Promise<void> {
+    for (const step of stepsOf([change])) await applyDdl(this, schemaName, step, before, after);
   }
 
   query(statement: Statement): Promise<Result> {

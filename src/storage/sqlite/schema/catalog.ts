@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { emptySchema, type SchemaChange, schemaOf, takesAway } from '../../../schema/change.ts';
+import { emptySchema, type SchemaStep, schemaOf, takesAway } from '../../../schema/change.ts';
 import { type Field, type FieldType, fieldOf, type Schema, type TableIndex, type TableSchema } from '../../../schema/model.ts';
 
 /** How often the schema has changed. */
@@ -42,8 +42,8 @@ export function loadSchema(db: DatabaseSync): Schema {
   return schemaOf({ version: emptySchema.version + 1, templateVersion, tables });
 }
 
-/** Stores what a change did, inside the caller's transaction. */
-export function saveChange(db: DatabaseSync, change: SchemaChange, after: Schema): void {
+/** Stores what a step did, inside the caller's transaction. */
+export function saveStep(db: DatabaseSync, change: SchemaStep, after: Schema): void {
   db.exec(`UPDATE rds_catalog SET changes = changes + 1, removals = removals + ${takesAway(change) ? 1 : 0}`);
   if (change.kind === 'setTemplateVersion') {
     db.prepare('UPDATE rds_catalog SET templateVersion = ?').run(change.version);
@@ -55,14 +55,22 @@ export function saveChange(db: DatabaseSync, change: SchemaChange, after: Schema
     db.prepare('DELETE FROM rds_fields WHERE className = ?').run(change.className);
     return;
   }
-  if (change.kind === 'dropField') {
-    db.prepare('DELETE FROM rds_fields WHERE className = ? AND name = ?').run(change.className, change.name);
+  if (change.kind === 'dropFields') {
+    const removed = db.prepare('DELETE FROM rds_fields WHERE className = ? AND name = ?');
+    for (const name of change.names) removed.run(change.className, name);
   }
   if (change.kind === 'renameField')
     db.prepare('UPDATE rds_fields SET name = ? WHERE className = ? AND name = ?').run(change.to, change.className, change.name);
-  if (change.kind === 'addField') saveField(db, table, change.name);
-  else saveTable(db, table);
-  if (change.kind === 'createTable') for (const name of table.fields.keys()) saveField(db, table, name);
+  if (change.kind === 'addFields') {
+    saveFields(
+      db,
+      table,
+      change.fields.map(({ name }) => name),
+    );
+    return;
+  }
+  saveTable(db, table);
+  if (change.kind === 'createTable') saveFields(db, table, [...table.fields.keys()]);
 }
 
 function saveTable(db: DatabaseSync, table: TableSchema): void {
@@ -82,10 +90,16 @@ function saveTable(db: DatabaseSync, table: TableSchema): void {
   );
 }
 
-function saveField(db: DatabaseSync, table: TableSchema, name: string): void {
-  const field = fieldOf(table, name);
-  db.prepare(
-    `INSERT INTO rds_fields (className, position, name, type, targetClass, columnName)
-     SELECT ?, coalesce(max(position), 0) + 1, ?, ?, ?, ? FROM rds_fields WHERE className = ?`,
-  ).run(table.className, field.name, field.type, field.targetClass ?? null, field.column, table.className);
+function saveFields(db: DatabaseSync, table: TableSchema, names: readonly string[]): void {
+  const last = db
+    .prepare('SELECT coalesce(max(position), 0) AS position FROM rds_fields WHERE className = ?')
+    .get(table.className);
+  let position = last?.position as number;
+  const added = db.prepare(
+    'INSERT INTO rds_fields (className, position, name, type, targetClass, columnName) VALUES (?, ?, ?, ?, ?, ?)',
+  );
+  for (const name of names) {
+    const field = fieldOf(table, name);
+    added.run(table.className, ++position, field.name, field.type, field.targetClass ?? null, field.column);
+  }
 }

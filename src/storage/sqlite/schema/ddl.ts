@@ -1,13 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { fail } from '../../../errors/fail.ts';
-import type { SchemaChange } from '../../../schema/change.ts';
-import { type Field, fieldOf, type Schema, type TableSchema, tableOf } from '../../../schema/model.ts';
+import type { SchemaStep } from '../../../schema/change.ts';
+import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, tableOf } from '../../../schema/model.ts';
 import { isGuarding, lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import { storageOf } from '../../../values/index.ts';
 import type { Storage } from '../../../values/type.ts';
 import { isActorField } from '../../sql/predicate.ts';
 import { quoted as quote } from '../../sql/writer.ts';
+import type { Connection } from '../connection.ts';
 import { ftsName } from '../sql/full-text.ts';
+import { mostRecords } from '../table-size.ts';
 
 const columnTypes: Record<Storage, string> = {
   text: 'TEXT',
@@ -19,13 +21,19 @@ const columnTypes: Record<Storage, string> = {
   relation: '',
 };
 
+/** Columns added or taken out, times those that the table has: SQLite reads the whole table's definition again for each. */
+const LONG_CHANGE = 5_000;
+/** Records that are copied in less time than many columns are added one by one. */
+const FEW_RECORDS = 10_000;
+
 /**
- * Carries a schema change out in SQL, inside the caller's transaction.
+ * Carries a step of a schema out in SQL, inside the caller's transaction.
  * @param before the schema without the change
- * @param after the schema with it (`applyChange`), which names the columns
+ * @param after the schema with it (`applyStep`), which names the columns
  * @throws schemaOperation (255) where a table to drop has records
  */
-export function applyDdl(db: DatabaseSync, change: SchemaChange, before: Schema, after: Schema): void {
+export function applyDdl(connection: Connection, change: SchemaStep, before: Schema, after: Schema): void {
+  const { db } = connection;
   if (change.kind === 'setTemplateVersion') return;
   const table = after.tables.get(change.className) ?? before.tables.get(change.className);
   if (!table) throw new Error(`table ${change.className} is missing`);
@@ -39,27 +47,32 @@ export function applyDdl(db: DatabaseSync, change: SchemaChange, before: Schema,
       dropTextIndex(db, table);
       db.exec(`DROP TABLE ${quote(table.sqlName)}`);
       break;
-    case 'addField':
-      addColumn(db, table, fieldOf(table, change.name));
-      break;
-    case 'dropField': {
+    case 'addFields': {
       const old = tableOf(before, change.className);
-      const dropped = fieldOf(old, change.name);
-      if (old.textIndex.includes(dropped.name)) {
-        dropTextIndex(db, old);
-        dropColumn(db, old, dropped);
-        createTextIndex(db, table);
-      } else dropColumn(db, old, dropped);
+      if (isLongChange(change, old) && mostRecords(connection, old) <= FEW_RECORDS) remakeTable(db, old, table);
+      else
+        addColumns(
+          db,
+          table,
+          change.fields.map(({ name }) => fieldOf(table, name)),
+        );
+      break;
+    }
+    case 'dropFields': {
+      const old = tableOf(before, change.className);
+      if (isLongChange(change, old)) {
+        remakeTable(db, old, table);
+        break;
+      }
+      const isText = change.names.some((name) => old.textIndex.includes(name));
+      if (isText) dropTextIndex(db, old);
+      for (const name of change.names) dropColumn(db, old, fieldOf(old, name));
+      if (isText) createTextIndex(db, table);
       break;
     }
     case 'setIndex': {
       dropIndex(db, table, change.index.name);
-      const keys = change.index.keys.map(
-        ([name, direction]) => `${quote(fieldOf(table, name).column)}${direction < 0 ? ' DESC' : ''}`,
-      );
-      // Equal values are ordered by objectId, so an index that ends in it serves a sorted page without a sort.
-      if (!change.index.keys.some(([name]) => name === 'objectId')) keys.push('"objectId"');
-      db.exec(`CREATE INDEX ${quote(userIndex(table, change.index.name))} ON ${quote(table.sqlName)} (${keys.join(', ')})`);
+      createIndex(db, table, change.index);
       break;
     }
     case 'dropIndex':
@@ -77,6 +90,12 @@ export function applyDdl(db: DatabaseSync, change: SchemaChange, before: Schema,
   }
 }
 
+/** Whether fields that a table gets or loses are too many to be added or taken out one by one on the event loop. */
+export function isLongChange(change: Extract<SchemaStep, { kind: 'addFields' | 'dropFields' }>, table: TableSchema): boolean {
+  const columns = change.kind === 'addFields' ? change.fields.length : change.names.length;
+  return columns > 1 && columns * (table.fields.size + columns) > LONG_CHANGE;
+}
+
 /** Asked inside the transaction, so that no record can come in between. @throws schemaOperation (255) */
 function refuseRecords(db: DatabaseSync, table: TableSchema): void {
   const count = Number(db.prepare(`SELECT count(*) AS records FROM ${quote(table.sqlName)}`).get()?.records);
@@ -84,28 +103,53 @@ function refuseRecords(db: DatabaseSync, table: TableSchema): void {
 }
 
 function createTable(db: DatabaseSync, table: TableSchema): void {
+  createColumns(db, table, table.sqlName);
+  createIndexes(db, table);
+  for (const field of table.fields.values()) if (field.type === 'Relation') createJoinTable(db, field);
+}
+
+/** A table under a name, without its indexes. */
+function createColumns(db: DatabaseSync, table: TableSchema, sqlName: string): void {
   const columns = ['"_seq" INTEGER PRIMARY KEY'];
   for (const field of table.fields.values()) {
     if (field.type === 'Relation') continue;
     const required = field.name === 'objectId' || field.name === 'createdAt' || field.name === 'updatedAt';
     columns.push(`${quote(field.column)} ${columnTypes[storageOf(field)]}${required ? ' NOT NULL' : ''}`);
   }
-  db.exec(`CREATE TABLE ${quote(table.sqlName)} (${columns.join(', ')})`);
-  db.exec(`CREATE UNIQUE INDEX ${quote(`u~${table.sqlName}`)} ON ${quote(table.sqlName)} ("objectId")`);
-  db.exec(`CREATE INDEX ${quote(fieldIndex(table, fieldOf(table, 'createdAt')))} ON ${quote(table.sqlName)} ("createdAt")`);
-  for (const field of table.fields.values()) {
-    if (field.type === 'Relation') createJoinTable(db, field);
-    else createFieldIndex(db, table, field);
-  }
+  db.exec(`CREATE TABLE ${quote(sqlName)} (${columns.join(', ')})`);
 }
 
-function addColumn(db: DatabaseSync, table: TableSchema, field: Field): void {
-  if (field.type === 'Relation') {
-    createJoinTable(db, field);
-    return;
-  }
-  db.exec(`ALTER TABLE ${quote(table.sqlName)} ADD COLUMN ${quote(field.column)} ${columnTypes[storageOf(field)]}`);
-  createFieldIndex(db, table, field);
+/** The indexes that it has whatever clients ask for. */
+function createIndexes(db: DatabaseSync, table: TableSchema): void {
+  db.exec(`CREATE UNIQUE INDEX ${quote(`u~${table.sqlName}`)} ON ${quote(table.sqlName)} ("objectId")`);
+  db.exec(`CREATE INDEX ${quote(fieldIndex(table, fieldOf(table, 'createdAt')))} ON ${quote(table.sqlName)} ("createdAt")`);
+  for (const field of table.fields.values()) createFieldIndex(db, table, field);
+}
+
+/** Columns before indexes: each column has the table's indexes read again. */
+function addColumns(db: DatabaseSync, table: TableSchema, fields: readonly Field[]): void {
+  for (const field of fields)
+    if (field.type === 'Relation') createJoinTable(db, field);
+    else db.exec(`ALTER TABLE ${quote(table.sqlName)} ADD COLUMN ${quote(field.column)} ${columnTypes[storageOf(field)]}`);
+  for (const field of fields) createFieldIndex(db, table, field);
+}
+
+/** Gives a table other columns by a copy of it (https://www.sqlite.org/lang_altertable.html, "Making Other Kinds Of Table Schema Changes"): once through its records, whatever the number of columns. */
+function remakeTable(db: DatabaseSync, old: TableSchema, table: TableSchema): void {
+  dropTextIndex(db, old);
+  // Tables of records start with `t_`.
+  const copy = `n~${table.sqlName}`;
+  createColumns(db, table, copy);
+  const kept = ['"_seq"'];
+  for (const [name, field] of table.fields) if (field.type !== 'Relation' && old.fields.has(name)) kept.push(quote(field.column));
+  db.exec(`INSERT INTO ${quote(copy)} (${kept.join(', ')}) SELECT ${kept.join(', ')} FROM ${quote(old.sqlName)} ORDER BY "_seq"`);
+  db.exec(`DROP TABLE ${quote(old.sqlName)}`);
+  db.exec(`ALTER TABLE ${quote(copy)} RENAME TO ${quote(table.sqlName)}`);
+  createIndexes(db, table);
+  for (const index of table.indexes.values()) createIndex(db, table, index);
+  createTextIndex(db, table);
+  for (const [name, field] of old.fields) if (field.type === 'Relation' && !table.fields.has(name)) dropColumn(db, old, field);
+  for (const [name, field] of table.fields) if (field.type === 'Relation' && !old.fields.has(name)) createJoinTable(db, field);
 }
 
 function createJoinTable(db: DatabaseSync, relation: Field): void {
@@ -153,6 +197,13 @@ function dropColumn(db: DatabaseSync, table: TableSchema, field: Field): void {
 
 const fieldIndex = (table: TableSchema, field: Field) => `f~${table.sqlName}~${field.column}`;
 const userIndex = (table: TableSchema, name: string) => `i~${table.sqlName}~${name}`;
+
+/** Equal values are ordered by objectId, so an index that ends in it serves a sorted page without a sort. */
+function createIndex(db: DatabaseSync, table: TableSchema, { name, keys }: TableIndex): void {
+  const columns = keys.map(([field, direction]) => `${quote(fieldOf(table, field).column)}${direction < 0 ? ' DESC' : ''}`);
+  if (!keys.some(([field]) => field === 'objectId')) columns.push('"objectId"');
+  db.exec(`CREATE INDEX ${quote(userIndex(table, name))} ON ${quote(table.sqlName)} (${columns.join(', ')})`);
+}
 
 function dropIndex(db: DatabaseSync, table: TableSchema, name: string): void {
   db.exec(`DROP INDEX IF EXISTS ${quote(userIndex(table, name))}`);

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { Filter, OrderKey } from '../../../query/filter.ts';
-import type { SchemaChange } from '../../../schema/change.ts';
+import { type SchemaChange, stepsOf } from '../../../schema/change.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { writeFilter } from '../../sql/filter.ts';
 import { EngineTables, tableChanges } from '../../sql/testing/tables.ts';
@@ -20,7 +20,7 @@ export class TestTables extends EngineTables {
   }
 
   protected apply(change: SchemaChange, before: Schema, after: Schema): void {
-    applyDdl(this.connection.db, change, before, after);
+    for (const step of stepsOf([change])) applyDdl(this.connection, step, before, after);
   }
 
   /** A table of `{field: type}`; `Pointer:Target` names the target. */

@@ -1,10 +1,10 @@
-import { applyChange } from '../../../schema/change.ts';
+import { applyStep, stepsOf } from '../../../schema/change.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { type Condition, Overtaken, type WriteOutcome, type WritePlan } from '../../port.ts';
 import { compileRequire } from '../../sql/mutation.ts';
 import type { RowContext } from '../../sql/shape.ts';
 import type { Connection } from '../connection.ts';
-import { saveChange } from '../schema/catalog.ts';
+import { saveStep } from '../schema/catalog.ts';
 import { applyDdl } from '../schema/ddl.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 import { carryOut } from './mutation.ts';
@@ -23,10 +23,10 @@ export function carryOutPlan(
   let current = schema;
   for (const condition of plan.conditions ?? []) if (!holds(connection, condition)) throw new Overtaken();
   if (plan.changes.length > 0) connection.forgetPlans();
-  for (const change of plan.changes) {
-    const after = applyChange(current, change);
-    applyDdl(connection.db, change, current, after);
-    saveChange(connection.db, change, after);
+  for (const step of stepsOf(plan.changes)) {
+    const after = applyStep(current, step);
+    applyDdl(connection, step, current, after);
+    saveStep(connection.db, step, after);
     current = after;
   }
   let returned = '';

@@ -2,18 +2,19 @@ import { Worker } from 'node:worker_threads';
 import type { FileAddresses } from '../../../config/index.ts';
 import type { ErrorKey } from '../../../errors/catalogue.ts';
 import { ServiceError } from '../../../errors/fail.ts';
-import type { SchemaChange } from '../../../schema/change.ts';
+import { type SchemaStep, stepsOf } from '../../../schema/change.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { lookUpFieldsOf } from '../../../schema/system-tables.ts';
 import { Overtaken, type WriteOutcome, type WritePlan } from '../../port.ts';
 import type { Connection } from '../connection.ts';
+import { isLongChange } from '../schema/ddl.ts';
 import { mostRecords } from '../table-size.ts';
 
 /** Records of a table that are read through, to build an index or to take a column out, in little enough time for the event loop. */
 const SHORT_REBUILD = 10_000;
 
-/** Columns that are added to a table in little enough time for the event loop: SQLite reads all of its schema again for each. */
-const FEW_COLUMNS = 50;
+/** Fields that a new table has in little enough time for the event loop, which may have an index each. */
+const FEW_FIELDS = 200;
 
 const workerFile = new URL('./rebuild-worker.ts', import.meta.url);
 
@@ -28,20 +29,22 @@ export interface Rebuild {
 /** What the thread says: the outcome, or the error of the catalogue that refused the plan, or that a condition of it does not hold. */
 export type RebuildAnswer = 'overtaken' | { readonly outcome: WriteOutcome } | { readonly key: ErrorKey; readonly text: string };
 
-/** Whether a plan goes through all records of a large table, or adds many columns, which would hold up every request for as long. */
+/** Whether a plan goes through all records of a large table, or is about many columns, which would hold up every request for as long. */
 export function isRebuild(connection: Connection, plan: WritePlan, schema: Schema): boolean {
-  const columns = plan.changes.filter((change) => change.kind === 'addField' && schema.tables.has(change.className));
-  if (columns.length > FEW_COLUMNS) return true;
-  return plan.changes.some((change) => {
-    if (change.kind === 'setTemplateVersion') return false;
-    const table = schema.tables.get(change.className);
-    return table !== undefined && readsAll(change) && mostRecords(connection, table) > SHORT_REBUILD;
+  return stepsOf(plan.changes).some((step) => {
+    if (step.kind === 'setTemplateVersion') return false;
+    if (step.kind === 'createTable') return (step.fields?.length ?? 0) > FEW_FIELDS;
+    const table = schema.tables.get(step.className);
+    if (table === undefined) return false;
+    if ((step.kind === 'addFields' || step.kind === 'dropFields') && isLongChange(step, table)) return true;
+    return readsAll(step) && mostRecords(connection, table) > SHORT_REBUILD;
   });
 }
 
-function readsAll(change: SchemaChange): boolean {
-  if (change.kind === 'addField') return change.type === 'Pointer' || lookUpFieldsOf(change.className).has(change.name);
-  return change.kind === 'setIndex' || change.kind === 'setTextIndex' || change.kind === 'dropField';
+function readsAll(step: SchemaStep): boolean {
+  if (step.kind === 'addFields')
+    return step.fields.some(({ name, type }) => type === 'Pointer' || lookUpFieldsOf(step.className).has(name));
+  return step.kind === 'setIndex' || step.kind === 'setTextIndex' || step.kind === 'dropFields';
 }
 
 /** Carries a plan out on a thread of its own. The caller keeps its other writes back until then. @throws what the plan's steps throw */

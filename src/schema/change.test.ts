@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { applyChange, applyChanges, emptySchema, type SchemaChange, stepsOf } from './change.ts';
+import { isSameSchema } from './replay.ts';
+
+const add = (className: string, name: string): SchemaChange => ({ kind: 'addField', className, name, type: 'String' });
+const drop = (className: string, name: string): SchemaChange => ({ kind: 'dropField', className, name });
+const tables: SchemaChange[] = ['A', 'B'].map((className) => ({ kind: 'createTable', className }));
+
+test('fields that one table gets or loses one after the other are one step; the order of all others stays', () => {
+  const many = Array.from({ length: 1_500 }, (_, n) => add('A', `f${n}`));
+  const changes = [...tables, ...many, add('B', 'x'), add('A', 'y'), drop('A', 'f1'), drop('A', 'f2'), add('A', 'f1')];
+  assert.deepEqual(
+    stepsOf(changes).map((step) => [
+      step.kind,
+      step.kind === 'addFields' ? step.fields.length : step.kind === 'dropFields' ? step.names : '',
+    ]),
+    [
+      ['createTable', ''],
+      ['createTable', ''],
+      ['addFields', 1_500],
+      ['addFields', 1],
+      ['addFields', 1],
+      ['dropFields', ['f1', 'f2']],
+      ['addFields', 1],
+    ],
+  );
+});
+
+test('all changes together make what they make one by one', () => {
+  const changes = [...tables, add('A', 'a'), add('A', 'A'), add('B', 'b'), drop('A', 'a'), drop('B', 'b'), add('A', 'a')];
+  assert.ok(isSameSchema(applyChanges(emptySchema, changes), changes.reduce(applyChange, emptySchema)));
+});
