@@ -1,4 +1,4 @@
-import type { Principal } from '../access/index.ts';
+import { actorId, type Principal } from '../access/index.ts';
 import type { PatternBudget } from '../query/regex/index.ts';
 import type { Schema } from '../schema/model.ts';
 import type { Condition, Mutation, Store } from '../storage/port.ts';
@@ -49,3 +49,10 @@ export interface RecordContext {
   /** Further steps of the commit of each write, after all others: who keeps count of what is done takes note of it there. Pure. */
   readonly alongside?: (schema: Schema) => readonly Mutation[];
 }
+
+/**
+ * The objectId that `createdBy` and `updatedBy` of a record get. A row of `Config` names whose rights it was written with, whatever the audit
+ * says: forms are judged by it (docs/adr/0015).
+ */
+export const signerOf = ({ principal, actor = principal }: RecordContext, className: string): string | null =>
+  actorId(className === 'Config' ? principal : actor);

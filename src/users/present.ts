@@ -47,9 +47,12 @@ const fields = ['objectId', 'active'] as const;
  */
 export async function presentUser(store: Store, userId: string): Promise<UserPrincipal | null> {
   const user = await readRow<{ active?: boolean }>(store, '_User', fields, userId);
-  if (!user || user.active === false) return null;
-  return callerOf(store, userId, '', (roles) => ({ kind: 'user', userId, roles }));
+  return !user || user.active === false ? null : userCaller(store, userId);
 }
+
+/** A user with the rights that his roles have now, whether he is active or not. @throws unavailable, timeout */
+export const userCaller = (store: Store, userId: string): Promise<UserPrincipal> =>
+  callerOf(store, userId, '', (roles) => ({ kind: 'user', userId, roles }));
 
 async function knownUser(store: Store, userId: string): Promise<Known> {
   const ofStore = knownOf.get(store) ?? new LRUCache<string, Known>({ max: REMEMBERED });

@@ -18,7 +18,7 @@ import {
 import { path } from '../support/records.ts';
 import { engines, type Service, startService } from '../support/service.ts';
 import { operate, usage } from './operator.ts';
-import { crossPlaces, settingsOfS3 } from './stores.ts';
+import { usual, settingsOfS3 } from './stores.ts';
 
 const cycles = Number(process.env.CRASH_CYCLES ?? 6);
 const writers = 4;
@@ -88,7 +88,7 @@ async function verify(service: Service, all: readonly Known[]): Promise<void> {
   }
 }
 
-for (const [engine, kind] of crossPlaces)
+for (const [engine, kind] of usual)
   if (engines.includes(engine))
     describe(`crash (${engine}, ${kind})`, () => {
       test(`Files: ${cycles} kills in the middle of uploads lose and halve nothing`, {

@@ -6,7 +6,7 @@ import { assertRefused } from '../support/records.ts';
 import { badSession, signUp } from '../support/users.ts';
 import { allowLarge, askPolicy, forbidLarge, newPolicy, upload } from './large.ts';
 import { usage } from './operator.ts';
-import { crossPlaces, onEachStore } from './stores.ts';
+import { usual, onEachStore } from './stores.ts';
 
 const wanted = { ContentType: 'text/plain', ContentLength: 100 };
 const off = { code: 400, error: 'App is not allowed to upload large files.' };
@@ -161,4 +161,4 @@ onEachStore((files) => {
     for (const policy of [one, two]) assertUnknownFile(await files.post(table, { F: fileObject(policy) }));
     assert.deepEqual(await usage(files), before);
   });
-}, crossPlaces);
+}, usual);

@@ -20,13 +20,13 @@ import {
 import { storeOf } from '../support/records.ts';
 import { engines, type Service, startService } from '../support/service.ts';
 import { assertGate } from './gate.ts';
-import { crossPlaces, everyPlace, settingsOfS3 } from './stores.ts';
+import { usual, everyPlace, settingsOfS3 } from './stores.ts';
 
 const BASE = 'https://crm.example/records';
 
 /** The suites of the places, each with data of its own, and what starts a service on it. */
 function onEachData(
-  places: typeof crossPlaces,
+  places: typeof usual,
   suite: (start: (more?: Record<string, string>) => Promise<Service>) => void,
 ): void {
   for (const [engine, kind] of places.filter(([engine]) => engines.includes(engine)))
@@ -56,7 +56,7 @@ function onEachData(
     });
 }
 
-onEachData(crossPlaces, (start) => {
+onEachData(usual, (start) => {
   test('urls follow the settings, and what was stored is there after each start', async () => {
     let service: Service = await start();
     const store = storeOf(() => service);

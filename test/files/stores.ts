@@ -24,20 +24,13 @@ export interface Files extends Store {
   attached(type: 'File' | 'PrivateFile', file: Uploaded): Promise<Place>;
 }
 
-/** Both engines with files on the disk, and one with an S3 server. */
+/** Each engine once, and each store: neither has a say in what the other does. */
 export const usual: readonly [EngineName, StoreName][] = [
-  ['sqlite', 'disk'],
-  ['postgres', 'disk'],
-  ['sqlite', 's3'],
-];
-
-export const everyPlace: typeof usual = [...usual, ['postgres', 's3']];
-
-/** Each engine once, and each store: for what takes long, and where neither has a say in what the other does. */
-export const crossPlaces: typeof usual = [
   ['sqlite', 'disk'],
   ['postgres', 's3'],
 ];
+
+export const everyPlace: typeof usual = [...usual, ['postgres', 'disk'], ['sqlite', 's3']];
 
 /** For what no engine has a say in. */
 export const bothStores: typeof usual = anyEngine.flatMap((engine): [EngineName, StoreName][] => [
@@ -53,7 +46,7 @@ export function onEachStore(suite: (files: Files) => void, places: typeof usual 
 
 /** On each engine, with files on the disk. */
 export const onEachEngine = (suite: (files: Files) => void, use: typeof useFiles = useFiles): void =>
-  onEachStore(suite, usual.slice(0, 2), use);
+  onEachStore(suite, [['sqlite', 'disk'], ['postgres', 'disk']], use);
 
 /** The settings that lead to a store of its own on an S3 server. */
 export const settingsOfS3 = (s3: S3Server, prefix = 'files'): Record<string, string> => ({

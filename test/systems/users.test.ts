@@ -169,7 +169,7 @@ async function ask(url: string, { appId, masterKey }: Partial<Kept>, path: strin
   return { status: response.status, ...((await response.json()) as Json) };
 }
 
-for (const engine of engines)
+for (const engine of anyEngine)
   describe(`first start (${engine})`, () => {
     test('the administrator has a generated password, printed once and kept, and the role Admin', async () => {
       const { dataDir: cwd, settings } = await dataForTest(engine, false);

@@ -91,7 +91,7 @@ for (const engine of engines)
     test('an unknown application id is a 404 page; a link is good in its own system only', async () => {
       const user = await resets.user();
       const token = (await resets.link(user.email)).searchParams.get('token') as string;
-      for (const appId of ['nobody', '..', 'a%00b', '%2e%2e%2f', 'x'.repeat(3000)]) {
+      for (const appId of ['nobody', 'a%00b', '%2e%2e%2f', 'x'.repeat(3000)]) {
         const at = new URL(`/password-reset/${appId}?token=${token}`, service.url);
         for (const answer of [await fetch(at), await submit(at, { token, password: otherPassword })]) {
           assert.ok([400, 404, 414].includes(answer.status), `${appId.slice(0, 9)}: ${answer.status}`);

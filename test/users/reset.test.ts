@@ -52,7 +52,7 @@ for (const engine of engines)
         off.email,
         'no address',
         user.username,
-        'a'.repeat(100_000),
+        'a'.repeat(60_000),
         '%',
         "' OR 1=1",
       ])

@@ -3,6 +3,7 @@ import { configFlag } from '../../records/index.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
 import { coerce } from './coercion/coerce.ts';
+import { mayCreate } from './flag.ts';
 import { setBoolean } from './input.ts';
 
 /**
@@ -20,14 +21,16 @@ export function contactOf(accounts: TableSchema, input: JsonObject): JsonObject 
 
 /**
  * A contact as it is created: a lead unless it says otherwise, with the defaults of `DefaultValues.Account` (SPEC "`Config`") for what was
- * not sent. They are in the row of `AcceptWebLeads`, whether that is on or off.
+ * not sent. They are in the row of `AcceptWebLeads`, whether that is on or off, and count as far as who wrote it could set them himself.
  * @throws schemaMismatch and other errors of `values/` (111, 105, 121) for defaults that the fields do not take
  */
 export async function newContact(store: Store, accounts: TableSchema, sent: JsonObject): Promise<JsonObject> {
   const settings = await configFlag(store, 'AcceptWebLeads');
   const defaults = settings && own(settings, 'DefaultValues');
   const ofAccount = isJsonObject(defaults) ? own(defaults, 'Account') : undefined;
+  const values = isJsonObject(ofAccount) ? coerce(accounts, 'account', ofAccount) : {};
+  const isHis = await mayCreate(store, 'AcceptWebLeads', { table: accounts, fields: values });
   const fields: JsonObject = {};
   setBoolean(accounts, fields, 'IsAccount', false);
-  return Object.assign(fields, isJsonObject(ofAccount) ? coerce(accounts, 'account', ofAccount) : {}, sent);
+  return Object.assign(fields, isHis ? values : {}, sent);
 }

@@ -7,7 +7,7 @@ import type { FormFunction } from '../model.ts';
 import { coerce } from './coercion/coerce.ts';
 import { pointerTo } from './coercion/pointer.ts';
 import { accountByPhone, hasEmail, type Sought } from './duplicates.ts';
-import { requireFlag } from './flag.ts';
+import { requireFlag, requireRights } from './flag.ts';
 import { isThere, isValidEmail, isValidPhone, setBoolean, textOf } from './input.ts';
 import { leadStatus } from './lead-statuses.ts';
 import { openTable } from './tables.ts';
@@ -27,6 +27,7 @@ export const getlead: FormFunction = async (context, input) => {
   if (!isReachable) fail('missingInput', '"PhoneNumber" or "Email"');
   const accounts = openTable(store, 'Accounts');
   const fields = coerce(accounts, 'lead', input);
+  await requireRights(store, 'AcceptWebLeads', [{ table: accounts, fields }]);
   setBoolean(accounts, fields, 'IsAccount', false);
   setBoolean(accounts, fields, 'fromWeb2lead', true);
   const by = { phone: textOf(phone), email: isThere(email) ? textOf(email) : null };

@@ -9,7 +9,7 @@ import { coerce } from './coercion/coerce.ts';
 import { pointerTo } from './coercion/pointer.ts';
 import { contactOf, newContact } from './contact.ts';
 import { accountByPhone } from './duplicates.ts';
-import { type FormFlag, requireFlag } from './flag.ts';
+import { type FormFlag, requireFlag, requireRights } from './flag.ts';
 import { isThere, textOf } from './input.ts';
 import { openTable } from './tables.ts';
 import { inContactTurn } from './turns.ts';
@@ -30,6 +30,10 @@ export function tableForm(flag: FormFlag, table?: string): FormFunction {
     const accounts = openTable(store, 'Accounts');
     const contact = contactOf(accounts, input);
     const row = coerce(target, 'row', input, 'table_');
+    await requireRights(store, flag, [
+      { table: accounts, fields: contact },
+      { table: target, fields: row },
+    ]);
     const { accountId, Id } = await createLinked(context, { accounts, contact, target, row, phone: textOf(phone) ?? '' });
     return { success: true, accountId, Id };
   };

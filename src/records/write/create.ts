@@ -1,4 +1,4 @@
-import { actorId, actsAsMaster, authorize, mayCreateTable, type Principal, refuseOutright } from '../../access/index.ts';
+import { actsAsMaster, authorize, mayCreateTable, type Principal, refuseOutright } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
@@ -7,7 +7,7 @@ import { checkClassName } from '../../schema/naming.ts';
 import { newIdFor } from '../../schema/system-tables.ts';
 import { columnsOf, type OwnValues } from '../../storage/columns.ts';
 import type { Mutation } from '../../storage/port.ts';
-import type { RecordContext } from '../context.ts';
+import { type RecordContext, signerOf } from '../context.ts';
 import { planFields } from './fields.ts';
 import { attachments, type SettledFiles, transactWithFiles, unsettled } from './files.ts';
 import { takeFlags } from './flags.ts';
@@ -68,7 +68,7 @@ export function prepareCreate(context: RecordContext, record: NewRecord, at: num
   refuseOutright(principal, 'create', className);
   const { fields, flags } = takeFlags(record.body, actsAsMaster(principal));
   const objectId = record.objectId ?? chosenId(fields, principal) ?? newIdFor(className);
-  const by = actorId(actor);
+  const by = signerOf(context, className);
   const prepare = ({ fields: sent, set = {}, before }: RuledFields): PreparedRecord => ({
     className,
     objectId,

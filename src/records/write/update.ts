@@ -1,4 +1,4 @@
-import { actorId, actsAsMaster, authorize, bothOf, grantFor, refuseOutright } from '../../access/index.ts';
+import { actsAsMaster, authorize, bothOf, grantFor, refuseOutright } from '../../access/index.ts';
 import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
@@ -6,7 +6,7 @@ import type { Filter } from '../../query/filter.ts';
 import { fieldOf, type TableSchema } from '../../schema/model.ts';
 import { assignmentsOf } from '../../storage/columns.ts';
 import type { Mutation } from '../../storage/port.ts';
-import type { RecordContext } from '../context.ts';
+import { type RecordContext, signerOf } from '../context.ts';
 import { getRecord } from '../read.ts';
 import { planFields } from './fields.ts';
 import { attachments, transactWithFiles, unsettled } from './files.ts';
@@ -96,7 +96,7 @@ export function prepareUpdate(
           ...sourcesFor(growing.table, context),
           ...disownedBy(growing.table, sent),
           updatedAt: at,
-          updatedBy: actorId(actor),
+          updatedBy: signerOf(context, className),
         });
         const guard = growing.isGrown ? bothOf(grant.rows, grant.growthRows) : grant.rows;
         // What operators made is read like anything else.

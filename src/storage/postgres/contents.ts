@@ -34,8 +34,9 @@ export class PostgresContents implements Contents {
     out.add(' AS bytes FROM ').table(table.sqlName).add(' AS t WHERE t."_seq" > ').bind(after);
     out.add(' ORDER BY t."_seq" LIMIT ').bind(atMost);
     out.add('), summed AS (SELECT "_seq", sum(bytes) OVER (ORDER BY "_seq") - bytes AS before FROM sized)');
-    out.add(` SELECT ${this.#columnsOf(table)} FROM `).table(table.sqlName);
-    out.add(` JOIN summed USING ("_seq") WHERE before < ${CONTENTS_BYTES} ORDER BY "_seq"`);
+    // Qualified: a table may have a field of any of these names.
+    out.add(` SELECT ${this.#columnsOf(table, 't')} FROM `).table(table.sqlName);
+    out.add(` AS t JOIN summed AS s ON s."_seq" = t."_seq" WHERE s.before < ${CONTENTS_BYTES} ORDER BY t."_seq"`);
     const { text, params } = out.statement();
     return (await this.#ask(text, ...params)) as unknown as StoredRow[];
   }
@@ -100,8 +101,9 @@ export class PostgresContents implements Contents {
     await this.#database.atomically([{ text, params: sides }]);
   }
 
-  #columnsOf(table: TableSchema): string {
-    return ['_seq', ...columnFields(table).map(({ column }) => column)].map((name) => this.#dialect.quoted(name)).join(', ');
+  #columnsOf(table: TableSchema, alias: string): string {
+    const columns = ['_seq', ...columnFields(table).map(({ column }) => column)];
+    return columns.map((name) => `${alias}.${this.#dialect.quoted(name)}`).join(', ');
   }
 
   /** Moves take what they take: no limit on time. */

@@ -9,8 +9,10 @@ import { tableChanges } from './tables.ts';
 
 /** Defines the tests. @param store one without a table `Held` */
 export async function testContents(store: Store): Promise<void> {
+  // Names that the statements use themselves.
+  const named = { before: 'Number', bytes: 'Number', sized: 'Number', summed: 'Number', s: 'Number', t: 'Number' } as const;
   await store.write({
-    plan: () => ({ changes: tableChanges('Held', { text: 'String', list: 'Array', n: 'Number' }), mutations: [] }),
+    plan: () => ({ changes: tableChanges('Held', { text: 'String', list: 'Array', n: 'Number', ...named }), mutations: [] }),
   });
   const table = tableOf(store.schema(), 'Held');
 
