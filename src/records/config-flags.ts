@@ -22,11 +22,14 @@ interface StoredConfig {
  * Remembered until anybody writes to the table.
  * @param name a flag that the service knows, such as `AcceptWebLeads`
  */
-export const configRow: (store: Store, name: string) => Promise<ConfigRow | null> = remembering('Config', async (store, value) => {
-  const query = { className: 'Config', field: 'Name', value, fields: ['Value', 'createdBy', 'updatedBy'] };
-  const row = await readFirst<StoredConfig>(store, query);
-  return row && { value: row.Value ?? null, writer: userIn(row.updatedBy ?? row.createdBy) };
-});
+export const configRow: (store: Store, name: string) => Promise<ConfigRow | null> = remembering(
+  'Config',
+  async (store, value) => {
+    const query = { className: 'Config', field: 'Name', value, fields: ['Value', 'createdBy', 'updatedBy'] };
+    const row = await readFirst<StoredConfig>(store, query);
+    return row && { value: row.Value ?? null, writer: userIn(row.updatedBy ?? row.createdBy) };
+  },
+);
 
 /** The `Value` of a row of `Config`; `null` where there is none. See `configRow`. */
 export const configFlag = async (store: Store, name: string): Promise<JsonObject | null> =>

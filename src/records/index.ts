@@ -1,6 +1,6 @@
 export { aggregateRecords } from './aggregate.ts';
 export { type CheckedRecords, checkRecords, type NamedRecord, type RecordFault } from './check.ts';
-export { type ConfigRow, configFlag, configRow } from './config-flags.ts';
+export { configFlag, configRow } from './config-flags.ts';
 export type { RecordContext, WriteHooks } from './context.ts';
 export { definitionFields } from './definitions.ts';
 export { decideAnew, exclusively, holding } from './exclusive.ts';

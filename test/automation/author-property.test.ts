@@ -1,11 +1,15 @@
 /** docs/adr/0015: what an administrator may not do over REST he cannot bring about by definitions, whatever the table, at any depth. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { bearerHeaders, callTool } from '../support/mcp.ts';
+import { everything, signInFor } from '../support/oauth.ts';
 import { type Json, path } from '../support/records.ts';
 import { anyEngine } from '../support/service.ts';
 import { newName, password, setRole, signUp } from '../support/users.ts';
 import { creates } from './effects.ts';
 import { useWorld } from './world.ts';
+
+let phones = 1;
 
 /** What a table needs beside a name. */
 const bodies: Record<string, () => Json> = {
@@ -88,4 +92,60 @@ for (const engine of anyEngine)
           columns(all.filter(({ className }) => ofOld.has(className))),
         );
       });
+
+    test('agent tools, imports and forms make records where he may himself, and nowhere else', async () => {
+      const admin = await signUp(world, { mcpPermissions: everything });
+      await setRole(world, admin.id, 'Admin');
+      const as = { session: admin.token };
+      const names = (await schemas())
+        .map(({ className }) => className)
+        .filter((name: string) => !/^_(Timeline|RequestLog|syslogTriggers|Session)$/.test(name));
+      // Of each kind of table he loses some, as an operator would take them from him.
+      const closed = ['Tasks', 'Sales', 'Cases', 'Contacts'];
+      for (const name of closed) {
+        const { body } = await world.call('GET', `/platform/schemas/${name}`);
+        const classLevelPermissions = { ...body.classLevelPermissions, create: {} };
+        const answer = await world.call('PUT', `/platform/schemas/${name}`, { body: { classLevelPermissions } });
+        assert.equal(answer.status, 200, answer.text);
+      }
+      const mayHimself = new Set<string>();
+      for (const name of names) if ((await world.post(name, bodies[name]?.() ?? {}, as)).status === 201) mayHimself.add(name);
+      assert.ok(mayHimself.has('Tags') && closed.every((name) => !mayHimself.has(name)));
+      for (const Name of ['AcceptWebToTable', 'McpAdvancedTools'])
+        assert.equal((await world.post('Config', { Name, Value: { [Name]: true } }, as)).status, 201);
+      const service = world.service();
+      const headers = bearerHeaders((await signInFor(service, admin)).tokens.access_token);
+      const form = async (table: string) => {
+        const response = await fetch(`${service.url}/functions/${service.appId}/web2table`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ table, phone: `05${String(phones++).padStart(8, '0')}` }),
+        });
+        await response.arrayBuffer();
+      };
+      const doors: [string, (table: string, body: Json) => Promise<unknown>][] = [
+        ['Create-Record', (table, data) => callTool(service, headers, 'Create-Record', { table, data })],
+        ['Create-Many', (table, data) => callTool(service, headers, 'Create-Many', { table, data: [data] })],
+        ['Import-Records', (table, row) => callTool(service, headers, 'Import-Records', { table, rows: [row] })],
+        ['a form', form],
+      ];
+      // Who administers makes users with agent tools, and not over REST (SPEC "Authentication: Agent-tool layer").
+      const forbidden = (door: string) =>
+        names.filter((name) => !mayHimself.has(name) && (name !== '_User' || door === 'a form'));
+      const used = new Map<string, number>();
+      for (const [door, use] of doors) {
+        const before = await counts(names);
+        for (const name of names) await use(name, bodies[name]?.() ?? {});
+        await world.settle();
+        const now = await counts(names);
+        assert.deepEqual(
+          forbidden(door).filter((name) => (now[name] ?? 0) > (before[name] ?? 0)),
+          [],
+          door,
+        );
+        used.set(door, names.filter((name) => (now[name] ?? 0) > (before[name] ?? 0)).length);
+      }
+      // The doors are open.
+      for (const [door, tables] of used) assert.ok(tables > 20, `${door}: ${tables} tables`);
+    });
   });

@@ -8,7 +8,7 @@ import { makeData } from '../support/data.ts';
 import { engines, startService } from '../support/service.ts';
 import { createUntilGone, defineTrail, emptied, layTrail, verifyTrail } from './trail.ts';
 
-const cycles = Number(process.env.CRASH_CYCLES ?? 6);
+const cycles = Number(process.env.CRASH_CYCLES ?? 4);
 const writers = 4;
 
 for (const engine of engines)

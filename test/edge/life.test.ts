@@ -8,7 +8,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { dataForTest } from '../support/data.ts';
 import { create, createMany, find } from '../support/query.ts';
-import { engines, startService } from '../support/service.ts';
+import { anyEngine, engines, startService } from '../support/service.ts';
 import { runToEnd, startBare, temporary } from './process.ts';
 
 /** Begins a POST and holds its body back, so that the request is in flight until finish(). */
@@ -264,7 +264,7 @@ test('Running: an unknown command ends non-zero, help ends with 0', async () => 
   for (const name of ['start', 'system', 'key']) assert.match(help.stdout, new RegExp(name));
 });
 
-for (const engine of engines)
+for (const engine of anyEngine)
   describe(`credentials (${engine})`, () => {
     test('Running: generated credentials are printed once and kept in DATA_DIR/credentials.json (0600)', async () => {
       const { dataDir: cwd, settings } = await dataForTest(engine, false);

@@ -18,9 +18,9 @@ import {
 import { path } from '../support/records.ts';
 import { engines, type Service, startService } from '../support/service.ts';
 import { operate, usage } from './operator.ts';
-import { usual, settingsOfS3 } from './stores.ts';
+import { settingsOfS3, usual } from './stores.ts';
 
-const cycles = Number(process.env.CRASH_CYCLES ?? 6);
+const cycles = Number(process.env.CRASH_CYCLES ?? 4);
 const writers = 4;
 const SIZE = 200_000;
 

@@ -6,7 +6,7 @@ import { assertRefused } from '../support/records.ts';
 import { badSession, signUp } from '../support/users.ts';
 import { allowLarge, askPolicy, forbidLarge, newPolicy, upload } from './large.ts';
 import { usage } from './operator.ts';
-import { usual, onEachStore } from './stores.ts';
+import { onEachStore, usual } from './stores.ts';
 
 const wanted = { ContentType: 'text/plain', ContentLength: 100 };
 const off = { code: 400, error: 'App is not allowed to upload large files.' };

@@ -20,15 +20,12 @@ import {
 import { storeOf } from '../support/records.ts';
 import { engines, type Service, startService } from '../support/service.ts';
 import { assertGate } from './gate.ts';
-import { usual, everyPlace, settingsOfS3 } from './stores.ts';
+import { everyPlace, settingsOfS3, usual } from './stores.ts';
 
 const BASE = 'https://crm.example/records';
 
 /** The suites of the places, each with data of its own, and what starts a service on it. */
-function onEachData(
-  places: typeof usual,
-  suite: (start: (more?: Record<string, string>) => Promise<Service>) => void,
-): void {
+function onEachData(places: typeof usual, suite: (start: (more?: Record<string, string>) => Promise<Service>) => void): void {
   for (const [engine, kind] of places.filter(([engine]) => engines.includes(engine)))
     describe(`${engine}, ${kind}`, () => {
       let data: OwnData;

@@ -46,7 +46,14 @@ export function onEachStore(suite: (files: Files) => void, places: typeof usual 
 
 /** On each engine, with files on the disk. */
 export const onEachEngine = (suite: (files: Files) => void, use: typeof useFiles = useFiles): void =>
-  onEachStore(suite, [['sqlite', 'disk'], ['postgres', 'disk']], use);
+  onEachStore(
+    suite,
+    [
+      ['sqlite', 'disk'],
+      ['postgres', 'disk'],
+    ],
+    use,
+  );
 
 /** The settings that lead to a store of its own on an S3 server. */
 export const settingsOfS3 = (s3: S3Server, prefix = 'files'): Record<string, string> => ({

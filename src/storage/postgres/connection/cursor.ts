@@ -6,7 +6,7 @@ import { limitsSql, type TransactionLimits } from './dial.ts';
 import type { Group, Lease } from './group.ts';
 import type { Answer, Link } from './link.ts';
 
-/** Longest wait for a caller who does not ask for the next page, in milliseconds; and where others wait for a connection. */
+/** Longest wait for a caller who does not ask for the next page, in milliseconds; and where others wait for a connection, or for the table. */
 const STALL_LIMIT = 55_000;
 const STALL_LIMIT_WANTED = 5_000;
 
@@ -28,6 +28,8 @@ export interface CursorSettings {
   readonly limits: TransactionLimits;
   /** Ends what the server process is at. */
   cancel(link: Link): Promise<unknown>;
+  /** Whether somebody waits for a lock that the connection's transaction holds: a change of the schema, and all who came after it. */
+  isAwaited(link: Link): Promise<boolean>;
 }
 
 /**
@@ -43,7 +45,8 @@ export async function* readPages(
 ): AsyncGenerator<Row[], void, void> {
   const { link } = lease;
   const pages = new Pages(link, statement, size, settings);
-  const stall = new Stall(settings.group, () => {
+  const isWanted = async () => settings.group.isWanted || (await settings.isAwaited(link));
+  const stall = new Stall(isWanted, () => {
     void pages.end().then(lease.release);
   });
   try {
@@ -188,32 +191,44 @@ class Pages {
 
 /** Watches over the pauses of a caller. */
 class Stall {
-  readonly #group: Group;
+  readonly #isWanted: () => Promise<boolean>;
   readonly #giveUp: () => void;
   #timer: NodeJS.Timeout | undefined;
+  /** Of the pause that lasts. */
+  #began = 0;
   #givenUp = false;
 
-  constructor(group: Group, giveUp: () => void) {
-    this.#group = group;
+  constructor(isWanted: () => Promise<boolean>, giveUp: () => void) {
+    this.#isWanted = isWanted;
     this.#giveUp = giveUp;
   }
 
   begin(): void {
-    const began = performance.now();
-    const look = () => {
-      const limit = this.#group.isWanted ? STALL_LIMIT_WANTED : STALL_LIMIT;
-      if (performance.now() - began < limit) this.#timer = setTimeout(look, STALL_LIMIT_WANTED);
-      else {
-        this.#givenUp = true;
-        this.#giveUp();
-      }
-    };
-    this.#timer = setTimeout(look, STALL_LIMIT_WANTED);
+    this.#began = performance.now();
+    this.#lookLater();
   }
 
   /** The caller is back. Whether it was too late. */
   end(): boolean {
     clearTimeout(this.#timer);
+    this.#began = 0;
     return this.#givenUp;
+  }
+
+  #lookLater(): void {
+    const began = this.#began;
+    this.#timer = setTimeout(() => void this.#look(began), STALL_LIMIT_WANTED);
+  }
+
+  async #look(began: number): Promise<void> {
+    const isOver = performance.now() - began >= STALL_LIMIT;
+    // Who cannot be asked waits for nothing.
+    const isEnough = isOver || (await this.#isWanted().catch(() => false));
+    // He may have come back meanwhile.
+    if (this.#began !== began) return;
+    if (isEnough) {
+      this.#givenUp = true;
+      this.#giveUp();
+    } else this.#lookLater();
   }
 }

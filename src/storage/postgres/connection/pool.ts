@@ -118,6 +118,7 @@ class Pool implements Database {
       timeLimit: this.#timeLimit,
       limits: this.#slowLimits,
       cancel: (link: Link) => this.#cancel(link),
+      isAwaited: (link: Link) => this.#isAwaited(link),
     };
     try {
       yield* readPages(lease, statement, size, settings);
@@ -177,6 +178,13 @@ class Pool implements Database {
       if (!lease.link.lost) return lease;
       lease.release();
     }
+  }
+
+  /** Behind a pooler nobody knows which server process it is. */
+  async #isAwaited({ processId }: Link): Promise<boolean> {
+    if (this.#dialer.address.pooled) return false;
+    const text = 'SELECT 1 FROM pg_locks WHERE NOT granted AND $1 = ANY(pg_blocking_pids(pid)) LIMIT 1';
+    return (await this.short({ text, params: [processId] })).length > 0;
   }
 
   async #cancel(link: Link): Promise<void> {
