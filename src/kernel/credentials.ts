@@ -7,9 +7,12 @@ export const keyForm = '8 to 256 printable ASCII characters';
 
 const SHORT_KEY = 20;
 
+/** Whether a key may be found by trying: somebody has thought of it. */
+export const isShortKey = (key: string): boolean => key.length < SHORT_KEY;
+
 /** What to tell of a key that somebody has thought of; `null` where nothing is. @param name what the key is called */
 export function shortKeyWarning(name: string, key: string | undefined): string | null {
-  return key !== undefined && key.length < SHORT_KEY
+  return key !== undefined && isShortKey(key)
     ? `${name} has fewer than ${SHORT_KEY} characters: such keys are found by trying`
     : null;
 }

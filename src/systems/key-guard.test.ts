@@ -6,6 +6,7 @@ import { hashKey } from './secrets.ts';
 
 let now = 0;
 let told: string[];
+let looks = 0;
 let guard: KeyGuard;
 beforeEach(() => {
   told = [];
@@ -15,24 +16,25 @@ beforeEach(() => {
   );
 });
 
-/** Sends a key. @returns after how many seconds to come again; `null` where it was looked at */
+/** Sends a key. @returns after how many seconds to come again; `null` where it heard whether it is right */
 function send(key: string, { address = '192.0.2.1', isRight = false } = {}): number | null {
-  const trial = guard.trialOf(address);
-  const hash = hashKey('salt', key);
   try {
-    trial.admit(hash);
+    const look = () => {
+      looks++;
+      return isRight ? 'owner' : undefined;
+    };
+    assert.equal(guard.trialOf(address).judge(key, hashKey('salt', key), look), isRight ? 'owner' : undefined);
+    return null;
   } catch (error) {
     assert.ok(error instanceof TooManyRequests);
     return error.retryAfter;
   }
-  trial.judge(hash, isRight);
-  return null;
 }
 const tryOut = (count: number, address?: string) => {
   for (let n = 0; n < count; n++) assert.equal(send(`wrong ${n}`, { ...(address && { address }) }), null, `${n}`);
 };
 
-test('a hundred different wrong keys are looked at; then none that has not proved right, until the minute is over', () => {
+test('a hundred different wrong keys are looked at; then no short one that has not proved right, until the minute is over', () => {
   assert.equal(send('right', { isRight: true }), null);
   tryOut(100);
   assert.deepEqual([send('another'), send('wrong 1'), send('unproved', { isRight: true })], [60, 60, 60]);
@@ -60,9 +62,19 @@ test('networks are counted each by itself, IPv6 by the /64', () => {
   assert.equal(send('another', { address: '2001:db8:0:1::1' }), null);
 });
 
-test('a key that was right and is revoked counts as any other', () => {
+test('a key that nobody finds by trying is looked at however many were wrong; a wrong one is refused all the same', () => {
+  const long = (name: string) => `${name} of twenty characters`;
+  for (let n = 0; n < 100; n++) assert.equal(send(long(`wrong ${n}`)), null);
+  assert.deepEqual([send(long('another')), send(long('wrong 1')), send('another')], [60, 60, 60]);
+  assert.equal(send(long('right'), { isRight: true }), null);
+  assert.deepEqual([send('x'.repeat(19), { isRight: true }), send('x'.repeat(20), { isRight: true })], [60, null]);
+  looks = 0;
+  for (let n = 0; n < 1_000; n++) send(`short ${n}`);
+  assert.equal(looks, 0);
+});
+
+test('a key that was right and is revoked is refused as any other', () => {
   send('revoked', { isRight: true });
   tryOut(100);
-  assert.equal(send('revoked'), null, 'looked at, and wrong');
-  assert.equal(send('another'), 60);
+  assert.equal(send('revoked'), 60);
 });

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { TooManyRequests } from '../errors/too-many-requests.ts';
+import { isShortKey } from '../kernel/credentials.ts';
 import { networkOf } from '../kernel/network.ts';
 
 const MINUTE = 60_000;
@@ -7,15 +8,18 @@ const MINUTE = 60_000;
 const MOST_WRONG = 100;
 /** Networks that are counted at once, some 5 KB each at most; beyond, those that have been quiet longest are forgotten. */
 const NETWORKS = 5_000;
-/** Right keys that are remembered, each for each network that it came from. */
+/** Right keys that are remembered, each for each network that it came from: short ones. */
 const PROVED = 20_000;
 
 /** The keys that a network has sent. */
 export interface KeyTrial {
-  /** @param hash of a key as the registry keeps it @throws TooManyRequests (155) where it is not to be looked at */
-  admit(hash: string): void;
-  /** What came of a key that was looked at. */
-  judge(hash: string, isRight: boolean): void;
+  /**
+   * Has a key looked at, where it may be.
+   * @param hash of the key as the registry keeps it
+   * @param look whose it is, `undefined` of a wrong one; in memory, since it is asked however many wrong ones come
+   * @throws TooManyRequests (155) where keys are tried out, and this one is wrong or may have been found so
+   */
+  judge<T>(key: string, hash: string, look: () => T | undefined): T | undefined;
 }
 
 interface Tried {
@@ -27,7 +31,8 @@ interface Tried {
 
 /**
  * Refuses keys of networks that try keys out (docs/decisions.md "Edge"): one wrong key sent again and again is a mistake in somebody's
- * settings, many different ones are no mistake. Keys that have proved right from there go on to work. It never grows beyond a bound.
+ * settings, many different ones are no mistake. Right keys go on to work, short ones where they have proved right from there: a network may be
+ * a proxy that many share. It never grows beyond a bound.
  */
 export class KeyGuard {
   readonly #begins: (network: string) => void;
@@ -44,18 +49,22 @@ export class KeyGuard {
   /** @param address of the client, as TRUST_PROXY says */
   trialOf(address: string): KeyTrial {
     const network = networkOf(address);
-    return {
-      admit: (hash) => this.#admit(network, hash),
-      judge: (hash, isRight) => {
-        if (isRight) this.#proved.set(network + hash, true);
-        else this.#countWrong(network, hash);
-      },
-    };
+    return { judge: (key, hash, look) => this.#judge(network, isShortKey(key), hash, look) };
   }
 
-  #admit(network: string, hash: string): void {
+  #judge<T>(network: string, isShort: boolean, hash: string, look: () => T | undefined): T | undefined {
     const tried = this.#triedOf(network);
-    if (!tried || tried.wrong.size < MOST_WRONG || this.#proved.has(network + hash)) return;
+    const isFull = tried !== undefined && tried.wrong.size >= MOST_WRONG;
+    const isLookedAt = !isFull || !isShort || this.#proved.has(network + hash);
+    const found = isLookedAt ? look() : undefined;
+    if (found === undefined) {
+      if (isFull) this.#refuse(network, tried);
+      this.#countWrong(network, hash);
+    } else if (isShort) this.#proved.set(network + hash, true);
+    return found;
+  }
+
+  #refuse(network: string, tried: Tried): never {
     if (!tried.isTold) this.#begins(network);
     tried.isTold = true;
     throw new TooManyRequests(Math.ceil((tried.end - this.#now()) / 1_000));
@@ -63,7 +72,7 @@ export class KeyGuard {
 
   #countWrong(network: string, hash: string): void {
     const tried = this.#triedOf(network) ?? { end: this.#now() + MINUTE, wrong: new Set(), isTold: false };
-    if (tried.wrong.size < MOST_WRONG) tried.wrong.add(Buffer.from(hash.slice(0, 8), 'base64url').readUIntBE(0, 6));
+    tried.wrong.add(Buffer.from(hash.slice(0, 8), 'base64url').readUIntBE(0, 6));
     this.#tried.set(network, tried);
   }
 

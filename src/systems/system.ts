@@ -51,24 +51,25 @@ export class Registration {
   #isMaster(key: unknown, trial?: KeyTrial): boolean {
     if (typeof key !== 'string') return false;
     const hash = hashKey(this.#masterPrefix, key);
-    trial?.admit(hash);
-    const isRight = sameHash(Buffer.from(hash), this.#masterKey);
-    trial?.judge(hash, isRight);
-    return isRight;
+    const look = () => sameHash(Buffer.from(hash), this.#masterKey) || undefined;
+    return (trial ? trial.judge(key, hash, look) : look()) === true;
   }
 
-  /** Goes through all keys, so that the time does not tell which of them it is. */
   #ofApiKey(key: unknown, trial?: KeyTrial): Principal {
     if (typeof key !== 'string') return invalid;
     const hash = hashKey(this.#apiPrefix, key);
-    trial?.admit(hash);
-    const given = Buffer.from(hash);
-    let found: ApiKey | undefined;
-    for (const one of this.#apiKeys) if (sameHash(given, one.hash)) found = one;
-    trial?.judge(hash, found !== undefined);
+    const look = () => this.#withHash(Buffer.from(hash));
+    const found = trial ? trial.judge(key, hash, look) : look();
     if (!found) return invalid;
     this.#noteUse(found.name);
     return found.principal;
+  }
+
+  /** Goes through all keys, so that the time does not tell which of them it is. */
+  #withHash(given: Uint8Array): ApiKey | undefined {
+    let found: ApiKey | undefined;
+    for (const one of this.#apiKeys) if (sameHash(given, one.hash)) found = one;
+    return found;
   }
 }
 
