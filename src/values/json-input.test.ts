@@ -12,6 +12,7 @@ const accepted: string[] = [
   nested(100, long),
   `{"a":"${'['.repeat(30_000)}\\"[{${'\\\\'.repeat(10_001)}"}`,
   '"\\u05e9\\ud83d\\ude42"',
+  JSON.stringify({ [`${'"\\'.repeat(9_000)}{`]: [`${'\\'.repeat(9_001)}"`, '['.repeat(101)] }),
   '"\u2028\ufeff\u0085🙂"',
   '1e308',
   '{"__proto__":{"constructor":1}}',

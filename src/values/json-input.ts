@@ -65,10 +65,13 @@ function scan(text: string, levels: number, values: number): void {
 
 /** The place of the quote that ends a string; -1 where none does. */
 export function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
-    if (slashes % 2 === 0) return end;
+  const end = text.indexOf('"', start + 1);
+  if (end < 0 || text.charCodeAt(end - 1) !== BACKSLASH) return end;
+  // Character by character: a search for each of millions of escaped quotes takes ten times as long.
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH) at++;
+    else if (code === QUOTE) return at;
   }
   return -1;
 }
