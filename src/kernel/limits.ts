@@ -28,6 +28,8 @@ export const limits = {
   whereTerms: 2_000,
   /** Values in one `where` or pipeline: members of lists and objects, however deep. */
   queryValues: 50_000,
+  /** Characters of one `where` or pipeline that comes as text. */
+  queryLength: 4 * 1024 * 1024,
   /** Characters of a table or field name: both engines and their indexes can carry it. */
   nameLength: 128,
   /** Columns of a table. */

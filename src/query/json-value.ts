@@ -23,8 +23,9 @@ export function whereValue(value: JsonValue | undefined): JsonValue {
   }
 }
 
-/** The value of a parameter that is JSON text. @throws badQuery (102) for more values than a query may bring; invalidJson (107) */
+/** The value of a parameter that is JSON text. @throws badQuery (102) for a longer text, or more values, than a query may bring; invalidJson (107) */
 export function queryJson(text: string, levels: number = limits.jsonDepth): JsonValue {
+  if (text.length > limits.queryLength) fail('badQuery', `a query has at most ${limits.queryLength} characters`);
   try {
     return parseRequestJson(text, levels, MOST_MARKS);
   } catch (error) {
