@@ -19,19 +19,45 @@ export function elementKey(value: JsonValue): string {
 
 /** The elements followed by those of `added` that are not among them yet, none of these twice. */
 export function withUnique(elements: readonly JsonValue[], added: readonly JsonValue[]): JsonValue[] {
-  const known = new Set(elements.map(elementKey));
-  const result = [...elements];
-  for (const value of added) {
-    const key = elementKey(value);
-    if (known.has(key)) continue;
-    known.add(key);
-    result.push(value);
+  const missing = new Elements(added);
+  for (const element of elements) {
+    if (missing.size === 0) break;
+    missing.take(element);
   }
-  return result;
+  return [...elements, ...added.filter((value) => missing.take(value))];
 }
 
 /** The elements without those that equal one of `removed`. */
 export function without(elements: readonly JsonValue[], removed: readonly JsonValue[]): JsonValue[] {
-  const keys = new Set(removed.map(elementKey));
-  return elements.filter((element) => !keys.has(elementKey(element)));
+  const gone = new Elements(removed);
+  return elements.filter((element) => !gone.has(element));
 }
+
+/** The operands of an operator. The array that they meet may have millions of elements: plain ones are looked up as they are. */
+class Elements {
+  readonly #plain = new Set<JsonValue>();
+  readonly #keys = new Set<string>();
+
+  constructor(values: readonly JsonValue[]) {
+    for (const value of values)
+      if (isPlain(value)) this.#plain.add(value);
+      else this.#keys.add(elementKey(value));
+  }
+
+  get size(): number {
+    return this.#plain.size + this.#keys.size;
+  }
+
+  has(value: JsonValue): boolean {
+    if (isPlain(value)) return this.#plain.has(value);
+    return this.#keys.size > 0 && this.#keys.has(elementKey(value));
+  }
+
+  /** @returns whether it was there */
+  take(value: JsonValue): boolean {
+    if (isPlain(value)) return this.#plain.delete(value);
+    return this.#keys.size > 0 && this.#keys.delete(elementKey(value));
+  }
+}
+
+const isPlain = (value: JsonValue): boolean => typeof value !== 'object' || value === null;
