@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fieldsOf, openEnvelope } from './envelope.ts';
+import { envelopeOf, fieldsOf, openEnvelope } from './envelope.ts';
 
 const open = (body: unknown, headers = {}) => openEnvelope(headers, body === undefined ? undefined : JSON.stringify(body));
 
@@ -36,6 +36,11 @@ test('values that are no strings are handed on for the systems to refuse', () =>
 });
 test('other keys that begin with an underscore stay', () => {
   assert.deepEqual(open({ _failed_login_count: 1, _MasterKey: 'm' }).body, { _failed_login_count: 1 });
+});
+test('a body is not copied, however many keys it has', () => {
+  const sent = { _method: 'PUT', n: 1 };
+  assert.equal(envelopeOf({}, sent).body, sent);
+  assert.deepEqual(sent, { n: 1 });
 });
 test('a key named __proto__ stays a key, for the fields to refuse', () => {
   const { body } = openEnvelope({}, '{"__proto__":{"n":1},"_MasterKey":"m"}');

@@ -18,7 +18,7 @@ export interface Envelope {
 }
 
 /** Keys of a JSON body that are about the request: consumed, never stored (CONTRACT "Requests"; Parse's clients send them). */
-const consumed: ReadonlySet<string> = new Set([
+const consumed: readonly string[] = [
   '_ApplicationId',
   '_MasterKey',
   '_apiKey',
@@ -30,8 +30,7 @@ const consumed: ReadonlySet<string> = new Set([
   '_context',
   '_noBody',
   '_method',
-]);
-const UNDERSCORE = 95;
+];
 
 /**
  * Reads headers and body. A header wins over the body.
@@ -42,17 +41,15 @@ export function openEnvelope(headers: IncomingHttpHeaders, text: string | undefi
   return envelopeOf(headers, text === undefined || text === '' ? undefined : parseRequestJson(text));
 }
 
-/** The same of a body that was read. */
+/** The same of a body that was read, which loses the keys that are consumed. */
 export function envelopeOf(headers: IncomingHttpHeaders, sent: JsonValue | undefined): Envelope {
-  const body = stripConsumed(sent);
-  // Nothing was consumed, so nothing of the body is about the request.
-  const about = body === sent ? undefined : (sent as JsonObject);
+  const about = takeConsumed(sent);
   return {
     appId: headers['x-platform-application-id'] || (about && own(about, '_ApplicationId')),
     credentials: credentialsOf(headers, about),
     installationId: installationIdOf(headers['x-platform-installation-id'] || (about && own(about, '_InstallationId'))),
     method: about && own(about, '_method'),
-    body,
+    body: sent,
   };
 }
 
@@ -79,12 +76,26 @@ function credentialsOf(headers: IncomingHttpHeaders, about: JsonObject | undefin
   return { masterKey: own(about, '_MasterKey'), apiKey: own(about, '_apiKey'), sessionToken: own(about, '_SessionToken') };
 }
 
-/** The body without the keys that are about the request; the same value where it has none. */
+/**
+ * Takes the keys that are about the request out of a body. In place: of hundreds of thousands of keys a copy takes as long as to read them.
+ * @returns what they held; `undefined` where there is none
+ */
+function takeConsumed(body: JsonValue | undefined): JsonObject | undefined {
+  if (!isJsonObject(body)) return undefined;
+  let about: JsonObject | undefined;
+  for (const name of consumed) {
+    const value = own(body, name);
+    if (value === undefined) continue;
+    about ??= {};
+    about[name] = value;
+    delete body[name];
+  }
+  return about;
+}
+
+/** The body, without the keys that are about the request. */
 export function stripConsumed(body: JsonValue | undefined): JsonValue | undefined {
-  if (!isJsonObject(body)) return body;
-  for (const key in body)
-    if (key.charCodeAt(0) === UNDERSCORE && consumed.has(key))
-      return Object.fromEntries(Object.entries(body).filter(([name]) => !consumed.has(name)));
+  takeConsumed(body);
   return body;
 }
 

@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { freeWhenAnswered, keepWhole } from '../admission/place.ts';
 import { type Bounds, Places } from '../admission/places.ts';
@@ -11,13 +12,22 @@ import { senderOf } from './sender.ts';
 /** Characters from which on a body is read in parts; below, even the worst takes some tens of milliseconds. */
 export const LONG_BODY = 128 * 1024;
 
-/** Values that bodies hold in memory until their requests are answered, counted as `limits.jsonMarks` does: some 100 bytes each. */
-const values: Bounds = { all: 2 * limits.jsonMarks, ofSystem: 1.5 * limits.jsonMarks, ofCaller: limits.jsonMarks };
+/** Bytes that a value takes in memory, counted as `limits.jsonMarks` does. */
+const VALUE_BYTES = 100;
+
+/**
+ * Values that bodies hold in memory until their requests are answered: two bodies of the most values; on small machines a quarter of the heap,
+ * and at least what two bodies have that are read at once. A body with more than a caller may have is read when he has no other.
+ */
+export function valuesWithin(heapBytes: number): Bounds {
+  const all = Math.max(2 * limits.jsonMarksAtOnce, Math.min(2 * limits.jsonMarks, Math.floor(heapBytes / 4 / VALUE_BYTES)));
+  return { all, ofSystem: (all / 4) * 3, ofCaller: all / 2 };
+}
 
 /** Reads long bodies, so that neither one nor many of them keep others from their turns, or take all memory. */
 export class LongBodies {
   readonly #systems: Edge['systems'];
-  readonly #places = new Places(values);
+  readonly #places = new Places(valuesWithin(getHeapStatistics().heap_size_limit));
 
   constructor({ systems }: Pick<Edge, 'systems'>) {
     this.#systems = systems;

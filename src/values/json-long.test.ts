@@ -57,6 +57,20 @@ test('values are counted, those that are read at once apart', async () => {
     await assert.rejects(read(text), { code: 116, status: 413 });
 });
 
+test('keys of one object that are very many count as several values', async () => {
+  const object = (keys: number) => `{${many(keys, (n) => `"${n}":0`)}}`;
+  const records = `[${many(1_200, () => object(80))}]`;
+  for (const text of [
+    object(80_000),
+    `{"_method":"PUT","o":${object(80_000)}}`,
+    records,
+    `{"requests":[{"body":{"list":${records}}}]}`,
+  ])
+    assert.deepEqual(await read(text), JSON.parse(text));
+  for (const text of [object(82_000), `{"o":${object(82_000)}}`, `{"a":[1,{"o":${object(82_000)}}]}`])
+    await assert.rejects(read(text), { code: 116, status: 413 });
+});
+
 test('texts of any form', () =>
   fc.assert(
     fc.asyncProperty(fc.json({ depthSize: 'medium' }), fc.nat(100), async (text, at) => {

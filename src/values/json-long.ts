@@ -9,6 +9,11 @@ import { endOfString, parseScanned } from './json-input.ts';
 const TURN_MARKS = 50_000;
 const TURN_CHARACTERS = 2_000_000;
 
+/** Keys that an object of records has at most; with more it is kept as a table of its keys, and each of those takes as long as several values. */
+const USUAL_KEYS = 2_000;
+/** Marks that a key beyond these counts for. */
+const KEY_MARKS = 4;
+
 /** A part of the text. */
 interface Span {
   readonly start: number;
@@ -49,6 +54,8 @@ class Scan {
   #marks = 0;
   #depth = 0;
   #rootIsObject = false;
+  /** Keys so far of the objects that are open, by depth. */
+  readonly #keys: number[] = [];
   /** The depth inside the array that is being cut; 0: none is. */
   #level = 0;
   #arrayStart = 0;
@@ -71,7 +78,7 @@ class Scan {
         if (end < 0) break;
         at = end;
       } else if (code === COMMA || code === COLON) {
-        this.#mark();
+        this.#mark(code === COLON && this.#isMany() ? KEY_MARKS : 1);
         if (code === COMMA && this.#depth === this.#level && this.#isFull(at)) this.#cut(at);
       } else if ((code | 32) === OPEN_OBJECT) this.#open(code, at);
       else if ((code | 32) === 125) this.#close(code, at);
@@ -79,10 +86,19 @@ class Scan {
     return { text, marks: this.#marks, arrays: this.#arrays };
   }
 
-  #mark(): void {
+  /** @param weight as how many marks it counts of what is read at once */
+  #mark(weight = 1): void {
     if (++this.#marks > limits.jsonMarks) fail('tooManyValues');
-    const atOnce = this.#level > 0 ? ++this.#sliceMarks : ++this.#otherMarks;
-    if (atOnce > limits.jsonMarksAtOnce) fail('tooManyValues');
+    if (this.#level > 0) this.#sliceMarks += weight;
+    else this.#otherMarks += weight;
+    if ((this.#level > 0 ? this.#sliceMarks : this.#otherMarks) > limits.jsonMarksAtOnce) fail('tooManyValues');
+  }
+
+  /** Counts a key. */
+  #isMany(): boolean {
+    const keys = (this.#keys[this.#depth] ?? 0) + 1;
+    this.#keys[this.#depth] = keys;
+    return keys > USUAL_KEYS;
   }
 
   #isFull(at: number): boolean {
@@ -99,6 +115,7 @@ class Scan {
     this.#mark();
     if (++this.#depth > limits.jsonDepth) fail('nestedTooDeep');
     const isObject = code === OPEN_OBJECT;
+    this.#keys[this.#depth] = 0;
     if (this.#depth === 1) this.#rootIsObject = isObject;
     if (isObject || this.#level > 0 || this.#depth > (this.#rootIsObject ? 2 : 1)) return;
     this.#level = this.#depth;
