@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { assertRefused, pointer, type Refusal, useStore } from '../support/records.ts';
-import { engines } from '../support/service.ts';
+import { anyEngine } from '../support/service.ts';
 
 const why = (error: string): Refusal => ({ code: 107, error: `Invalid trigger: ${error}` });
 const mail = { type: 'e-mail', actionData: { to: 'a@b.test', subject: 's', html: 'h' } };
@@ -13,7 +13,7 @@ const schedule = (cron: unknown, timezone?: unknown) => ({
 });
 const deleted = { __op: 'Delete' };
 
-for (const engine of engines)
+for (const engine of anyEngine)
   describe(engine, () => {
     const store = useStore(engine);
     const table = 'RefusedDefinitions';

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { assertRefused, type Json, useStore } from '../support/records.ts';
-import { engines } from '../support/service.ts';
+import { anyEngine } from '../support/service.ts';
 
 /** The hour of the clock on a wall, and the minute. */
 const wallClock = (iso: string, timeZone: string): string =>
   new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' }).format(new Date(iso));
 
-for (const engine of engines)
+for (const engine of anyEngine)
   describe(engine, () => {
     const store = useStore(engine);
     let table = '';

@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { assertRefused, date, type Json, master, pointer, useStore } from '../support/records.ts';
-import { engines } from '../support/service.ts';
+import { anyEngine } from '../support/service.ts';
 import { captcha, denied, notFound, signUp } from '../support/users.ts';
 
-for (const engine of engines)
+for (const engine of anyEngine)
   describe(engine, () => {
     const store = useStore(engine);
     let table = '';

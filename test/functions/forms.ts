@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
 import { assertClean, type Json, master, pointer, type Store, useOwnStore, useStore } from '../support/records.ts';
-import { type Answer, engines } from '../support/service.ts';
+import { type Answer, anyEngine, engines } from '../support/service.ts';
 
 /** How a form is sent: a JSON body, a body of `application/x-www-form-urlencoded`, or a GET with a query. */
 export const ways = ['json', 'form', 'query'] as const;
@@ -168,8 +168,13 @@ export function formsOf(store: Store): Forms {
 }
 
 /** Describes a suite on each engine. It finds and leaves flags, and the fields and permissions of `Accounts`, as those of a new system. */
-export function onEachEngine(suite: (forms: Forms) => void): void {
-  for (const engine of engines)
+export const onEachEngine = (suite: (forms: Forms) => void): void => describeOn(engines, suite);
+
+/** The same on one engine: for what is decided before anything is stored. */
+export const onAnyEngine = (suite: (forms: Forms) => void): void => describeOn(anyEngine, suite);
+
+function describeOn(names: typeof engines, suite: (forms: Forms) => void): void {
+  for (const engine of names)
     describe(engine, () => {
       const forms = formsOf(useStore(engine));
       putBack(forms);

@@ -10,7 +10,7 @@ import { assertClean, type Json, master } from '../support/records.ts';
 import type { Answer } from '../support/service.ts';
 import { types } from './coercion-cases.ts';
 import { body, encoded, nameOf } from './form-arbitraries.ts';
-import { type Forms, flags, idForm, onEachEngine } from './forms.ts';
+import { type Forms, flags, idForm, onAnyEngine } from './forms.ts';
 
 const target = 'FormTarget';
 /** Tables that `web2table` may write, the likely ones first, and those that it must not. */
@@ -76,7 +76,7 @@ function assertListed({ status, body, text }: Answer): void {
   assertClean({ text });
 }
 
-onEachEngine((forms) => {
+onAnyEngine((forms) => {
   const { service } = forms;
   let untouched = '';
   const started = Date.now() - 60_000;

@@ -1,7 +1,7 @@
 /** SPEC "getlead", `ValidatePhoneOrEmail`, and "Limits": the request is rejected when both values are invalid. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { assertError, type Fields, missingLead, newPhone, on, onEachEngine, ways } from './forms.ts';
+import { assertError, type Fields, missingLead, newPhone, on, onAnyEngine, ways } from './forms.ts';
 
 const flag = 'AcceptWebLeads';
 const ofLength = (length: number) => `a@b.${'c'.repeat(length - 4)}`;
@@ -45,7 +45,7 @@ const addresses: [sent: string, isValid: boolean][] = [
   ['דנה@דואר.ישראל', true],
 ];
 
-onEachEngine((forms) => {
+onAnyEngine((forms) => {
   const { send, lead } = forms;
   const validate = (ValidatePhoneOrEmail: unknown) => forms.setFlag(flag, on(flag, { ValidatePhoneOrEmail }));
   before(() => validate(true));

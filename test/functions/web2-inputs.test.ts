@@ -12,7 +12,7 @@ import {
   missingTable,
   newPhone,
   on,
-  onEachEngine,
+  onAnyEngine,
   ways,
 } from './forms.ts';
 
@@ -24,7 +24,7 @@ const functions = [
 ] as const;
 const empty = [undefined, null, '', '  ', '\t\n', '\u00a0'];
 
-onEachEngine((forms) => {
+onAnyEngine((forms) => {
   const { send, link, setFlag } = forms;
 
   test('Config: of the flags a new system has `AcceptWebLeads` alone: the other forms are closed', async () => {
