@@ -7,9 +7,9 @@ import type { JsonObject } from '../kernel/json.ts';
 import { switchOffDefinitions } from '../records/definitions.ts';
 import { createRecord, deleteRecord, type RecordContext, readRow, updateRecord } from '../records/index.ts';
 import { masterContext } from '../records/testing/context.ts';
-import { tableOf } from '../schema/model.ts';
-import { columnsOf } from '../storage/columns.ts';
-import type { Store } from '../storage/port.ts';
+import { type Schema, tableOf } from '../schema/model.ts';
+import { assignmentsOf, columnsOf } from '../storage/columns.ts';
+import type { Mutation, Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
 import { provision } from '../systems/provision.ts';
@@ -76,6 +76,25 @@ describe('active triggers on the embedded engine', () => {
     await store.write({ plan: (schema) => ({ changes: [], mutations: switchOffDefinitions(schema, 'Sales') }) });
     await activeTriggers.ready(store);
     assert.deepEqual([idsOf('Sales'), activeTriggers.byId(store, b)?.isActive], [[], false]);
+  });
+
+  test('changes within one millisecond are told apart, and a new author too', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+    const id = await make({ Name: 'a' });
+    for (const name of ['b', 'c', 'd']) {
+      await activeTriggers.ready(store);
+      await updateRecord(context, '_Trigger', id, { Name: name });
+      await activeTriggers.ready(store);
+      assert.equal(activeTriggers.byId(store, id)?.name, name);
+    }
+    const authored = (schema: Schema): readonly Mutation[] => {
+      const table = tableOf(schema, '_Trigger');
+      const assignments = assignmentsOf(table, { _author: 'somebody' });
+      return [{ kind: 'update', table, objectId: id, guard: null, assignments, returning: [] }];
+    };
+    await store.write({ plan: (schema) => ({ changes: [], mutations: authored(schema) }) });
+    await activeTriggers.ready(store);
+    assert.equal(activeTriggers.byId(store, id)?.author, 'somebody');
   });
 
   const refusal = (why: string) => ({ code: 107, message: `Invalid trigger: ${why}` });

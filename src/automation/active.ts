@@ -37,9 +37,12 @@ interface Known {
 }
 
 const className = '_Trigger';
-/** What tells whether a row has changed. A table that is dropped switches its triggers off and leaves `updatedAt`. */
-const stampFields: readonly string[] = ['objectId', 'createdAt', 'updatedAt', 'Active'];
-const fields: readonly string[] = [...new Set([...stampFields, ...parts, authorField])];
+/**
+ * What tells whether a row has changed. Each change of a definition makes `updatedAt` later, within a millisecond too (`RuledFields.version`),
+ * and none is imported with it; what the service itself writes leaves it: a table that is dropped switches its triggers off.
+ */
+const stampFields: readonly string[] = ['objectId', 'createdAt', 'updatedAt', 'Active', authorField];
+const fields: readonly string[] = [...new Set([...stampFields, ...parts])];
 /** Definitions that are read before others have their turn. */
 const PORTION = 50;
 const none: readonly Trigger[] = [];

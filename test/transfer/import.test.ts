@@ -213,6 +213,11 @@ onEachEngine((get) => {
       [times.createdAt, times.createdAt, pointer('_User', 'master')],
     );
     assert.ok(String(third?.createdAt) > '2026');
+    const definition = { table: other, events: ['create'], actions: [], Name: other, ...times };
+    assert.equal((await importText(get(), '_Trigger', linesOf([definition]), '--keep-times')).stdout, done(1));
+    const [trigger] = await find(get(), '_Trigger', { where: { Name: other } });
+    assert.equal(trigger?.createdAt, times.createdAt);
+    assert.ok(String(trigger?.updatedAt) > '2026', 'processes tell by it that a definition is another one');
   });
 
   test('Import: logs, sessions and hidden tables take none (119)', async () => {

@@ -14,8 +14,10 @@ export function knownOf(className: string, row: JsonObject): OwnValues {
   const known: Record<string, number | string> = {};
   for (const name of ['createdAt', 'updatedAt'] as const)
     if (Object.hasOwn(row, name)) known[name] = instantOf(row[name] as JsonValue) ?? refuse(className, name, 'Date');
+  // By the time of its change processes tell that a definition is another one than they remember under its id.
+  if (className === '_Trigger') delete known.updatedAt;
   // A record that was not changed since has the time of its creation.
-  if (known.createdAt !== undefined) known.updatedAt ??= known.createdAt;
+  else if (known.createdAt !== undefined) known.updatedAt ??= known.createdAt;
   if (Object.hasOwn(row, 'createdBy')) {
     const userId = userOf(row.createdBy as JsonValue) ?? refuse(className, 'createdBy', '*_User');
     Object.assign(known, { createdBy: userId });
