@@ -17,6 +17,8 @@ describeProcesses('decisions of two processes at once', (stores) => {
   const [a, b] = both(stores);
   const tools: [Tools, Tools] = [byKey(a), byKey(b)];
   const of = (n: number): Tools => tools[n % 2 ? 1 : 0];
+  const bothKnow = (table: string) =>
+    soon(async () => assert.equal((await b.call('GET', `/platform/schemas/${table}`)).status, 200));
   const rounds = async (work: (round: number) => Promise<void>, count = ROUNDS) => {
     for (let round = 0; round < count; round++) await work(round);
   };
@@ -37,6 +39,7 @@ describeProcesses('decisions of two processes at once', (stores) => {
 
   test('Upsert-Record: calls for one new record make one', async () => {
     const table = await a.table({ k: 'String', n: 'Number' });
+    await bothKnow(table);
     await of(1).use('Upsert-Record', { table, matchOn: ['k'], data: { k: 'known', n: 0 } });
     await rounds(async (round) => {
       const data = (n: number) => ({ k: `k${round}`, n });
@@ -49,6 +52,7 @@ describeProcesses('decisions of two processes at once', (stores) => {
 
   test('Import-Records: of the same rows each is made once, with several of one key in each import', async () => {
     const table = await a.table({ Phone: 'String', Email: 'String', N: 'Number' });
+    await bothKnow(table);
     for (const onDuplicate of ['skip', 'update']) {
       const rows = Array.from({ length: 120 }, (_, n) => ({ Phone: newPhone(), Email: `${onDuplicate}${n}@x.org`, N: n }));
       const phones = [...rows, ...rows.slice(0, 5)];
@@ -124,7 +128,7 @@ describeProcesses('decisions of two processes at once', (stores) => {
     const labelled = async (className: string) => (await a.all('_Dictionary')).filter(({ tblName }) => tblName === className);
     await rounds(async () => {
       const className = await a.table({ Size: 'Number' });
-      await soon(async () => assert.equal((await b.call('GET', `/platform/schemas/${className}`)).status, 200));
+      await bothKnow(className);
       await times(MANY, (n) => of(n).use('Set-Field-Labels', { className, labels: { Size: `l${n}` } }));
       assert.equal((await labelled(className)).length, 1);
       const added = await times(MANY, (n) =>
@@ -147,7 +151,7 @@ describeProcesses('decisions of two processes at once', (stores) => {
     const actions = ['find', 'get', 'create', 'update'];
     await rounds(async () => {
       const className = await a.table({});
-      await soon(async () => assert.equal((await b.call('GET', `/platform/schemas/${className}`)).status, 200));
+      await bothKnow(className);
       await times(MANY, (n) => of(n).use('Set-Table-Permissions', { className, permissions: { [actions[n] ?? '']: ['Sales'] } }));
       const { classLevelPermissions } = (await a.call('GET', `/platform/schemas/${className}`)).body;
       for (const action of actions) assert.deepEqual(classLevelPermissions[action], { 'role:Sales': true });
