@@ -187,10 +187,7 @@ for (const engine of engines)
       await use('Add-Fields', { className: table, fields: [{ name: 'B', type: 'String', label: 'too' }] });
       const end = Date.now() + 5000;
       while ((await store.all(seen)).length < 2 && Date.now() < end) await new Promise((go) => setTimeout(go, 50));
-      assert.deepEqual(
-        (await store.all(seen)).map((row) => row.Label).sort(),
-        ['seen', 'too'],
-      );
+      assert.deepEqual((await store.all(seen)).map((row) => row.Label).sort(), ['seen', 'too']);
       await store.remove('_Trigger', made.body.objectId);
     });
 
