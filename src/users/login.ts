@@ -5,6 +5,7 @@ import type { Filter } from '../query/filter.ts';
 import { readRow, readRows } from '../records/index.ts';
 import type { Schema, TableSchema } from '../schema/model.ts';
 import type { Mutation, Store } from '../storage/port.ts';
+import { pretendCommit, timed } from './even-time.ts';
 import { holds, notBlocked } from './filters.ts';
 import { isLocked, LOCK_MINUTES, notLocked, unlocked } from './lock.ts';
 import { isPassword } from './passwords/hash.ts';
@@ -79,6 +80,7 @@ export async function authenticate(store: Store, attempt: SignInAttempt, alongsi
   const user = await userNamed(store, loginKey(name), isAddress);
   if (!user) {
     await isPassword(turn, password, undefined);
+    await pretendCommit(store);
     return fail('badLogin');
   }
   refuseLocked(user);
@@ -182,11 +184,13 @@ async function note(
   alongside: (schema: Schema, at: number) => readonly Mutation[] = () => [],
 ): Promise<void> {
   const at = Date.now();
-  const isNoted = await updateUser(
-    store,
-    userId,
-    (table) => updateOf(table, at),
-    (schema) => alongside(schema, at),
+  const isNoted = await timed(store, () =>
+    updateUser(
+      store,
+      userId,
+      (table) => updateOf(table, at),
+      (schema) => alongside(schema, at),
+    ),
   );
   if (isNoted) return;
   const now = await userWith(store, 'objectId', userId);

@@ -1,0 +1,34 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Store } from '../storage/port.ts';
+
+/** Times that are remembered for each system: enough for how they differ, few enough to follow the load. */
+const REMEMBERED = 32;
+/** Milliseconds. One commit that was held up is not to hold up others long after. */
+const LONGEST = 1_000;
+
+/** How long the last commits that counted an attempt took, in milliseconds. */
+const known = new WeakMap<Store, number[]>();
+
+/** Remembers how long a commit that counts an attempt takes, whatever comes of it. */
+export async function timed<T>(store: Store, commit: () => Promise<T>): Promise<T> {
+  const began = performance.now();
+  try {
+    return await commit();
+  } finally {
+    const times = known.get(store) ?? [];
+    times.push(Math.min(LONGEST, performance.now() - began));
+    if (times.length > REMEMBERED) times.shift();
+    known.set(store, times);
+  }
+}
+
+/**
+ * Takes as long as a commit that counts an attempt, where nothing is to be counted: one of the times it took lately, drawn by lot, so that
+ * neither their middle nor their spread tells the two apart.
+ */
+export async function pretendCommit(store: Store): Promise<void> {
+  const times = known.get(store) ?? [];
+  const time = times[Math.floor(Math.random() * times.length)] ?? 0;
+  // Timers count whole milliseconds.
+  await wait(Math.floor(time + Math.random()));
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createRecord } from '../records/index.ts';
+import { masterContext } from '../records/testing/context.ts';
+import type { Store } from '../storage/port.ts';
+import { addressesOf } from '../storage/sql/testing/addresses.ts';
+import { SqliteEngine } from '../storage/sqlite/index.ts';
+import { provision } from '../systems/provision.ts';
+import { userTableRules } from './index.ts';
+import { authenticate } from './login.ts';
+
+const COMMIT_MS = 400;
+const password = 'Right1Pass';
+
+let directory = '';
+let engine: SqliteEngine;
+let store: Store;
+/** The store, with commits that take long. */
+let slow: Store;
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'rds-login-'));
+  engine = new SqliteEngine(directory, { timeLimit: 30_000, report: assert.fail, addressesOf });
+  store = await engine.open('app');
+  await provision(store);
+  await createRecord(masterContext(store, userTableRules), '_User', { username: 'known', password });
+  slow = new Proxy(store, {
+    get(target, name) {
+      if (name === 'write') return (...given: Parameters<Store['write']>) => wait(COMMIT_MS).then(() => target.write(...given));
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+});
+after(async () => {
+  await store.close();
+  await engine.close();
+  await rm(directory, { recursive: true });
+});
+
+test('a name that nobody has takes no less time than one whose failure is counted in a commit', async () => {
+  const refused = async (username: string): Promise<number> => {
+    const began = performance.now();
+    await assert.rejects(authenticate(slow, { username, password: 'Wrong3Pass', network: '192.0.2.1' }), { code: 101 });
+    return performance.now() - began;
+  };
+  await refused('known');
+  for (const name of ['unknown', 'another']) assert.ok((await refused(name)) >= COMMIT_MS - 10, name);
+});
