@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { type Json, pointer } from '../support/records.ts';
 import { signUp } from '../support/users.ts';
 import { called, changed, creates, made, mailed, mails, notified, notifies, runs, runsCode, said, updates } from './effects.ts';
-import { onEachEngine } from './world.ts';
+import { onAnyEngine } from './world.ts';
 
-onEachEngine((world) => {
+onAnyEngine((world) => {
   const idsOf = async (trigger: string): Promise<string[]> => {
     const [{ actions }] = (await world.find('_Trigger', { objectId: trigger })) as [Json];
     return actions.map(({ _id }: Json) => _id);

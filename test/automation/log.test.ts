@@ -4,12 +4,12 @@ import { test } from 'node:test';
 import { assertRefused, date, type Json, master, path, pointer } from '../support/records.ts';
 import { newName, password, signUp, updateUser } from '../support/users.ts';
 import { creates, made, mails, rows, runs, runsCode, said } from './effects.ts';
-import { onEachEngine } from './world.ts';
+import { onAnyEngine } from './world.ts';
 
 const common = ['ACL', 'createdAt', 'createdBy', 'objectId', 'updatedAt', 'updatedBy'];
 const denied = { code: 119, error: 'Action is denied for system tables' };
 
-onEachEngine((world) => {
+onAnyEngine((world) => {
   for (const event of ['create', 'update', 'delete'] as const)
     test(`two rows a run (${event}): as the trigger fired, and as the action ran`, async () => {
       const table = await world.place({

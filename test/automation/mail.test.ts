@@ -6,10 +6,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Json } from '../support/records.ts';
 import { made, mailed, mails, runs, said } from './effects.ts';
-import { onEachEngine } from './world.ts';
+import { onAnyEngine } from './world.ts';
 
 describe('e-mail', () => {
-  onEachEngine((world) => {
+  onAnyEngine((world) => {
     /** Makes a record that has a message sent; answers the message and its row. */
     const sent = async (action: object, record: Json, fields: Record<string, string> = {}) => {
       const table = await world.place({ Email: 'String', ...fields });

@@ -4,11 +4,11 @@ import { before, test } from 'node:test';
 import { assertRefused, pointer } from '../support/records.ts';
 import { denied, newRole, notFound, setRole, signUp, type User, userPointer } from '../support/users.ts';
 import { made, notified, notifies, runs } from './effects.ts';
-import { onEachEngine } from './world.ts';
+import { onAnyEngine } from './world.ts';
 
 const table = '_Notification';
 
-onEachEngine((world) => {
+onAnyEngine((world) => {
   /** A mark of the operator's own. */
   before(() => world.addFields(table, { IsRead: 'Boolean' }));
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { assertRefused, path, unique, useStore } from '../support/records.ts';
-import { type Answer, engines } from '../support/service.ts';
+import { type Answer, anyEngine } from '../support/service.ts';
 
-for (const engine of engines)
+for (const engine of anyEngine)
   describe(engine, () => {
     const store = useStore(engine);
     let session = '';

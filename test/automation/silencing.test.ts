@@ -22,7 +22,7 @@ import {
   runsCode,
   updates,
 } from './effects.ts';
-import { onEachEngine } from './world.ts';
+import { onAnyEngine } from './world.ts';
 
 const triggers = 'dontRunPlatformTriggers';
 const timeline = 'dontUpdatePlatformTimeline';
@@ -46,7 +46,7 @@ const sets: readonly { name: string; flags: Json; on: readonly string[] }[] = [
   { name: 'all false', flags: { [triggers]: false, [timeline]: false, [create]: false, [update]: false }, on: [] },
 ];
 
-onEachEngine((world) => {
+onAnyEngine((world) => {
   let user: User;
   let table: string;
   let heard: string;

@@ -4,7 +4,7 @@ import { before, test } from 'node:test';
 import { date, type Json, pointer } from '../support/records.ts';
 import { signUp, type User, userPointer } from '../support/users.ts';
 import { creates, made, mailed, mails, notified, notifies, runs, said, updates } from './effects.ts';
-import { onEachEngine, type World } from './world.ts';
+import { onAnyEngine, type World } from './world.ts';
 
 /** Of the record that fires. */
 const types = {
@@ -79,7 +79,7 @@ const values = ({ record, table }: Pick<Seat, 'record' | 'table'>): readonly [Js
   [{ __op: 'Increment', amount: '{{n}}' }, 'Number', -1.5],
 ];
 
-onEachEngine((world) => {
+onAnyEngine((world) => {
   let boss: User;
   let hot: string;
   before(async () => {

@@ -12,7 +12,7 @@ import { tracked } from '../audit/rows.ts';
 import { callsOf, type Operator } from '../functions/operator.ts';
 import type { FieldType, Json } from '../support/records.ts';
 import { path } from '../support/records.ts';
-import { type EngineName, engines, type Service, startService } from '../support/service.ts';
+import { anyEngine, type EngineName, engines, type Service, startService } from '../support/service.ts';
 import { type Smtp, startSmtp } from '../support/smtp.ts';
 import { type Counts, difference, plus } from './effects.ts';
 import { functionFiles } from './functions.ts';
@@ -202,4 +202,9 @@ const typed = (fields: Record<string, string>): Record<string, FieldType> =>
 /** Describes a suite on each engine, each with a world of its own. */
 export function onEachEngine(suite: (world: World, engine: EngineName) => void, options: WorldOptions = {}): void {
   for (const engine of engines) describe(engine, () => suite(useWorld(engine, options), engine));
+}
+
+/** The same on one engine: for what no engine has a say in. */
+export function onAnyEngine(suite: (world: World, engine: EngineName) => void, options: WorldOptions = {}): void {
+  for (const engine of anyEngine) describe(engine, () => suite(useWorld(engine, options), engine));
 }

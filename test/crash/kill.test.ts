@@ -11,7 +11,7 @@ import { prepare, verify } from './check.ts';
 import { CounterModel, RecordModel } from './model.ts';
 import { writeUntilGone } from './writers.ts';
 
-const cycles = Number(process.env.CRASH_CYCLES ?? 8);
+const cycles = Number(process.env.CRASH_CYCLES ?? 6);
 const writers = 6;
 
 for (const engine of engines)

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { tableName } from '../support/query.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { anyEngine, type Service, startService } from '../support/service.ts';
 import { storedIn } from '../support/stored.ts';
 
-for (const engine of engines)
+for (const engine of anyEngine)
   describe(`secrets at LOG_LEVEL=debug (${engine})`, () => {
     let service: Service;
     before(async () => {

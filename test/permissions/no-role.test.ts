@@ -13,9 +13,9 @@ import {
   strangers,
 } from '../support/permissions.ts';
 import { type Json, pointer } from '../support/records.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { anyEngine, type Service, startService } from '../support/service.ts';
 
-for (const engine of engines)
+for (const engine of anyEngine)
   describe(engine, () => {
     let service: Service | undefined;
     let caller: Caller;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertRefused, type Json, mismatch, useStore } from '../support/records.ts';
-import { engines } from '../support/service.ts';
+import { anyEngine } from '../support/service.ts';
 import { signUp, updateUser } from '../support/users.ts';
 
 const wrong: [Json, string][] = [
@@ -14,7 +14,7 @@ const wrong: [Json, string][] = [
   [{ __op: 'SetOnInsert', amount: ['MCP:VIEW'] }, 'MCP:VIEW'],
 ];
 
-for (const engine of engines)
+for (const engine of anyEngine)
   describe(engine, () => {
     const store = useStore(engine);
     const read = async (id: string) => (await store.call('GET', `/platform/users/${id}`)).body.mcpPermissions;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { makeData, type OwnData } from '../support/data.ts';
 import { assertRefused } from '../support/records.ts';
-import { engines, type Service } from '../support/service.ts';
+import { anyEngine, type Service } from '../support/service.ts';
 import { type Smtp, startSmtp } from '../support/smtp.ts';
 import {
   badLogin,
@@ -26,7 +26,7 @@ import { fillIn, resetsOf, startMailing } from './reset.ts';
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
-for (const engine of engines)
+for (const engine of anyEngine)
   describe(engine, () => {
     let data: OwnData;
     let sink: Smtp;

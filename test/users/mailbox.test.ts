@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { makeData, type OwnData } from '../support/data.ts';
-import { engines, type Service, startService } from '../support/service.ts';
+import { anyEngine, type Service, startService } from '../support/service.ts';
 import { startSmtp } from '../support/smtp.ts';
 import { boxOf } from '../support/smtp-message.ts';
 import { login, newName, otherPassword, signUp } from '../support/users.ts';
 import { eventually, linkIn } from './mail.ts';
 import { fillIn } from './reset.ts';
 
-for (const engine of engines)
+for (const engine of anyEngine)
   describe(engine, () => {
     let data: OwnData;
     let service: Service | undefined;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { assertRefused } from '../support/records.ts';
-import { type Answer, engines, type Service } from '../support/service.ts';
+import { type Answer, anyEngine, type Service } from '../support/service.ts';
 import type { Smtp } from '../support/smtp.ts';
 import { storedIn } from '../support/stored.ts';
 import {
@@ -24,7 +24,7 @@ import {
 import { eventually } from './mail.ts';
 import { fillIn, submit, useMailing } from './reset.ts';
 
-for (const engine of engines)
+for (const engine of anyEngine)
   describe(engine, () => {
     let sink: Smtp;
     let service: Service;

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { unique } from '../support/records.ts';
-import { type Answer, engines, type Service, startService } from '../support/service.ts';
+import { type Answer, anyEngine, type Service, startService } from '../support/service.ts';
 import { storedIn } from '../support/stored.ts';
 import { changeUser, isAlive, login, newName, newRole, newSession, signUp, updateUser, userPointer } from '../support/users.ts';
 
 const secret = () => `Aa1${unique('Secret')}`;
 
-for (const engine of engines)
+for (const engine of anyEngine)
   describe(engine, () => {
     let service: Service;
     /** What nobody may see. */
