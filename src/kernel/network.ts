@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 
 /** What no address of a client is; one name for all of it, so that who makes up addresses gains nothing. */
 const unknown = 'unknown';
@@ -7,12 +8,25 @@ const unknown = 'unknown';
 const withPort = /^(?:([\d.]+)|\[([^\]]+)\])(?::\d+)?$/;
 /** 16-bit groups of an address that name the network: a /64 is what one customer of a provider has. */
 const GROUPS = 4;
+/** Longer texts are no addresses. */
+const LONGEST_REMEMBERED = 64;
+
+/** Asked with each request. */
+const remembered = new LRUCache<string, string>({ max: 1_000 });
 
 /**
  * Whose address it is, as far as an address tells: an IPv4 address itself, of an IPv6 address its /64 (docs/decisions.md "Functions and
  * forms"). An IPv4 address written as IPv6 is IPv4.
  */
 export function networkOf(address: string): string {
+  const known = remembered.get(address);
+  if (known !== undefined) return known;
+  const network = findNetwork(address);
+  if (address.length <= LONGEST_REMEMBERED) remembered.set(copied(address), network);
+  return network;
+}
+
+function findNetwork(address: string): string {
   const kind = isIP(address);
   if (kind === 4) return copied(address);
   if (kind === 6) return networkOfIPv6(address);

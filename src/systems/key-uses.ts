@@ -3,38 +3,42 @@ import type { KeyUse, Registry } from '../storage/registry.ts';
 /** How often what was noted is written down, in milliseconds. */
 const FLUSH_EVERY = 60_000;
 
+/** A key that is used; `at` is 0 where it was not since it was last written down. */
+type Noted = { -readonly [K in keyof KeyUse]: KeyUse[K] };
+
 /** When keys were last used: noted in memory with each request, written down once a minute. A crash loses the last minute. */
 export class KeyUses {
   readonly #registry: Registry;
   readonly #timer: NodeJS.Timeout;
-  #uses = new Map<string, Map<string, number>>();
+  #used = new Set<Noted>();
 
   constructor(registry: Registry) {
     this.#registry = registry;
     this.#timer = setInterval(() => void this.#flush(), FLUSH_EVERY).unref();
   }
 
-  /** @returns what notes a use of a key of the system, by its name */
-  of(appId: string): (name: string) => void {
-    return (name) => {
-      const known = this.#uses.get(appId);
-      if (known) known.set(name, Date.now());
-      else this.#uses.set(appId, new Map([[name, Date.now()]]));
+  /** @returns what notes a use of the key; each request calls it */
+  of(appId: string, name: string): () => void {
+    const noted: Noted = { appId, name, at: 0 };
+    return () => {
+      if (noted.at === 0) this.#used.add(noted);
+      noted.at = Date.now();
     };
   }
 
   /** Never fails: what could not be written is written the next time, unless the key was used again. */
   async #flush(): Promise<void> {
-    const uses = [...this.#uses].flatMap(([appId, keys]) => [...keys].map(([name, at]): KeyUse => ({ appId, name, at })));
-    if (uses.length === 0) return;
-    this.#uses = new Map();
+    if (this.#used.size === 0) return;
+    const used = [...this.#used];
+    const uses: KeyUse[] = used.map((noted) => ({ ...noted }));
+    this.#used = new Set();
+    for (const noted of used) noted.at = 0;
     try {
       await this.#registry.noteUses(uses);
     } catch {
-      for (const { appId, name, at } of uses) {
-        const keys = this.#uses.get(appId) ?? new Map<string, number>();
-        if (!keys.has(name)) keys.set(name, at);
-        this.#uses.set(appId, keys);
+      for (const [index, noted] of used.entries()) {
+        noted.at ||= uses[index]?.at ?? 0;
+        this.#used.add(noted);
       }
     }
   }

@@ -12,9 +12,9 @@ export interface Credentials {
 }
 
 interface ApiKey {
-  readonly name: string;
   readonly hash: Uint8Array;
   readonly principal: Principal;
+  readonly noteUse: () => void;
 }
 
 /** A system's entry and keys, ready to be asked. */
@@ -24,16 +24,23 @@ export class Registration {
   readonly #masterKey: Uint8Array;
   readonly #apiPrefix: string;
   readonly #apiKeys: readonly ApiKey[];
-  readonly #noteUse: (name: string) => void;
 
-  /** @param noteUse told the name of each API key that is used */
-  constructor(entry: SystemEntry, keys: readonly KeyEntry[], salt: string, noteUse: (name: string) => void = () => {}) {
+  /** @param noterOf a name of an API key: what is called each time that it is used */
+  constructor(
+    entry: SystemEntry,
+    keys: readonly KeyEntry[],
+    salt: string,
+    noterOf: (name: string) => () => void = () => () => {},
+  ) {
     this.entry = entry;
-    this.#noteUse = noteUse;
     this.#masterPrefix = hashPrefix(salt, entry.appId, 'master');
     this.#masterKey = Buffer.from(entry.masterKeyHash);
     this.#apiPrefix = hashPrefix(salt, entry.appId, 'apiKey');
-    this.#apiKeys = keys.map(({ hash, name }) => ({ hash: Buffer.from(hash), name, principal: { kind: 'apiKey', name } }));
+    this.#apiKeys = keys.map(({ hash, name }) => ({
+      hash: Buffer.from(hash),
+      principal: { kind: 'apiKey', name },
+      noteUse: noterOf(name),
+    }));
   }
 
   /**
@@ -61,7 +68,7 @@ export class Registration {
     const look = () => this.#withHash(Buffer.from(hash));
     const found = trial ? trial.judge(key, hash, look) : look();
     if (!found) return invalid;
-    this.#noteUse(found.name);
+    found.noteUse();
     return found.principal;
   }
 

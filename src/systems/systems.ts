@@ -134,7 +134,9 @@ export class Systems {
     for (const entry of systems)
       registrations.set(
         entry.appId,
-        new Registration(entry, keysOf.get(entry.appId) ?? [], this.#registry.salt, this.#keyUses.of(entry.appId)),
+        new Registration(entry, keysOf.get(entry.appId) ?? [], this.#registry.salt, (name) =>
+          this.#keyUses.of(entry.appId, name),
+        ),
       );
     for (const [appId, open] of this.#open) this.#follow(appId, open, registrations.get(appId));
     this.#registrations = registrations;

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import zlib from 'node:zlib';
 import compress from '@fastify/compress';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, onSendHookHandler } from 'fastify';
 import { varyBy } from '../answer.ts';
 
 /** Bytes up to which an answer goes out as it is (CONTRACT "Operations"). */
@@ -43,9 +43,28 @@ export async function registerCompression(server: FastifyInstance): Promise<void
     zlibOptions: gzip,
     brotliOptions: brotli,
   });
+  // The plugin has put its own hook last.
+  server.addHook('onRoute', (route) => {
+    const hooks = [route.onSend ?? []].flat();
+    const ofPlugin = hooks.pop();
+    if (ofPlugin) route.onSend = [...hooks, unlessPlain(ofPlugin as onSendHookHandler)];
+  });
+}
+
+/** The plugin looks at all that may keep an answer from being compressed, which most answers are too short for. */
+function unlessPlain(compressed: onSendHookHandler): onSendHookHandler {
+  return function (request, reply, payload, done) {
+    if (isShort(payload) || request.headers['accept-encoding'] === undefined) done(null, payload);
+    else compressed.call(this, request, reply, payload, done);
+  };
 }
 
 /** Whether the answer is another one with another `Accept-Encoding`. */
 function isVaried(payload: unknown): boolean {
-  return payload instanceof Readable || (typeof payload === 'string' && Buffer.byteLength(payload) > LARGEST_PLAIN_BYTES);
+  return typeof payload === 'string' ? !isShort(payload) : payload instanceof Readable;
+}
+
+function isShort(payload: unknown): boolean {
+  if (typeof payload !== 'string') return false;
+  return payload.length <= LARGEST_PLAIN_BYTES / 3 || Buffer.byteLength(payload) <= LARGEST_PLAIN_BYTES;
 }

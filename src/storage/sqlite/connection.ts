@@ -31,7 +31,11 @@ export const SQLITE_TOOBIG = 18;
 
 /** One SQLite connection with its prepared statements. Rows come as arrays. */
 export class Connection implements Rows {
-  readonly db: DatabaseSync;
+  readonly #db: DatabaseSync;
+  /** Bytes that a value may have where a statement has no bound of its own. */
+  readonly #usualLength: number;
+  /** The same of the statement that ran last. */
+  #length: number;
   readonly #plans = new LRUCache<string, number>(kept);
   readonly #statements = new LRUCache<string, StatementSync>(kept);
 
@@ -40,7 +44,7 @@ export class Connection implements Rows {
    * @param tick asked now and then by interruptible statements; may throw to end the statement
    */
   constructor(path: string, mode: 'write' | 'read', tick?: () => void) {
-    this.db = new DatabaseSync(path, {
+    this.#db = new DatabaseSync(path, {
       readOnly: mode === 'read',
       timeout: BUSY_TIMEOUT,
       enableForeignKeyConstraints: false,
@@ -48,10 +52,17 @@ export class Connection implements Rows {
     });
     if (mode === 'write') {
       // FULL: an acknowledged write survives a power cut; group commit pays for it. Threads empty the log long before it has 20,000 pages.
-      this.db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 20000');
+      this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 20000');
     }
+    this.#usualLength = this.#length = this.#db.limits.length;
     this.keepPages(mode === 'write' ? 16_000 : 4_000);
-    registerFunctions(this.db, tick ? { tick } : {});
+    registerFunctions(this.#db, tick ? { tick } : {});
+  }
+
+  /** The database itself, for statements that are not kept. */
+  get db(): DatabaseSync {
+    this.#limitLength(this.#usualLength);
+    return this.#db;
   }
 
   /** Runs a statement without values, such as one that begins or ends a transaction. */
@@ -61,19 +72,44 @@ export class Connection implements Rows {
 
   /** Runs a statement that returns nothing. */
   run({ text, params }: Statement): void {
-    this.#prepared(text).run(...(params as SQLInputValue[]));
+    const statement = this.#prepared(text);
+    this.#limitLength(this.#usualLength);
+    statement.run(...(params as SQLInputValue[]));
   }
 
-  first({ text, params }: Statement): Row | undefined {
-    return this.#prepared(text).get(...(params as SQLInputValue[])) as unknown as Row | undefined;
+  /** @param longest bytes that a value may have, also of those that SQLite sorts */
+  first({ text, params }: Statement, longest = this.#usualLength): Row | undefined {
+    const statement = this.#prepared(text);
+    this.#limitLength(longest);
+    return statement.get(...(params as SQLInputValue[])) as unknown as Row | undefined;
   }
 
-  all({ text, params }: Statement): Row[] {
-    return this.#prepared(text).all(...(params as SQLInputValue[])) as unknown as Row[];
+  /** @param longest as of `first` */
+  all({ text, params }: Statement, longest = this.#usualLength): Row[] {
+    const statement = this.#prepared(text);
+    this.#limitLength(longest);
+    return statement.all(...(params as SQLInputValue[])) as unknown as Row[];
   }
 
-  each({ text, params }: Statement): IterableIterator<Row> {
-    return this.#prepare(text).iterate(...(params as SQLInputValue[])) as unknown as IterableIterator<Row>;
+  /** @param longest as of `first` */
+  each({ text, params }: Statement, longest = this.#usualLength): IterableIterator<Row> {
+    const rows = this.#prepare(text).iterate(...(params as SQLInputValue[])) as unknown as IterableIterator<Row>;
+    const steps: IterableIterator<Row> = {
+      [Symbol.iterator]: () => steps,
+      next: () => {
+        this.#limitLength(longest);
+        return rows.next();
+      },
+      return: (value) => rows.return?.(value) ?? { done: true, value },
+    };
+    return steps;
+  }
+
+  /** The limit is the connection's, and setting it costs more than many a statement: it stays until another one is needed. */
+  #limitLength(bytes: number): void {
+    if (bytes === this.#length) return;
+    this.#db.limits.length = bytes;
+    this.#length = bytes;
   }
 
   /**
@@ -137,28 +173,26 @@ export class Connection implements Rows {
 
 class BoundedRows implements Rows {
   readonly #rows: Connection;
-  readonly #limits: DatabaseSync['limits'];
   readonly #bytes: number;
 
   constructor(rows: Connection, bytes: number) {
     this.#rows = rows;
-    this.#limits = rows.db.limits;
     this.#bytes = bytes;
   }
 
   first(statement: Statement): Row | undefined {
-    return this.#bounded(() => this.#rows.first(statement));
+    return bounded(() => this.#rows.first(statement, this.#bytes));
   }
 
   all(statement: Statement): Row[] {
-    return this.#bounded(() => this.#rows.all(statement));
+    return bounded(() => this.#rows.all(statement, this.#bytes));
   }
 
   *each(statement: Statement): IterableIterator<Row> {
-    const rows = this.#rows.each(statement);
+    const rows = this.#rows.each(statement, this.#bytes);
     try {
       for (;;) {
-        const next = this.#bounded(() => rows.next());
+        const next = bounded(() => rows.next());
         if (next.done) return;
         yield next.value;
       }
@@ -166,19 +200,13 @@ class BoundedRows implements Rows {
       rows.return?.();
     }
   }
+}
 
-  /** The limit is the connection's: it counts for this step alone. */
-  #bounded<T>(step: () => T): T {
-    const limits = this.#limits;
-    const usual = limits.length;
-    limits.length = this.#bytes;
-    try {
-      return step();
-    } catch (error) {
-      throw (error as { errcode?: number }).errcode === SQLITE_TOOBIG ? new NotShort() : error;
-    } finally {
-      limits.length = usual;
-    }
+function bounded<T>(step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    throw (error as { errcode?: number }).errcode === SQLITE_TOOBIG ? new NotShort() : error;
   }
 }
 
