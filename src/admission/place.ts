@@ -10,7 +10,7 @@ export interface Sender {
 }
 
 /** Milliseconds that a body which is whole keeps its place at most: what a call may take, however slowly its answer is taken. */
-const KEPT = 60_000;
+const LONGEST_WHOLE_MS = 60_000;
 
 /** A place that was asked for. */
 export class Place {
@@ -28,6 +28,8 @@ export class Place {
   #measured: number | undefined;
   #isWhole = false;
   #isGiven = false;
+  #isFree = false;
+  #lastMoment: NodeJS.Timeout | undefined;
 
   constructor(sender: Sender, size: number, leave: (place: Place) => void) {
     this.sender = sender;
@@ -58,9 +60,10 @@ export class Place {
     this.#bytes += bytes;
   }
 
-  /** Tells that the body has ended: its sender is not waited for any more. */
+  /** Tells that the body has come whole: its sender is not waited for any more, and its place is kept for the time that a call may take. */
   ended(): void {
     this.#isWhole = true;
+    if (!this.#isFree) this.#lastMoment = setTimeout(() => this.free(), LONGEST_WHOLE_MS).unref();
   }
 
   /** Bytes since the last measure; without end at the first one, and where nothing more is to come. */
@@ -81,6 +84,10 @@ export class Place {
   }
 
   free(): void {
+    if (this.#isFree) return;
+    this.#isFree = true;
+    // It would keep the whole request in memory.
+    clearTimeout(this.#lastMoment);
     this.#give();
     this.#leave(this);
   }
@@ -89,10 +96,4 @@ export class Place {
 /** Has the place of a body free once its request is answered. */
 export function freeWhenAnswered(place: Place, response: ServerResponse): void {
   for (const event of ['prefinish', 'close']) response.once(event, () => place.free());
-}
-
-/** Tells that a body has come whole; its place is kept for the time that a call may take. */
-export function keepWhole(place: Place): void {
-  place.ended();
-  setTimeout(() => place.free(), KEPT).unref();
 }

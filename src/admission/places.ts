@@ -38,6 +38,10 @@ export class Places {
   ask(sender: Sender, size = 1): Place {
     const { all, ofSystem, ofCaller } = this.#bounds;
     const place = new Place(sender, Math.min(size, all, ofSystem, ofCaller), (one) => this.#leave(one));
+    if (this.#waiting.size === 0 && this.#hasRoom(place)) {
+      this.#give(place);
+      return place;
+    }
     const key = lineOf(sender);
     const line = this.#waiting.get(key) ?? new Set();
     this.#waiting.set(key, line.add(place));
@@ -68,14 +72,22 @@ export class Places {
   #fill(): void {
     for (let next = this.#next(); next; next = this.#next()) {
       this.#leaveLine(next);
-      this.#held.add(next);
-      this.#count(next, next.size);
-      this.#served.set(next.sender.caller, ++this.#given);
-      next.give();
+      this.#give(next);
     }
     if (this.#waiting.size > 0) this.#startWatch();
     else this.#stopWatch();
     if (this.#held.size === 0) this.#served.clear();
+  }
+
+  #give(place: Place): void {
+    this.#held.add(place);
+    this.#count(place, place.size);
+    this.#served.set(place.sender.caller, ++this.#given);
+    place.give();
+  }
+
+  #hasRoom(place: Place): boolean {
+    return this.#beyond(place) === null && this.#taken + place.size <= this.#bounds.all;
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Bytes } from '../admission/bytes.ts';
-import { keepWhole, type Place } from '../admission/place.ts';
+import type { Place } from '../admission/place.ts';
 import { serviceError } from '../errors/fail.ts';
 import { withoutMark } from '../kernel/json.ts';
 
@@ -37,7 +37,7 @@ export function readBody({ payload, bound, ask }: Arrival, done: (error: Error |
       place?.free();
       done(error);
     } else {
-      if (place) keepWhole(place);
+      place?.ended();
       done(null, withoutMark(bytes.text()));
     }
   };

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { freeWhenAnswered, keepWhole } from '../admission/place.ts';
+import { freeWhenAnswered } from '../admission/place.ts';
 import { type Bounds, Places } from '../admission/places.ts';
 import { fail } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
@@ -41,7 +41,7 @@ export class LongBodies {
     const scanned = scanJson(text);
     const place = this.#places.ask(senderOf(this.#systems, request), scanned.marks);
     freeWhenAnswered(place, reply.raw);
-    keepWhole(place);
+    place.ended();
     await place.given;
     if (reply.raw.destroyed) fail('badRequest');
     return parseScannedJson(scanned);

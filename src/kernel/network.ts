@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { LRUCache } from 'lru-cache';
 
 /** What no address of a client is; one name for all of it, so that who makes up addresses gains nothing. */
 const unknown = 'unknown';
@@ -11,8 +10,9 @@ const GROUPS = 4;
 /** Longer texts are no addresses. */
 const LONGEST_REMEMBERED = 64;
 
-/** Asked with each request. */
-const remembered = new LRUCache<string, string>({ max: 1_000 });
+/** What was found, since each request asks; all of it is forgotten where it is too much. */
+const remembered = new Map<string, string>();
+const MOST_REMEMBERED = 1_000;
 
 /**
  * Whose address it is, as far as an address tells: an IPv4 address itself, of an IPv6 address its /64 (docs/decisions.md "Functions and
@@ -22,7 +22,9 @@ export function networkOf(address: string): string {
   const known = remembered.get(address);
   if (known !== undefined) return known;
   const network = findNetwork(address);
-  if (address.length <= LONGEST_REMEMBERED) remembered.set(copied(address), network);
+  if (address.length > LONGEST_REMEMBERED) return network;
+  if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+  remembered.set(copied(address), network);
   return network;
 }
 

@@ -12,7 +12,7 @@ const SMALL_UPDATE = 16 * 1024;
 export function refuseLarge(mutations: readonly Mutation[]): void {
   for (const mutation of mutations) {
     let bytes = 0;
-    if (mutation.kind === 'insert') bytes = bytesOf(mutation.values.map(([, value]) => value));
+    if (mutation.kind === 'insert') bytes = bytesOf(mutation.values, ([, value]) => value);
     else if (mutation.kind === 'update') bytes = newBytes(mutation);
     if (bytes > limits.recordBytes) fail('valueTooLarge');
   }
@@ -21,20 +21,28 @@ export function refuseLarge(mutations: readonly Mutation[]): void {
 /** Bytes that an update sets, where its record may outgrow its size by it; `null` where it cannot. Those of operators are not known yet. */
 export function growthOf(update: Update): number | null {
   const bytes = newBytes(update);
-  return bytes > SMALL_UPDATE || update.assignments.some(({ kind }) => kind === 'edit') ? bytes : null;
+  return bytes > SMALL_UPDATE || update.assignments.some(isEdit) ? bytes : null;
 }
 
-function newBytes({ assignments }: Update): number {
-  return bytesOf(assignments.map((assignment) => (assignment.kind === 'set' ? assignment.value : null)));
-}
+const isEdit = ({ kind }: Update['assignments'][number]): boolean => kind === 'edit';
 
-/** Bytes of texts as they are stored. What else a record holds is little. */
-function bytesOf(values: readonly StoredValue[]): number {
+const newBytes = ({ assignments }: Update): number => bytesOf(assignments, newValueOf);
+
+const newValueOf = (assignment: Update['assignments'][number]): StoredValue =>
+  assignment.kind === 'set' ? assignment.value : null;
+
+/** Bytes of texts as they are stored. What else a record holds is little. Every write asks: nothing is made for it. */
+function bytesOf<T>(items: readonly T[], value: (item: T) => StoredValue): number {
   let characters = 0;
-  for (const value of values) if (typeof value === 'string') characters += value.length;
+  for (const item of items) characters += lengthOf(value(item));
   // None takes more than three bytes.
   if (characters * 3 <= SMALL_UPDATE) return characters;
   let bytes = 0;
-  for (const value of values) if (typeof value === 'string') bytes += Buffer.byteLength(value);
+  for (const item of items) {
+    const text = value(item);
+    if (typeof text === 'string') bytes += Buffer.byteLength(text);
+  }
   return bytes;
 }
+
+const lengthOf = (value: StoredValue): number => (typeof value === 'string' ? value.length : 0);

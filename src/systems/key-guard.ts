@@ -60,13 +60,8 @@ export class KeyGuard {
     if (found === undefined) {
       if (isFull) this.#refuse(network, tried);
       this.#countWrong(network, hash);
-    } else if (isShort) this.#prove(network + hash);
+    } else if (isShort && !this.#proved.has(network + hash)) this.#proved.set(network + hash, true);
     return found;
-  }
-
-  /** To look costs a fraction of writing, and counts as a use. */
-  #prove(key: string): void {
-    if (!this.#proved.get(key)) this.#proved.set(key, true);
   }
 
   #refuse(network: string, tried: Tried): never {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
 import { Bytes } from '../../admission/bytes.ts';
-import { freeWhenAnswered, keepWhole, type Place, type Sender } from '../../admission/place.ts';
+import { freeWhenAnswered, type Place, type Sender } from '../../admission/place.ts';
 import type { Bounds, Places } from '../../admission/places.ts';
 import { serviceError } from '../../errors/fail.ts';
 import { withoutMark } from '../../kernel/json.ts';
@@ -62,7 +62,7 @@ function collect(arrival: Arrival, bytes: Bytes): Promise<void> {
     };
     finished(payload, { writable: false }, (error) => {
       if (error ?? size > bound) return giveUp(error ?? serviceError('tooLarge'));
-      if (place) keepWhole(place);
+      place?.ended();
       resolve();
     });
     payload.on('data', (piece: Buffer) => {

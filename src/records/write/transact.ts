@@ -28,12 +28,11 @@ async function carryOut(context: RecordContext, plan: (schema: Schema) => Record
       events = planned.events;
       const added = (when: 'before' | 'mutations') => stepsOf(observers, when, planned.events, schema, context);
       const [before, after] = [added('before'), added('mutations')];
-      const last = context.alongside?.(schema) ?? [];
+      const last = context.alongside?.(schema) ?? none;
       const conditions = conditionsOf(context, schema);
-      const mutations = [...before, ...planned.mutations, ...after, ...last];
-      refuseLarge(mutations);
-      if (mutations.length === planned.mutations.length && conditions.length === 0) return planned;
-      return { conditions, changes: planned.changes, mutations };
+      for (const steps of [before, planned.mutations, after, last]) refuseLarge(steps);
+      if (before.length + after.length + last.length + conditions.length === 0) return planned;
+      return { conditions, changes: planned.changes, mutations: [...before, ...planned.mutations, ...after, ...last] };
     },
   });
   const tell = (what: 'committed' | 'doubted') => {
@@ -49,8 +48,10 @@ async function carryOut(context: RecordContext, plan: (schema: Schema) => Record
   }
 }
 
+const none: readonly never[] = [];
+
 function conditionsOf({ conditions, held }: RecordContext, schema: Schema): readonly Condition[] {
-  const own = conditions?.(schema) ?? [];
+  const own = conditions?.(schema) ?? none;
   return held ? [{ kind: 'unchanged', ...held }, ...own] : own;
 }
 
@@ -60,9 +61,15 @@ function stepsOf(
   events: readonly WriteEvent[],
   schema: Schema,
   context: RecordContext,
-): Mutation[] {
-  const steps: Mutation[] = [];
+): readonly Mutation[] {
+  let steps: Mutation[] | undefined;
   for (const event of events)
-    for (const observer of observers) for (const step of observer[when]?.(event, schema, context) ?? []) steps.push(step);
-  return steps;
+    for (const observer of observers) {
+      const added = observer[when]?.(event, schema, context) ?? none;
+      for (const step of added) {
+        steps ??= [];
+        steps.push(step);
+      }
+    }
+  return steps ?? none;
 }

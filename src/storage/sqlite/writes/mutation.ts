@@ -105,11 +105,10 @@ function insert(connection: Connection, { picture, ...plain }: Extract<Mutation,
     values = [...values, [picture.to, text]];
   }
   const { table } = plain;
-  const objectId = values.find(([{ name }]) => name === 'objectId')?.[1] ?? null;
   unlessTaken(
     table,
     () => connection.run(compileInsert({ ...plain, values }, dialect)),
-    () => firstTakenOf(connection, table, objectId, values),
+    () => firstTakenOf(connection, table, values.find(([{ name }]) => name === 'objectId')?.[1] ?? null, values),
   );
 }
 

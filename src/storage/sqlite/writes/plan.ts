@@ -21,13 +21,15 @@ export function carryOutPlan(
   context: RowContext,
 ): { schema: Schema; outcome: WriteOutcome } {
   let current = schema;
-  for (const condition of plan.conditions ?? []) if (!holds(connection, condition)) throw new Overtaken();
-  if (plan.changes.length > 0) connection.forgetPlans();
-  for (const step of stepsOf(plan.changes)) {
-    const after = applyStep(current, step);
-    applyDdl(connection, step, current, after);
-    saveStep(connection.db, step, after);
-    current = after;
+  if (plan.conditions) for (const condition of plan.conditions) if (!holds(connection, condition)) throw new Overtaken();
+  if (plan.changes.length > 0) {
+    connection.forgetPlans();
+    for (const step of stepsOf(plan.changes)) {
+      const after = applyStep(current, step);
+      applyDdl(connection, step, current, after);
+      saveStep(connection.db, step, after);
+      current = after;
+    }
   }
   let returned = '';
   for (const mutation of plan.mutations) returned += carryOut(connection, mutation, current, context);
