@@ -19,7 +19,6 @@ export class SqliteRegistry implements Registry {
   readonly #changes: StatementSync;
   /** The number of changes, as of a data_version. */
   #known = { dataVersion: Number.NaN, changes: 0 };
-  #isLookedAt = false;
   /** Notes of what may be lost: it waits neither for the disk nor for others. */
   readonly #notes: DatabaseSync;
   readonly #deletionLock: string;
@@ -67,13 +66,7 @@ export class SqliteRegistry implements Registry {
   /** `version` looks for itself. */
   whenCurrent(): undefined {}
 
-  /** To look takes a lock of the file: the requests of one turn of the event loop share it. */
   version(): number {
-    if (this.#isLookedAt) return this.#known.changes;
-    this.#isLookedAt = true;
-    setImmediate(() => {
-      this.#isLookedAt = false;
-    });
     const [dataVersion] = this.#dataVersion.get() as unknown as [number];
     if (dataVersion !== this.#known.dataVersion) this.#known = { dataVersion, changes: Number(this.#changes.get()?.changes) };
     return this.#known.changes;
