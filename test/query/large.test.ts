@@ -122,6 +122,23 @@ for (const engine of engines)
       }
     });
 
+    test('Aggregation: what a row collects is bounded together, however many accumulators collect it', async () => {
+      const collecting = (accumulators: number) => {
+        const collected = Array.from({ length: accumulators }, (_, at) => [`c${at}`, { $push: '$text' }]);
+        const pipeline = [{ $group: { _id: null, ...Object.fromEntries(collected) } }];
+        return service.call('GET', '/platform/classes-aggregate/Notes', { query: { pipeline } });
+      };
+      const one = await collecting(1);
+      assert.equal(one.status, 200);
+      assert.equal(one.body.results[0].c0.length, RECORDS);
+      const grown = await growth(service, async () => {
+        const refused = await collecting(8);
+        if (engine === 'sqlite') assertError(refused, 400, 102, /too large/);
+        else assertError(refused, 413, 116);
+      });
+      assert.ok(grown < 3 * GROWTH, `${grown / MB} MB`);
+    });
+
     test('Records/Query: conditions on large arrays end at the time limit, and hold up nobody', async () => {
       const list = Array.from({ length: 100_000 }, (_, n) => n % 10);
       for (let n = 0; n < 16; n++) await create(service, 'Lists', { n, list });

@@ -13,14 +13,17 @@ export interface Rows {
   first(statement: Statement): Row | undefined;
   /** All rows. */
   all(statement: Statement): Row[];
-  /** Rows one by one, from a statement of their own: other work may come in between. */
-  each(statement: Statement): IterableIterator<Row>;
+  /**
+   * Rows one by one, from a statement of their own: other work may come in between.
+   * @param longest bytes that a value may have, where it is less than usual
+   */
+  each(statement: Statement, longest?: number): IterableIterator<Row>;
 }
 
 /** How long a connection waits for another process that writes (an import, a backup), in milliseconds. */
 const BUSY_TIMEOUT = 5_000;
 /** Bytes of a value that a read may build: an aggregation could put whole tables into one. Stored ones come from bodies, which are smaller. */
-const LARGEST_VALUE = 64 * 1024 * 1024;
+export const LARGEST_VALUE = 64 * 1024 * 1024;
 /** Statements that are used again, up to so many characters of text: a prepared one takes some ten times its text. */
 const kept = { max: 500, maxSize: 2_000_000, sizeCalculation: (_: unknown, text: string) => text.length };
 /** What SQLite says of statements beyond its limits (https://sqlite.org/limits.html). */

@@ -14,6 +14,8 @@ export interface ReadJob {
   readonly includes: readonly IncludeJob[];
   /** Expanded records that come in the rows themselves, behind the columns of the shape. */
   readonly joins?: readonly JoinedRecord[];
+  /** Bytes that a value may have which the read builds, where it is less than usual. */
+  readonly longest?: number;
 }
 
 /** A read of records by id, for an include. */

@@ -10,7 +10,7 @@ import { byIdsJob, includeResolver, type ReadJob, type ResolveInclude, readJob }
 import { type ByIdStatement, compileCount, compileGet, compileList } from '../../sql/select.ts';
 import { type RowContext, recordText } from '../../sql/shape.ts';
 import type { Statement } from '../../sql/writer.ts';
-import type { Connection, Rows } from '../connection.ts';
+import { type Connection, LARGEST_VALUE, type Rows } from '../connection.ts';
 import { sqliteAggregate } from '../sql/aggregate.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
 import { SHORT_VALUE, shortCount, shortList } from './lane.ts';
@@ -22,6 +22,13 @@ import { runPlain, runShort } from './run.ts';
 function unlessShort(error: unknown): null {
   if (error instanceof NotShort) return null;
   throw error;
+}
+
+/** Bytes that a value of an aggregation may have: what its groups collect is in memory together. */
+function longestOf({ stages }: Aggregation): number {
+  const accumulators = stages.flatMap((stage) => (stage.kind === 'group' ? stage.accumulators : []));
+  const collecting = accumulators.filter(({ operator }) => operator === 'push' || operator === 'addToSet');
+  return Math.floor(LARGEST_VALUE / Math.max(1, collecting.length));
 }
 
 interface CompiledGet {
@@ -84,7 +91,8 @@ export class SqliteReader implements Reader {
 
   async aggregate(aggregation: Aggregation): Promise<JsonText> {
     const { text, params, columns } = compileAggregation(aggregation, dialect, sqliteAggregate, this.#context);
-    const job: ReadJob = { text, params, shape: { columns }, includes: [] };
+    const longest = longestOf(aggregation);
+    const job: ReadJob = { text, params, shape: { columns }, includes: [], longest };
     const { results } = await this.#findOnThread({ list: job, count: null }, async () => null);
     return results;
   }

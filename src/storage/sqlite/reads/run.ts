@@ -50,7 +50,7 @@ export async function* runPaged(
   onPage: (characters: number) => void,
 ): AsyncGenerator<string> {
   const source = sourceOf(rows, resolve, Number.POSITIVE_INFINITY);
-  const found = rows.each(job);
+  const found = rows.each(job, job.longest);
   try {
     const size = job.includes.length > 0 ? PAGE_WITH_INCLUDES : PAGE;
     const commas = new Commas();
