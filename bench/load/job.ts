@@ -16,7 +16,10 @@ export interface Job {
 }
 
 export interface LoadResult {
+  /** Answered in the measured time. */
   requests: number;
+  /** Answered in all, those of the warm-up too. */
+  answered: number;
   perSecond: number;
   /** Latencies in milliseconds; at a fixed rate they count from the moment the request was due. */
   p50: number;
@@ -32,15 +35,24 @@ export async function runJob(job: Job): Promise<LoadResult> {
   const end = begin + job.seconds * 1000;
   const latencies: number[] = [];
   const failures: Record<string, number> = {};
+  let answered = 0;
   const record = (due: number, status: number) => {
     const now = performance.now();
+    answered++;
     if (status !== 200 && status !== 201) failures[status] = (failures[status] ?? 0) + 1;
     if (now >= begin && now <= end) latencies.push(now - due);
   };
   await Promise.all(Array.from({ length: job.connections }, (_, index) => runConnection(job, requests, index, end, record)));
   latencies.sort((a, b) => a - b);
   const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
-  return { requests: latencies.length, perSecond: latencies.length / job.seconds, p50: at(0.5), p99: at(0.99), failures };
+  return {
+    requests: latencies.length,
+    answered,
+    perSecond: latencies.length / job.seconds,
+    p50: at(0.5),
+    p99: at(0.99),
+    failures,
+  };
 }
 
 type Observe = (due: number, status: number) => void;

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { testServer } from '../../src/storage/postgres/testing/server.ts';
 import type { Service } from '../../test/support/service.ts';
 import type { BenchContext } from '../support/context.ts';
+import { cpuSecondsOf } from '../support/cpu.ts';
 import { declareTable, fill, serviceTarget } from '../support/fill.ts';
 import { LoadClient } from '../support/load-client.ts';
 import { table } from '../support/records.ts';
@@ -26,7 +27,14 @@ interface Kind {
   requests(): Prepared[];
 }
 
+/** Requests a second, and CPU time of the service for each in seconds: a machine that others use changes the first more. */
+interface Figure {
+  rate: number;
+  cpu: number;
+}
+
 interface Side {
+  pid: number;
   kinds: Kind[];
   triggers: Triggers;
 }
@@ -82,31 +90,34 @@ async function prepare({ records = 20_000 }: BenchContext, service: Service): Pr
       .slice(1)
       .map(({ name, request }) => ({ name, target: { ...own, headers: {} }, requests: many((of) => request(of, records)) })),
   ];
-  return { kinds, triggers: await Triggers.define(own) };
+  return { pid: service.process.pid ?? 0, kinds, triggers: await Triggers.define(own) };
 }
 
 async function compare({ rounds, seconds, scratch, records }: BenchContext, engine: string, sides: [Side, Side]): Promise<void> {
   const load = new LoadClient(scratch);
-  const rates = new Map<string, [number[], number[]]>();
+  const figures = new Map<string, [Figure[], Figure[]]>();
   for (let round = 1; round <= rounds; round++) {
     for (const [at, { name }] of sides[0].kinds.entries()) {
-      const measured = rates.get(name) ?? [[], []];
-      rates.set(name, measured);
+      const measured = figures.get(name) ?? [[], []];
+      figures.set(name, measured);
       for (const side of round % 2 === 1 ? ([0, 1] as const) : ([1, 0] as const)) {
-        const { kinds, triggers } = sides[side];
+        const { kinds, triggers, pid } = sides[side];
         const kind = kinds[at] as Kind;
         await triggers.activate(kind.trigger);
+        const before = cpuSecondsOf(pid);
         const result = await load.run(kind.target, kind.requests(), { connections, seconds, warmup: 0.5 });
-        measured[side].push(result.perSecond);
+        measured[side].push({ rate: result.perSecond, cpu: (cpuSecondsOf(pid) - before) / result.answered });
         if (kind.fires) await triggers.finished(result.requests);
       }
     }
     note(`${engine}: round ${round} of ${rounds} done`);
   }
-  const rows = [...rates].map(([name, [now, before]]) => {
-    const [own, other] = [median(now), median(before)];
-    return [name, count(own), count(other), ratio(own / other), `≥ ${ratio(least)}`, verdict(own / other >= least)];
+  const rows = [...figures].map(([name, [now, before]]) => {
+    const of = (figure: keyof Figure) => [now, before].map((all) => median(all.map((each) => each[figure]))) as [number, number];
+    const [[own, other], [ownCpu, otherCpu]] = [of('rate'), of('cpu')];
+    const speed = own / other;
+    return [name, count(own), count(other), ratio(speed), `≥ ${ratio(least)}`, verdict(speed >= least), ratio(ownCpu / otherCpu)];
   });
   const heading = `versions, ${engine}: ${count(records ?? 20_000)} records of ${table} and of Accounts, medians of ${rounds} × ${seconds} s`;
-  printTable(heading, ['', 'this req/s', 'other req/s', 'ratio', 'target', ''], rows);
+  printTable(heading, ['', 'this req/s', 'other req/s', 'ratio', 'target', '', 'CPU a request'], rows);
 }
