@@ -89,8 +89,10 @@ export class HttpServer {
     // Asked for what it does not know, the server goes on as if it were not asked, so that this answer too is made by the service.
     server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
     const http = new HttpServer(server, options);
-    // Of answers that are not the framework's; the others have a hook.
-    server.server.on('request', (_request, response) => {
+    // Before the framework answers.
+    server.server.prependListener('request', (_request, response) => {
+      edge.systems.requestCame();
+      // Of answers that are not the framework's; the others have a hook.
       if (http.#draining) response.shouldKeepAlive = false;
     });
     // Before the parts, which may have hooks of their own and take over those that are there.

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { emptySchema } from '../schema/change.ts';
 import type { Engine, Store } from '../storage/port.ts';
 import { SqliteRegistry } from '../storage/sqlite/registry.ts';
@@ -113,6 +113,24 @@ test('keys of another process count at once, and under their own name only', asy
   await other.removeKey('app', 'a');
   assert.equal(kind({ apiKey: 'aaaa' }), 'invalid');
   system.release();
+});
+test('requests of one turn share a look at the registry; one that comes later knows of a change before it', async () => {
+  await add();
+  (await systems.acquire('app'))?.release();
+  const known = () => systems.isKnown('b');
+  systems.requestCame();
+  assert.equal(known(), false);
+  await other.addSystem(entry('b'), [], async () => {});
+  systems.requestCame();
+  assert.equal(known(), false);
+  await setImmediate();
+  assert.equal(known(), true);
+  await other.removeSystem('b', 0);
+  // Not for a request, or the first of its turn.
+  assert.equal(known(), false);
+  await other.addSystem(entry('c'), [], async () => {});
+  systems.requestCame();
+  assert.equal(systems.isKnown('c'), true);
 });
 test('an idle system is closed, one that is held is not', async () => {
   await add();

@@ -42,6 +42,11 @@ export class Systems {
     this.#sweeper.unref();
   }
 
+  /** As `Registry.requestCame`. */
+  requestCame(): void {
+    this.#registry.requestCame();
+  }
+
   /**
    * The system of an application id as the registry has it now, held for the caller, who has to release it; `undefined` where there is
    * none. At once where the system is open.

@@ -87,6 +87,9 @@ export class PostgresRegistry implements Registry {
     return this.#version;
   }
 
+  /** A look costs nothing. */
+  requestCame(): void {}
+
   read(): RegistryContent {
     return this.#content;
   }

@@ -19,6 +19,9 @@ export class SqliteRegistry implements Registry {
   readonly #changes: StatementSync;
   /** The number of changes, as of a data_version. */
   #known = { dataVersion: Number.NaN, changes: 0 };
+  /** Whether requests of this turn of the event loop share a look, and whether it was taken. */
+  #isLookShared = false;
+  #isLookedAt = false;
   /** Notes of what may be lost: it waits neither for the disk nor for others. */
   readonly #notes: DatabaseSync;
   readonly #deletionLock: string;
@@ -67,9 +70,22 @@ export class SqliteRegistry implements Registry {
   whenCurrent(): undefined {}
 
   version(): number {
+    if (this.#isLookShared && this.#isLookedAt) return this.#known.changes;
+    this.#isLookedAt = true;
     const [dataVersion] = this.#dataVersion.get() as unknown as [number];
     if (dataVersion !== this.#known.dataVersion) this.#known = { dataVersion, changes: Number(this.#changes.get()?.changes) };
     return this.#known.changes;
+  }
+
+  /** A look takes a lock of the file, which is a large part of a short request's time. */
+  requestCame(): void {
+    if (this.#isLookShared) return;
+    this.#isLookShared = true;
+    this.#isLookedAt = false;
+    // Immediates follow the turn's sockets; timers, whose looks would be older than requests, come after.
+    setImmediate(() => {
+      this.#isLookShared = false;
+    });
   }
 
   read(): RegistryContent {
