@@ -14,7 +14,7 @@ import {
   uploadUrl,
 } from '../support/files.ts';
 import { unique } from '../support/records.ts';
-import { everyPlace, onEachStore } from './stores.ts';
+import { onEachStore } from './stores.ts';
 
 onEachStore((files) => {
   const { service } = files;
@@ -110,4 +110,4 @@ onEachStore((files) => {
     const { table, id } = await files.attached('File', file);
     await assertServed((await files.read(table, id)).F.url, bytes);
   });
-}, everyPlace);
+});

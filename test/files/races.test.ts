@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { ask, assertGone, assertServed, deleteFile, fileObject, publicUrl, type Uploaded, uploadUrl } from '../support/files.ts';
 import type { Answer } from '../support/service.ts';
 import { onDisk, usage } from './operator.ts';
-import { everyPlace, onEachStore } from './stores.ts';
+import { onEachStore } from './stores.ts';
 
 const ROUNDS = Number(process.env.FILE_ROUNDS ?? 200);
 const AT_ONCE = 10;
@@ -108,4 +108,4 @@ onEachStore((files) => {
     assert.deepEqual(await usage(files), used);
     assert.deepEqual(await onDisk(service()), stored);
   });
-}, everyPlace);
+});
