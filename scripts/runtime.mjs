@@ -54,7 +54,8 @@ export function ensureInstalled({ production = false } = {}) {
  * @throws {LaunchError} when there is no Node of the needed major.
  */
 export function findNode() {
-  const found = pinnedNode() ?? (currentIsNewEnough ? process.execPath : installedNode());
+  // npm puts the pinned Node first in the path of what it starts: this process may run on a file that `npm ci` has just removed.
+  const found = pinnedNode() ?? (currentIsNewEnough && existsSync(process.execPath) ? process.execPath : installedNode());
   if (found) return found;
   throw new LaunchError(
     `Node ${NEEDED_MAJOR} or newer is needed, and this is ${process.version}: install it, or run "npm ci" with install scripts on.`,
@@ -72,7 +73,8 @@ function installedNode() {
   const version = readPackages(LOCK)?.['node_modules/node']?.version;
   if (!version) return undefined;
   process.stderr.write(`Installing Node ${version} ...\n`);
-  npm(['install', '--no-save', '--no-package-lock', '--omit=dev', ...QUIET, `${platformPackage()}@${version}`]);
+  // npm has to see the lock file, or it would replace what that names by what the registry has by now.
+  npm(['install', '--no-save', '--omit=dev', ...QUIET, `${platformPackage()}@${version}`]);
   return pinnedNode();
 }
 
@@ -175,7 +177,7 @@ function pinnedNode() {
 
 /** @param {string} file */
 function isNewEnough(file) {
-  if (realpathSync(file) === realpathSync(process.execPath)) return currentIsNewEnough;
+  if (realpathSync(file) === process.execPath) return currentIsNewEnough;
   const { stdout } = spawnSync(file, ['--version'], { encoding: 'utf8' });
   return Number(/^v(\d+)\./.exec(stdout ?? '')?.[1]) >= NEEDED_MAJOR;
 }

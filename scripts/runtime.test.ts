@@ -15,7 +15,10 @@ const packages = {
   'node_modules/node': { version: '24.99.0', dev: true },
 };
 
-/** Writes down its arguments and installs what they name: the packages of the lock file, or a Node that is this one. */
+/**
+ * Writes down its arguments and installs what they name: the packages of the lock file, or a Node that is this one. Where it may not
+ * look at the lock file, nothing of it stays as it was.
+ */
 const fakeNpm = `
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 const args = process.argv.slice(2);
@@ -27,14 +30,21 @@ if (args[0] === 'ci') {
   mkdirSync('node_modules');
   writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages: present }));
 } else {
+  if (args.includes('--no-package-lock')) rmSync('node_modules/.package-lock.json');
   const directory = 'node_modules/' + args.at(-1).split('@')[0] + '/bin';
   mkdirSync(directory, { recursive: true });
   writeFileSync(directory + '/node', '#!/bin/sh\\nexec "${process.execPath}" "$@"\\n', { mode: 0o755 });
 }
 `;
 
+const module = (source: string) => `data:text/javascript,${encodeURIComponent(source)}`;
+
 /** Makes a process believe that it is an older Node. */
-const older = `data:text/javascript,${encodeURIComponent("Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } })")}`;
+const older = module("Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } })");
+/** Makes a process believe that it is the Node that was installed: npm puts that first in the path of what it starts. */
+const pinned = module(
+  "import { globSync } from 'node:fs'; process.execPath = globSync(process.cwd() + '/node_modules/node-*/bin/node')[0] ?? process.execPath",
+);
 
 function bareClone(): string {
   const clone = mkdtempSync(join(tmpdir(), 'rds-clone-'));
@@ -50,10 +60,10 @@ function bareClone(): string {
 }
 
 /** @returns what the command printed, and what npm was asked for meanwhile */
-function launch(clone: string, command: string, isOld = false): { stdout: string; asked: string[] } {
+function launch(clone: string, command: string, posing?: string): { stdout: string; asked: string[] } {
   const { stdout, stderr, status } = spawnSync(
     process.execPath,
-    [...(isOld ? [`--import=${older}`] : []), join(clone, 'scripts/launch.mjs'), command],
+    [...(posing ? [`--import=${posing}`] : []), join(clone, 'scripts/launch.mjs'), command],
     {
       cwd: clone,
       encoding: 'utf8',
@@ -77,10 +87,10 @@ test('A start on an older Node installs what the service needs, and the pinned N
   skip: process.platform === 'win32',
 }, () => {
   const clone = bareClone();
-  const { stdout, asked } = launch(clone, 'start', true);
+  const { stdout, asked } = launch(clone, 'start', older);
   assert.deepEqual([stdout, asked[0], asked.length], ['served', 'ci --omit=dev', 2]);
   assert.match(asked[1] ?? '', /^install --omit=dev node-[\w-]+@24\.99\.0$/);
-  assert.deepEqual(launch(clone, 'start', true), { stdout: 'served', asked: [] });
+  assert.deepEqual(launch(clone, 'start', older), { stdout: 'served', asked: [] });
 });
 
 test('What works on the project installs everything, also after a start', () => {
@@ -96,4 +106,16 @@ test('A start after the lock file has changed keeps the packages of who works on
   const changed = { ...packages, 'node_modules/served': { version: '1.0.1' } };
   writeFileSync(join(clone, 'package-lock.json'), JSON.stringify({ packages: changed }));
   assert.deepEqual(launch(clone, 'start').asked, ['ci --include=dev']);
+});
+
+test('A start by the pinned Node installs that again where a change of the lock file has taken it away', {
+  skip: process.platform === 'win32',
+}, () => {
+  const clone = bareClone();
+  launch(clone, 'start', older);
+  const changed = { ...packages, 'node_modules/served': { version: '1.0.1' } };
+  writeFileSync(join(clone, 'package-lock.json'), JSON.stringify({ packages: changed }));
+  const { stdout, asked } = launch(clone, 'start', pinned);
+  assert.deepEqual([stdout, asked[0], asked.length], ['served', 'ci --omit=dev', 2]);
+  assert.deepEqual(launch(clone, 'start', pinned), { stdout: 'served', asked: [] });
 });
