@@ -282,6 +282,23 @@ onEachEngine((get) => {
     );
   });
 
+  test('Import: --rejected that cannot be written, or is the file itself, is told before anything is imported', async () => {
+    const table = tableName('Import');
+    const file = await fileOf('{"n":1}\n');
+    const of = ['--system', get().appId, '--table', table, '--new-fields', '--file', file];
+    for (const [rejected, says] of [
+      [join(directory, 'nowhere', 'rejected'), /no such file.*nowhere/],
+      [directory, /EISDIR/],
+      [file, /--rejected: it is the file that is imported/],
+    ] as const) {
+      const { code, stdout, stderr } = await command(get(), 'import', ...of, '--rejected', rejected);
+      assert.deepEqual([code, stdout], [1, '']);
+      assertOneLine(stderr, says);
+    }
+    assert.equal(await readFile(file, 'utf8'), '{"n":1}\n');
+    assert.deepEqual(await find(get(), table), []);
+  });
+
   const refusals: [what: string, args: (service: Service, file: string) => string[], says: RegExp][] = [
     ['a system that is not there', (_, file) => ['--system', 'nobody', '--table', 'T', '--file', file], /no system .*nobody/],
     [

@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
@@ -79,7 +79,7 @@ async function run(
   const teller = new Teller(options);
   if (!skipTriggers) await warnOfTriggers(context, table, teller, ask);
   const { unit, blocks } = await readRows(source.read(), hasResults);
-  const rejects = new Rejects(teller, unit, options.rejected);
+  const rejects = await Rejects.open(teller, unit, options.rejected, options.file);
   let done = 0;
   const importing = importRecords(context, table, blocks, { keepTimes, skipTriggers, skipTimeline }, company, {
     rejected: (line) => rejects.take(line),
@@ -93,7 +93,6 @@ async function run(
     if (done > 0) console.error(`the import broke off after ${done} records, which stay in ${table}`);
     throw error;
   });
-  await rejects.written();
   teller.clear();
   const updated = 0;
   for (const [field, count] of leftOut) {
@@ -103,6 +102,7 @@ async function run(
   const rows = created + updated + rejected;
   if (options.json) print(JSON.stringify({ rows, created, updated, rejected }));
   else print(`${rows} rows: ${created} created, ${updated} updated, ${rejected} rejected`);
+  await rejects.written();
   return rejected;
 }
 
@@ -177,16 +177,26 @@ class Rejects {
   readonly #teller: Teller;
   readonly #unit: string;
   readonly #file: string | undefined;
-  #writing: Promise<void>;
+  #writing = Promise.resolve();
   #count = 0;
 
-  constructor(teller: Teller, unit: string, file: string | undefined) {
+  /** Begins the file, before anything is imported. @throws OperatorError where it cannot be written, or is the one that is imported */
+  static async open(teller: Teller, unit: string, file: string | undefined, source: string): Promise<Rejects> {
+    if (file !== undefined) {
+      try {
+        if (await isSame(file, source)) throw new Error('it is the file that is imported');
+        await writeFile(file, '', { mode: 0o600 });
+      } catch (error) {
+        throw unwritten(error);
+      }
+    }
+    return new Rejects(teller, unit, file);
+  }
+
+  private constructor(teller: Teller, unit: string, file: string | undefined) {
     this.#teller = teller;
     this.#unit = unit;
     this.#file = file;
-    this.#writing = file === undefined ? Promise.resolve() : writeFile(file, '', { mode: 0o600 });
-    // Told where it is waited for.
-    this.#writing.catch(() => {});
   }
 
   get count(): number {
@@ -198,6 +208,7 @@ class Rejects {
     const file = this.#file;
     if (file !== undefined) {
       this.#writing = this.#writing.then(() => appendFile(file, `${JSON.stringify({ ...told, row: rowOf(text) })}\n`));
+      // Told where it is waited for.
       this.#writing.catch(() => {});
     }
     this.#count++;
@@ -210,9 +221,17 @@ class Rejects {
   /** @throws OperatorError where they could not be written */
   async written(): Promise<void> {
     await this.#writing.catch((error) => {
-      throw new OperatorError(`--rejected: ${(error as Error).message}`);
+      throw unwritten(error);
     });
   }
+}
+
+const unwritten = (error: unknown) => new OperatorError(`--rejected: ${(error as Error).message}`);
+
+/** Whether two names lead to one file. */
+async function isSame(one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all([one, other].map((path) => stat(path).catch(() => null)));
+  return a != null && b != null && a.dev === b.dev && a.ino === b.ino;
 }
 
 /** The JSON value of a row; its text where it is none. */
