@@ -50,9 +50,10 @@ export type Print = (line: string) => void;
  * @returns the exit code for wrong usage and for help; what an action throws is passed on
  */
 export async function runProgram(args: readonly string[], actions: Actions, print: Print): Promise<number> {
+  let spelt = args;
   const program = new Command('record-service').description('A table-oriented record store, served over REST.');
   // Before the sub-commands are added, which take it over.
-  program.exitOverride().configureOutput({ outputError: (text, write) => write(inOneLine(text, args)) });
+  program.exitOverride().configureOutput({ outputError: (text, write) => write(inOneLine(text, spelt)) });
   program.version(serviceVersion(), '--version', 'print the version');
   program.helpCommand('help [command]', 'show what a command does');
   program.addHelpText('after', `\nNot part of it yet: ${[...comingCommands].join(', ')}.`);
@@ -66,8 +67,9 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
   addImportCommand(program, actions, print);
   addFilesCommands(program, actions, print);
   addMoveCommand(program, actions, print);
+  spelt = withoutHelpWord(program, args);
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(spelt, { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
@@ -78,6 +80,25 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
 /** Sub-commands of CONTRACT "Running" that are still to come. */
 const comingCommands: ReadonlySet<string> = new Set(['backup', 'restore', 'export', 'check']);
 
+/** `help system add` and `system help add` as `system add --help`. A word that is no command stays the last: it is told of, help or not. */
+function withoutHelpWord(program: Command, args: readonly string[]): readonly string[] {
+  const words: string[] = [];
+  let group = program;
+  let isHelp = args.includes('--help') || args.includes('-h');
+  for (const arg of args) {
+    if (group.commands.length === 0 || arg.startsWith('-')) break;
+    if (arg === 'help') {
+      isHelp = true;
+      continue;
+    }
+    words.push(arg);
+    const found = group.commands.find((command) => command.name() === arg);
+    if (!found) return words;
+    group = found;
+  }
+  return isHelp ? [...words, '--help'] : args;
+}
+
 /** What is wrong with the arguments, the nearest name and where help is, in one line. */
 function inOneLine(text: string, args: readonly string[]): string {
   const [command = ''] = args;
@@ -85,6 +106,7 @@ function inOneLine(text: string, args: readonly string[]): string {
   const wrong = text
     .trim()
     .replace(/^error: /, '')
+    .replace(/\.$/, '')
     .replaceAll(/\s*\n\s*/g, ' ');
   return `record-service: ${wrong}; record-service help shows what there is\n`;
 }
