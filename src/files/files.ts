@@ -152,10 +152,15 @@ export class Files {
   }
 
   /** Finds, and removes, what nobody needs. @param found told of each */
-  async sweep(system: FileSystem, options: SweepOptions, found: (orphan: Orphan) => void): Promise<SweepResult> {
+  async sweep(
+    system: FileSystem,
+    options: SweepOptions,
+    found: (orphan: Orphan) => void,
+    looked?: (done: number, total: number) => void,
+  ): Promise<SweepResult> {
     const { appId, store } = system;
     if (options.remove) await this.clearAbandoned();
-    return sweepFiles({ appId, store, bytes: this.#parts.bytes, complete: this.complete }, options, found);
+    return sweepFiles({ appId, store, bytes: this.#parts.bytes, complete: this.complete }, options, found, looked);
   }
 
   close(): Promise<void> {

@@ -16,13 +16,25 @@ const holding: ReadonlySet<FieldType> = new Set(['File', 'PrivateFile']);
 const digits = /[0-9a-f]{32,}/g;
 const ID_LENGTH = 32;
 
-/** All that may be ids of files somewhere in the records of a system, some of them many times. */
-export async function* mentionedIds(store: Store): AsyncGenerator<string> {
+/**
+ * All that may be ids of files somewhere in the records of a system, some of them many times.
+ * @param read told how many records were read, piece after piece
+ */
+export async function* mentionedIds(store: Store, read: (records: number) => void): AsyncGenerator<string> {
   await store.whenCurrent();
-  for (const className of store.schema().tables.keys()) if (!isHidden(className)) yield* idsIn(store, className);
+  for (const className of store.schema().tables.keys()) if (!isHidden(className)) yield* idsIn(store, className, read);
 }
 
-async function* idsIn(store: Store, className: string): AsyncGenerator<string> {
+/** How many records `mentionedIds` reads. */
+export async function mentioningRecords(store: Store): Promise<number> {
+  await store.whenCurrent();
+  let records = 0;
+  for (const table of store.schema().tables.values())
+    if (!isHidden(table.className) && textColumns(table).length > 0) records += await store.contents.count(table);
+  return records;
+}
+
+async function* idsIn(store: Store, className: string, read: (records: number) => void): AsyncGenerator<string> {
   let place = 0;
   for (;;) {
     const table = store.schema().tables.get(className);
@@ -33,6 +45,7 @@ async function* idsIn(store: Store, className: string): AsyncGenerator<string> {
       for await (const rows of pieces(store.contents, table, place)) {
         for (const row of rows) yield* idsOf(row, columns);
         place = rows.at(-1)?.[0] ?? place;
+        read(rows.length);
       }
       return;
     } catch (error) {

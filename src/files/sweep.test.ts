@@ -150,6 +150,24 @@ for (const [name, make] of [
       assert.deepEqual((await sweep()).orphans, []);
     });
 
+    it('tells how many files and records it has looked at, of how many', async () => {
+      for (let n = 0; n < 3; n++) await upload(1);
+      await createSchema(context, 'Looked', { fields: { text: { type: 'String' } } });
+      for (let n = 0; n < 30; n++) await create('Looked', { text: 'a text' });
+      const told: (readonly [number, number])[] = [];
+      const options = { olderThan: Date.now() - 24 * HOUR, remove: false };
+      await sweepFiles(
+        { store, appId, bytes, complete },
+        options,
+        () => {},
+        (...at) => told.push(at),
+      );
+      const [done, total] = told.at(-1) ?? [0, 0];
+      assert.ok(done > 30 && done <= total, `${done} of ${total}`);
+      for (const [at, [before, all]] of told.entries())
+        assert.ok(before <= all && (at === 0 || before > (told[at - 1]?.[0] ?? 0)));
+    });
+
     it('keeps what any text of any record mentions, but in logs', async () => {
       const names: string[] = [];
       for (let n = 0; n < 10; n++) names.push(await upload(1));

@@ -2,9 +2,10 @@ import type { Store } from '../storage/port.ts';
 import type { CompleteUpload } from './attach.ts';
 import { eachFile, filesBefore, findFile, removeFile } from './catalog.ts';
 import { UNDER_WAY } from './large.ts';
-import { mentionedIds } from './mentions.ts';
+import { mentionedIds, mentioningRecords } from './mentions.ts';
 import type { FileRow } from './model.ts';
 import type { FileStore } from './stores/port.ts';
+import { readUsage } from './usage.ts';
 
 /** Why a file is nobody's: nothing mentions it, its large upload never came, or its bytes have no row. */
 export type OrphanReason = 'unattached' | 'neverCame' | 'noRow';
@@ -45,15 +46,17 @@ export interface SweptSystem {
  * Finds the files of a system that nobody needs: those that no record mentions, large uploads that never came, and bytes without a row.
  * The service may be at work meanwhile: a file that a record takes in the course of it stays. SPEC "States and transitions"
  * @param found told of each, once it is removed where it is to be
+ * @param looked told how many files and records were looked at, of how many, some
  */
 export async function sweepFiles(
   system: SweptSystem,
   options: SweepOptions,
   found: (orphan: Orphan) => void,
+  looked: (done: number, total: number) => void = () => {},
 ): Promise<SweepResult> {
   let files = 0;
   let bytes = 0;
-  const sweep = new Sweep(system, options);
+  const sweep = new Sweep(system, options, looked);
   for await (const orphan of sweep.orphans()) {
     files++;
     bytes += orphan.size;
@@ -68,19 +71,26 @@ class Sweep {
   readonly #remove: boolean;
   /** Before this an upload is no longer under way. */
   readonly #settled: number;
+  readonly #told: (done: number, total: number) => void;
+  #done = 0;
+  #total = 0;
 
-  constructor(system: SweptSystem, { olderThan, remove }: SweepOptions) {
+  constructor(system: SweptSystem, { olderThan, remove }: SweepOptions, told: (done: number, total: number) => void) {
     this.#system = system;
     this.#olderThan = olderThan;
     this.#remove = remove;
     this.#settled = Math.min(olderThan, Date.now() - UNDER_WAY);
+    this.#told = told;
   }
 
   async *orphans(): AsyncGenerator<Orphan> {
     // Ids, and when the row was last touched: a file that is touched from now on is not looked at.
     const candidates = new Map<string, number>();
     const { store } = this.#system;
+    // Each file twice: its row and its bytes.
+    this.#total = 2 * (await readUsage(store)).files + (await mentioningRecords(store));
     for await (const row of eachFile((after, limit) => filesBefore(store, this.#olderThan, after, limit))) {
+      this.#look(1);
       if (row.size !== null) candidates.set(row.id, row.updatedAt);
       else if (row.createdAt < this.#settled) {
         const came = await this.#come(row);
@@ -89,13 +99,19 @@ class Sweep {
       }
     }
     if (candidates.size > 0) {
-      for await (const id of mentionedIds(store)) candidates.delete(id);
+      for await (const id of mentionedIds(store, (records) => this.#look(records))) candidates.delete(id);
       for (const [id, updatedAt] of candidates) {
+        this.#look(1);
         const row = await findFile(store, id);
         if (row?.updatedAt === updatedAt) yield* this.#take(row, 'unattached');
       }
     }
     yield* this.#withoutRow();
+  }
+
+  #look(more: number): void {
+    this.#done += more;
+    this.#told(this.#done, Math.max(this.#done, this.#total));
   }
 
   /** A large upload whose bytes are there all the same. */
@@ -120,6 +136,7 @@ class Sweep {
   async *#withoutRow(): AsyncGenerator<Orphan> {
     const { store, appId, bytes } = this.#system;
     for await (const { id, size, storedAt } of bytes.list(appId)) {
+      this.#look(1);
       if (storedAt >= this.#settled || (await findFile(store, id))) continue;
       if (this.#remove) await bytes.remove(appId, id);
       yield { name: id, size, why: 'noRow', uploadedAt: Math.floor(storedAt) };

@@ -29,6 +29,13 @@ const near: [args: string[], nearest: RegExp][] = [
   [['start', 'now'], /too many arguments/],
   [['nonsense'], /unknown command 'nonsense'/],
   [['backup', '--to', 'x'], /backup is not part of it yet/],
+  [['help', 'backup'], /backup is not part of it yet/],
+  [['backup', '--help'], /backup is not part of it yet/],
+  [['help', 'sytem'], /unknown command 'sytem' \(Did you mean system\?\)/],
+  [['sytem', '--help'], /unknown command 'sytem' \(Did you mean system\?\)/],
+  [['help', 'system', 'lst'], /unknown command 'lst' \(Did you mean list\?\)/],
+  [['system', 'help', 'lst'], /unknown command 'lst' \(Did you mean list\?\)/],
+  [['system', 'lst', '-h'], /unknown command 'lst' \(Did you mean list\?\)/],
 ];
 for (const [args, nearest] of near)
   test(`Operations: ${args.join(' ')} names the nearest or what is missing, in one line, and exits 1`, async () => {
@@ -43,6 +50,9 @@ const helped: [args: string[], says: RegExp][] = [
   [['help'], /import/],
   [['system', '--help'], /remove/],
   [['help', 'system'], /remove/],
+  [['help', 'system', 'add'], /--admin-email/],
+  [['system', 'help', 'add'], /--admin-email/],
+  [['system', 'help'], /remove/],
   [['key', 'add', '--help'], /--name/],
   [['import', '--help'], /--file/],
   [['move', '--help'], /--to/],
@@ -52,6 +62,16 @@ for (const [args, says] of helped)
     const { code, stdout, stderr } = await run(...args);
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, says);
+  });
+
+const tell: [command: string, options: string[]][] = [
+  ...['import', 'move', 'files sweep'].map((command): [string, string[]] => [command, ['--json', '--quiet']]),
+  ...['system list', 'key list', 'user list', 'files usage'].map((command): [string, string[]] => [command, ['--json']]),
+];
+for (const [command, options] of tell)
+  test(`Operations: ${command} takes ${options.join(' and ')}`, async () => {
+    const { stdout } = await run(...command.split(' '), '--help');
+    for (const option of options) assert.match(stdout, new RegExp(`^ +${option} `, 'm'));
   });
 
 test('Operations: DATA_DIR is named where a path of it is at fault, and nowhere else', async () => {

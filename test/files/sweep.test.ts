@@ -73,6 +73,23 @@ onEachStore(
       for (const file of [...kept, ...orphans]) assert.equal(mentions(again, file), false, again);
     });
 
+    test('sweep --json and usage --json: one object a line', async () => {
+      const file = await orphan();
+      const rows = (await sweep(25, '--json'))
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      const told = rows.find(({ name }) => name === file.name);
+      assert.deepEqual(Object.keys(told), ['system', 'name', 'bytes', 'uploadedAt', 'why']);
+      assert.deepEqual([told.system, told.bytes, told.why], [service().appId, 6, 'no record mentions it']);
+      assert.match(told.uploadedAt, /^20\d\d-.*Z$/);
+      const { files: count, removed } = rows.at(-1);
+      assert.deepEqual([count, removed], [rows.length - 1, true]);
+      const { system, ...used } = JSON.parse(await operate(files, ['usage', '--system', service().appId, '--json']));
+      assert.deepEqual([system, used], [service().appId, await usage(files)]);
+      assert.match(await sweep(25, '--quiet'), /^removed 0 files, 0 bytes$/m);
+    });
+
     test('sweep --days: another age', async () => {
       const file = await orphan();
       assert.equal(mentions(await sweep(25, '--days', '2', '--dry-run'), file), false);

@@ -4,13 +4,17 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import { isoText } from '../../kernel/time.ts';
 import { byteCount, upTo } from '../arguments.ts';
 import type { Actions, Print } from '../program.ts';
+import { addTellOptions, Teller, type TellOptions } from '../progress.ts';
 
 interface Of {
   system?: string;
 }
-interface SweepOptions extends Of {
+interface SweepOptions extends Of, TellOptions {
   days: number;
   dryRun?: true;
+}
+interface UsageOptions extends Of {
+  json?: true;
 }
 interface QuotaOptions {
   system: string;
@@ -19,6 +23,8 @@ interface QuotaOptions {
 }
 
 const DAY = 86_400_000;
+
+const LOOKED = 'files and records looked at';
 
 /** What an operator is told of a file that nobody needs. */
 const reasons: Readonly<Record<Orphan['why'], string>> = {
@@ -30,32 +36,41 @@ const reasons: Readonly<Record<Orphan['why'], string>> = {
 /** `files sweep|usage|quota`. */
 export function addFilesCommands(program: Command, { withFiles }: Actions, print: Print): void {
   const files = program.command('files').description('the files of a system');
-  files
-    .command('sweep')
+  addTellOptions(files.command('sweep'))
     .description('remove files that nobody needs: system, name, bytes, time of upload, why')
     .option('--system <app-id>', 'the system they are of (default: every one)')
     .option('--days <n>', 'how long they have been there at least', upTo(36_500), 1)
     .option('--dry-run', 'only tell')
-    .action(async ({ system, days, dryRun }: SweepOptions) => {
+    .action(async ({ system, days, dryRun, ...tell }: SweepOptions) => {
       const options = { olderThan: Date.now() - days * DAY, remove: !dryRun };
-      let count = 0;
-      let bytes = 0;
-      await withFiles(system, async (files, of) => {
-        const swept = await files.sweep(of, options, ({ name, size, uploadedAt, why }) =>
-          print([of.appId, name, size, isoText(uploadedAt), reasons[why]].join('\t')),
+      const teller = new Teller(tell);
+      const total = { files: 0, bytes: 0, removed: !dryRun };
+      await withFiles(system, async (files, of, isOnly) => {
+        const swept = await files.sweep(
+          of,
+          options,
+          (orphan) => {
+            teller.clear();
+            print(tell.json ? JSON.stringify(asObject(of.appId, orphan)) : asLine(of.appId, orphan));
+          },
+          (done, all) => teller.progress({ what: of.appId, done, unit: LOOKED, share: isOnly ? done / all : undefined }),
         );
-        count += swept.files;
-        bytes += swept.bytes;
-      });
-      print(`${dryRun ? 'would remove' : 'removed'} ${count} ${count === 1 ? 'file' : 'files'}, ${bytes} bytes`);
+        total.files += swept.files;
+        total.bytes += swept.bytes;
+      }).finally(() => teller.clear());
+      if (tell.json) return print(JSON.stringify(total));
+      const count = `${total.files} ${total.files === 1 ? 'file' : 'files'}, ${total.bytes} bytes`;
+      print(`${dryRun ? 'would remove' : 'removed'} ${count}`);
     });
   files
     .command('usage')
     .description('show how much the files of a system take')
     .option('--system <app-id>', 'the system they are of (default: every one)')
-    .action(({ system }: Of) =>
+    .option('--json', 'one JSON object a line')
+    .action(({ system, json }: UsageOptions) =>
       withFiles(system, async (files, of, isOnly) => {
         const usage = await files.usage(of);
+        if (json) return print(JSON.stringify({ system: of.appId, ...usage }));
         if (!isOnly) print(`${of.appId}:`);
         printUsage(usage, print);
       }),
@@ -75,6 +90,14 @@ export function addFilesCommands(program: Command, { withFiles }: Actions, print
         printUsage(await files.usage(of), print);
       });
     });
+}
+
+function asLine(appId: string, { name, size, uploadedAt, why }: Orphan): string {
+  return [appId, name, size, isoText(uploadedAt), reasons[why]].join('\t');
+}
+
+function asObject(system: string, { name, size, uploadedAt, why }: Orphan): object {
+  return { system, name, bytes: size, uploadedAt: isoText(uploadedAt), why: reasons[why] };
 }
 
 function printUsage({ files, bytes, quota, outOfStorage }: StorageUsage, print: Print): void {
