@@ -1,8 +1,9 @@
 import type { JsonObject } from '../kernel/json.ts';
 import { loginKey } from '../kernel/login-key.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
-import { type RecordContext, readRows, updateRecord } from '../records/index.ts';
+import { exclusively, type RecordContext, readRows, updateRecord } from '../records/index.ts';
 import { fieldOf } from '../schema/model.ts';
+import { ADMIN, ADMIN_KEY, isLastAdministrator } from '../users/index.ts';
 import { forOperator, oneLine } from './one-line.ts';
 
 /** A user as an operator sees him. */
@@ -42,19 +43,45 @@ export async function listUsers({ store }: RecordContext): Promise<ListedUser[]>
 }
 
 /**
- * Changes a user as the master does: a new password and a block end his sessions.
+ * Changes a user as the master does: a new password ends his sessions.
  * @throws OperatorError where there is no such user, or for what the service refuses
  */
 export async function changeUser(context: RecordContext, username: string, change: JsonObject): Promise<void> {
-  const [found] = await readRows<UserRow>(context.store, {
+  await write(context, await idOf(context, username), change);
+}
+
+/**
+ * Keeps a user from signing in, which ends his sessions.
+ * @param evenLast also where nobody is left who administers the system but with a key
+ * @throws OperatorError where there is no such user, or he is the last administrator
+ */
+export async function blockUser(context: RecordContext, username: string, evenLast: boolean): Promise<void> {
+  const userId = await idOf(context, username);
+  await exclusively(context, ADMIN_KEY, async (held) => {
+    if (!evenLast && (await isLastAdministrator(held, userId)))
+      throw new OperatorError(`the user is the last active member of ${ADMIN}: --force blocks him all the same`);
+    await write(held, userId, { active: false });
+  }).catch((error) => {
+    throw forOperator(error);
+  });
+}
+
+/** @throws OperatorError */
+async function idOf({ store }: RecordContext, username: string): Promise<string> {
+  const [found] = await readRows<UserRow>(store, {
     className: '_User',
     fields: ['objectId'],
     filter: (table) => ({ kind: 'in', field: fieldOf(table, '_username_key'), values: [loginKey(username)] }),
     limit: 1,
   });
   if (!found) throw new OperatorError(`there is no user ${JSON.stringify(oneLine(username))}`);
+  return found.objectId;
+}
+
+/** @throws OperatorError for what the service refuses */
+async function write(context: RecordContext, userId: string, change: JsonObject): Promise<void> {
   try {
-    await updateRecord(context, '_User', found.objectId, change);
+    await updateRecord(context, '_User', userId, change);
   } catch (error) {
     throw forOperator(error);
   }

@@ -92,6 +92,31 @@ onEachEngine((get, engine) => {
       assert.deepEqual([code, stdout, lines(stderr).length], [1, '', 1], stderr);
     }
   });
+  test('user block: the last active administrator only with --force; of two, blocked at once, one stays', async () => {
+    const service = get();
+    const of = ['--system', service.appId];
+    const { body } = await service.call('GET', '/platform/roles', { query: { where: { name: 'Admin' } } });
+    const members = { __type: 'Relation', className: '_User' };
+    assert.deepEqual(body.results[0].users, members);
+    const active = async () => {
+      const where = { $relatedTo: { object: pointer('_Role', body.results[0].objectId), key: 'users' }, active: { $ne: false } };
+      return (await service.call('GET', '/platform/users', { query: { where } })).body.results.map((user: Json) => user.username);
+    };
+    for (const name of await active()) await succeed(service, 'user', 'block', ...of, name, '--force');
+    for (const name of ['one', 'two']) await succeed(service, 'user', 'add', ...of, '--username', name, '--role', 'Admin');
+    const both = await Promise.all(['one', 'two'].map((name) => command(service, 'user', 'block', ...of, name)));
+    assert.deepEqual(both.map(({ code }) => code).sort(), [0, 1], both.map(({ stderr }) => stderr).join());
+    assert.equal((await active()).length, 1);
+    const [last] = await active();
+    const { code, stdout, stderr } = await command(service, 'user', 'block', ...of, last);
+    assert.deepEqual([code, stdout, lines(stderr).length], [1, '', 1], stderr);
+    assert.match(stderr, /last active member of Admin.*--force/);
+    await succeed(service, 'user', 'block', ...of, last, '--force');
+    assert.deepEqual(await active(), []);
+    await succeed(service, 'user', 'block', ...of, 'one');
+    await succeed(service, 'user', 'unblock', ...of, 'one');
+    assert.deepEqual(await active(), ['one']);
+  });
   for (const [why, args, line, on = anyEngine] of [
     ['a name that is taken, in any case', ['--username', 'AVI'], /Account already exists for this username\.$/, engines],
     [

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { addUser, newPassword } from '../add-user.ts';
 import { oneLine } from '../one-line.ts';
 import type { Actions, Print } from '../program.ts';
-import { changeUser, type ListedUser, listUsers } from '../users.ts';
+import { blockUser, changeUser, type ListedUser, listUsers } from '../users.ts';
 
 interface Of {
   system: string;
@@ -53,18 +53,23 @@ export function addUserCommands(program: Command, { withRecords }: Actions, prin
       await withRecords(system, (context) => changeUser(context, username, { password: used }));
       print(password === undefined ? `Password: ${used}` : 'The password was set');
     });
-  for (const [name, active, does] of [
-    ['block', false, 'keep a user from signing in; his sessions end'],
-    ['unblock', true, 'let a user sign in again'],
-  ] as const)
-    user
-      .command(`${name} <username>`)
-      .description(does)
-      .requiredOption('--system <app-id>', 'the system he is of')
-      .action(async (username: string, { system }: Of) => {
-        await withRecords(system, (context) => changeUser(context, username, { active }));
-        print(active ? 'The user may sign in again' : 'The user is blocked, and his sessions have ended');
-      });
+  user
+    .command('block <username>')
+    .description('keep a user from signing in; his sessions end')
+    .requiredOption('--system <app-id>', 'the system he is of')
+    .option('--force', 'also the last active member of Admin')
+    .action(async (username: string, { system, force = false }: Of & { force?: boolean }) => {
+      await withRecords(system, (context) => blockUser(context, username, force));
+      print('The user is blocked, and his sessions have ended');
+    });
+  user
+    .command('unblock <username>')
+    .description('let a user sign in again')
+    .requiredOption('--system <app-id>', 'the system he is of')
+    .action(async (username: string, { system }: Of) => {
+      await withRecords(system, (context) => changeUser(context, username, { active: true }));
+      print('The user may sign in again');
+    });
 }
 
 function rowOf({ username, objectId, state, lastLogin, name }: ListedUser): string {

@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
+import { ADMIN, ADMIN_KEY } from '../../../users/index.ts';
 import type { ToolCall } from '../../definition/tool.ts';
 import { badArguments } from '../answers/refusals.ts';
 import { inTurn } from '../writing/turns.ts';
-import { ADMIN, findMembers, findRoles, type Role } from './roles.ts';
+import { findMembers, findRoles, type Role } from './roles.ts';
 
 /** A change of one record. */
 interface Change {
@@ -12,8 +13,7 @@ interface Change {
 }
 
 /** Does what may take administrators out. Such works wait for each other, since each looks who would be left. */
-export const inAdminTurn = <T>(call: ToolCall, work: (call: ToolCall) => Promise<T>): Promise<T> =>
-  inTurn(call, `_Role ${ADMIN}`, work);
+export const inAdminTurn = <T>(call: ToolCall, work: (call: ToolCall) => Promise<T>): Promise<T> => inTurn(call, ADMIN_KEY, work);
 
 /**
  * Carries a change of a record out, unless nobody who may sign in would be left in `Admin`.

@@ -14,9 +14,6 @@ export interface Role {
 /** So many roles of a system are looked at. */
 const MOST_ROLES = 1_000;
 
-/** The role whose members administer a system (SPEC "Authentication: Agent-tool layer" 1). */
-export const ADMIN = 'Admin';
-
 /** The roles of the system, by name. @param where left out: all. @throws permissionDenied (119) */
 export async function findRoles(call: ToolCall, where?: JsonObject): Promise<Role[]> {
   const rows = await findRows(call, '_Role', { where, keys: ['name'], order: 'name', limit: MOST_ROLES });

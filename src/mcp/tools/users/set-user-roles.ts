@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { type RecordWrite, writeTogether } from '../../../records/index.ts';
+import { ADMIN } from '../../../users/index.ts';
 import { names, objectId } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { inAdminTurn, requireAnotherAdmin } from '../../kit/people/last-admin.ts';
-import { ADMIN, findRoles, type Role, rolesHolding, rolesNamed } from '../../kit/people/roles.ts';
+import { findRoles, type Role, rolesHolding, rolesNamed } from '../../kit/people/roles.ts';
 import { getRow } from '../../kit/reading/records.ts';
 import { pointer } from '../../kit/values/wire.ts';
 
