@@ -41,13 +41,11 @@ export function missingPlatforms(packages: Record<string, LockedPackage>): Map<s
 
 /**
  * @param packages the `packages` of a lock file.
- * @returns paths of the entries that say nothing of what their package holds; but for tools of other platforms, of which a registry may
- *   have nothing to say yet.
+ * @returns paths of the entries that say nothing of what their package holds.
  */
 export function withoutIntegrity(packages: Record<string, LockedPackage>): string[] {
-  const isForeign = ({ dev, optional, os }: LockedPackage) => dev === true && optional === true && os !== undefined;
   return Object.entries(packages)
-    .filter(([path, entry]) => path.includes('node_modules/') && !entry.link && !entry.integrity && !isForeign(entry))
+    .filter(([path, entry]) => path.includes('node_modules/') && !entry.link && !entry.integrity)
     .map(([path]) => path);
 }
 
@@ -73,7 +71,9 @@ if (import.meta.main) {
   }
   const unproved = withoutIntegrity(lock.packages);
   if (unproved.length > 0) {
-    console.error(`${FILE} has no integrity for ${unproved.join(', ')}: install these anew`);
+    console.error(
+      `${FILE} has no integrity for ${unproved.join(', ')}: install these anew, or a version that the registry has for every platform`,
+    );
     process.exitCode = 1;
   }
 }
