@@ -4,6 +4,7 @@ import type { Schema, TableSchema } from '../schema/model.ts';
 import { isHidden } from '../schema/system-tables.ts';
 import { activeTriggers } from './active.ts';
 import { criteriaOf } from './definition/index.ts';
+import { beforeCommits } from './loop-share.ts';
 import type { Trigger } from './model.ts';
 import { createdValues } from './picture.ts';
 
@@ -54,17 +55,22 @@ function touches({ assignments, sent, table }: WriteEvent, { changedFields }: Tr
 
 export const isRelation = (table: TableSchema, name: string): boolean => table.fields.get(name)?.type === 'Relation';
 
-/** False where a record that is made does not meet the criteria for certain. What cannot be told here, errors too, is the runner's. */
+/**
+ * False where a record that is made does not meet the criteria for certain. What cannot be told here, errors too, is the runner's, and so is what
+ * would hold the event loop up: the records of a batch, by the triggers of their table, may be a million conditions.
+ */
 function mayMatch(event: WriteEvent, trigger: Trigger, schema: Schema, { hooks }: RecordContext): boolean {
   const { table } = event;
-  if (hooks.rules.has(table.className) || schema.tables.get(table.className) !== table) return true;
+  if (hooks.rules.has(table.className) || schema.tables.get(table.className) !== table || beforeCommits.isSpent) return true;
   try {
-    const values = createdValues(event);
-    const matches = evaluate(
-      criteriaOf(trigger, table, schema),
-      ({ name }) => values.get(name) ?? null,
-      async () => true,
-    );
+    const matches = beforeCommits.spend(() => {
+      const values = createdValues(event);
+      return evaluate(
+        criteriaOf(trigger, table, schema),
+        ({ name }) => values.get(name) ?? null,
+        async () => true,
+      );
+    });
     return matches !== false;
   } catch {
     return true;

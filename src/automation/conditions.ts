@@ -11,6 +11,7 @@ import { type Store, wholeText } from '../storage/port.ts';
 import { type StoredValue, storageOf } from '../values/index.ts';
 import type { AutomationSystem } from './actions/action.ts';
 import { criteriaAsSeenBy, criteriaOf } from './definition/index.ts';
+import { workingOff } from './loop-share.ts';
 import type { Trigger, TriggerEvent } from './model.ts';
 
 /** A record at one moment, by its stored values. */
@@ -63,11 +64,24 @@ function hasChanged(
   for (const name of changedFields) if (hidden.has(rootOf(name))) fail('fieldDenied', name, className);
   return changedFields
     .map((name) => fields.get(rootOf(name)) ?? fail('invalidTrigger', `changedFields names no field of ${className}: ${name}`))
-    .some((field) =>
-      field.type === 'Relation'
-        ? sentRelations.includes(field.name)
-        : !isSame(field, record.valueOf(field), before.valueOf(field)),
-    );
+    .some((field) => (field.type === 'Relation' ? sentRelations.includes(field.name) : differs(field, record, before)));
+}
+
+/** By the record after a write: which fields have changed. Many triggers ask of one, whose JSON may be long. */
+const compared = new WeakMap<PicturedRecord, { readonly before: PicturedRecord; readonly fields: Map<Field, boolean> }>();
+
+function differs(field: Field, record: PicturedRecord, before: PicturedRecord): boolean {
+  let known = compared.get(record);
+  if (known?.before !== before) {
+    known = { before, fields: new Map() };
+    compared.set(record, known);
+  }
+  let isOther = known.fields.get(field);
+  if (isOther === undefined) {
+    isOther = workingOff.spend(() => !isSame(field, record.valueOf(field), before.valueOf(field)));
+    known.fields.set(field, isOther);
+  }
+  return isOther;
 }
 
 const tableOfRecord = ({ className }: PicturedRecord, { tables }: Schema): TableSchema =>
@@ -83,10 +97,12 @@ function isSame(field: Field, one: StoredValue, other: StoredValue): boolean {
 async function matches(store: Store, trigger: Trigger, record: PicturedRecord, principal: Principal): Promise<boolean> {
   const schema = store.schema();
   const table = tableOfRecord(record, schema);
-  return evaluate(
-    criteriaOf(trigger, table, schema, principal),
-    (field) => record.valueOf(field),
-    (part) => (pointsInto(part, record) ?? asks(table, record.objectId, part))(store),
+  return workingOff.spend(() =>
+    evaluate(
+      criteriaOf(trigger, table, schema, principal),
+      (field) => record.valueOf(field),
+      (part) => (pointsInto(part, record) ?? asks(table, record.objectId, part))(store),
+    ),
   );
 }
 

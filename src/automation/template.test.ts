@@ -6,6 +6,7 @@ import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
 import type { Template, TriggeringRecord } from './model.ts';
 import { fillerFor } from './template.ts';
+import { turnsDuring } from './testing/turns.ts';
 import { makeWorld, type World } from './testing/world.ts';
 
 const pointer = (className: string, objectId: string): JsonObject => ({ __type: 'Pointer', className, objectId });
@@ -243,6 +244,17 @@ test('what becomes too long is refused before it fills the memory', async () => 
   const refused = { name: 'ActionFailed', message: /^The templates come to more than \d+ characters\.$/ };
   await assert.rejects(fillOf(long).html('{{Text}}'.repeat(100_000)), refused);
   await assert.rejects(fillOf(long).value(Array.from({ length: 100_000 }, () => '{{Tags}}')), refused);
+});
+
+test('very many templates or values leave the event loop to others', async () => {
+  const many = 20_000;
+  for (const fill of [
+    () => fillOf().html('{{None}}'.repeat(many)),
+    () => fillOf().pieces('{{Number}}'.repeat(many)),
+    () => fillOf().value(Array<string>(many).fill('{{Number}}')),
+    () => fillOf().value({ list: Array<number>(many).fill(0) }),
+  ])
+    assert.ok((await turnsDuring(fill)) >= 10);
 });
 
 test('a long text of braces is read in linear time', async () => {

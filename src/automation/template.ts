@@ -2,9 +2,11 @@ import { fail } from '../errors/fail.ts';
 import { escapeHtml } from '../kernel/html.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
+import type { Store } from '../storage/port.ts';
 import { isOperator } from '../values/index.ts';
 import type { ActionRun } from './actions/action.ts';
 import { ActionFailed } from './actions/action-failed.ts';
+import { workingOff } from './loop-share.ts';
 import type { Template } from './model.ts';
 import { piecesOf, wholePlace } from './templates/parse.ts';
 import { type FoundValue, RecordValues } from './templates/record-values.ts';
@@ -32,12 +34,15 @@ export interface Filler {
 /** Characters that templates of one run may come to: one that names a long field many times would else fill the memory. */
 const LONGEST = limits.bodyBytes;
 
+/** Milliseconds that a template or a value takes, about: so many of them may be in a definition that they would hold the event loop up. */
+const STEP = 0.005;
+
 /** What says of an object what it is: never a template, so that the data of a record do not say it. */
 const literalKeys: ReadonlySet<string> = new Set(['__op', '__type']);
 
 /** The filler of a run. Records that Pointers name are read once. */
 export function fillerFor({ record, reading, sources }: Pick<ActionRun, 'record' | 'reading'> & Partial<ActionRun>): Filler {
-  return new RecordFiller(new RecordValues(record, reading, sources));
+  return new RecordFiller(new RecordValues(record, reading, sources), reading.store);
 }
 
 const isDate = (value: JsonObject): boolean => own(value, '__type') === 'Date';
@@ -50,13 +55,16 @@ export function isoOf(value: JsonValue): string | null {
 
 class RecordFiller implements Filler {
   readonly #values: RecordValues;
+  readonly #store: Store;
   #length = 0;
 
-  constructor(values: RecordValues) {
+  constructor(values: RecordValues, store: Store) {
     this.#values = values;
+    this.#store = store;
   }
 
   async value(template: Template): Promise<JsonValue | undefined> {
+    await this.#turn();
     if (typeof template === 'string') {
       const place = wholePlace(template);
       return place ? this.#data(await this.#values.at(place.path)) : this.text(template);
@@ -83,6 +91,7 @@ class RecordFiller implements Filler {
         pieces.push(this.#counted(piece));
         continue;
       }
+      await this.#turn();
       const { value } = await this.#values.at(piece.path);
       pieces.push((Array.isArray(value) ? value : [value]).map((element) => this.#counted(valueText(element))));
     }
@@ -104,11 +113,20 @@ class RecordFiller implements Filler {
 
   async #joined(template: string, shown: (value: string, isRaw: boolean) => string): Promise<string> {
     let joined = '';
-    for (const piece of piecesOf(template))
+    for (const piece of piecesOf(template)) {
+      if (typeof piece !== 'string') await this.#turn();
       joined += this.#counted(
         typeof piece === 'string' ? piece : shown(valueText((await this.#values.at(piece.path)).value), piece.isRaw),
       );
+    }
     return joined;
+  }
+
+  /** Before each step. */
+  #turn(): undefined | Promise<void> {
+    const turn = workingOff.pass(this.#store);
+    workingOff.charge(STEP);
+    return turn;
   }
 
   /**

@@ -52,6 +52,11 @@ for (const engine of anyEngine)
         action('update-object', { target: 'Name', fields: {} }),
         why(`actions[1].actionData.target is neither self nor a Pointer field of ${table}: Name`),
       ],
+      [
+        'more templates than an action can look up',
+        action('create-object', { table, fields: { Value: { list: Array(10_001).fill('{{Name}}') } } }),
+        why('actions have more than 10,000 templates'),
+      ],
       ['no target', action('update-object', { fields: {} }), why('actions[1].actionData.target is missing')],
       [
         'a table to write that cannot be',

@@ -1,5 +1,5 @@
 import { actorId, authorize, master, type Principal, unseenIn } from '../../access/index.ts';
-import type { JsonObject } from '../../kernel/json.ts';
+import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Filter } from '../../query/filter.ts';
 import { PatternBudget } from '../../query/regex/index.ts';
@@ -9,8 +9,12 @@ import { checkClassName, checkFieldName, rootOf } from '../../schema/naming.ts';
 import { isHidden, isSystemTable, secretFieldsOf } from '../../schema/system-tables.ts';
 import type { Action, ActionData, Trigger } from '../model.ts';
 import { piecesOf } from '../templates/parse.ts';
+import { pathsIn } from '../templates/paths.ts';
 import { isId, refuse, shown } from './form.ts';
 import { refuseBacktracking } from './patterns.ts';
+
+/** Templates in the actions of a definition: each is looked up whenever the action is done. */
+const MOST_TEMPLATES = 10_000;
 
 /**
  * Insists that a definition fits the tables as they are (docs/decisions.md "Triggers").
@@ -22,6 +26,9 @@ export function checkFit(trigger: Trigger, schema: Schema, patterns?: PatternBud
   for (const [index, name] of trigger.changedFields.entries())
     if (!isField(name, table)) refuse(`changedFields[${index}] is no field of ${table.className}: ${shown(name)}`);
   for (const [index, action] of trigger.actions.entries()) checkAction(action, `actions[${index}].actionData`, table, schema);
+  const templates = pathsIn(trigger.actions.map(({ data }) => data) as unknown as JsonValue);
+  if (!templates.drop(MOST_TEMPLATES).next().done)
+    refuse(`actions have more than ${MOST_TEMPLATES.toLocaleString('en')} templates`);
   const budget = new PatternBudget(limits.criteriaRegexSize, patterns);
   if (trigger.criteria !== null) parsedAs(master, 'find', trigger.criteria, table, schema, { patterns: budget });
 }

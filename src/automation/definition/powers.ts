@@ -12,7 +12,7 @@ import type { JsonValue } from '../../kernel/json.ts';
 import type { ClpAction, Schema } from '../../schema/model.ts';
 import { rootOf } from '../../schema/naming.ts';
 import type { Action, Trigger } from '../model.ts';
-import { piecesOf } from '../templates/parse.ts';
+import { pathsIn } from '../templates/paths.ts';
 import { criteriaOf } from './fit.ts';
 import { writtenBy } from './written-by.ts';
 
@@ -105,11 +105,4 @@ class Author {
     const field = this.#schema.tables.get(className)?.fields.get(name);
     return field?.type === 'Pointer' ? field.targetClass : undefined;
   }
-}
-
-/** The paths of all templates in a value. */
-function* pathsIn(value: JsonValue): IterableIterator<readonly string[]> {
-  if (typeof value === 'string') {
-    for (const piece of piecesOf(value)) if (typeof piece === 'object') yield piece.path;
-  } else if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) yield* pathsIn(inner);
 }

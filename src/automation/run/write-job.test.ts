@@ -7,7 +7,9 @@ import type { SqliteStore } from '../../storage/sqlite/store.ts';
 import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
 import type { ActionRun } from '../actions/action.ts';
 import { ActionFailed } from '../actions/action-failed.ts';
+import { workingOff } from '../loop-share.ts';
 import { makeTables } from '../schedule/testing/tables.ts';
+import { turnsDuring } from '../testing/turns.ts';
 import { spend } from './chains.ts';
 import { calls, finish, left, logged, madeIn, make, makes, queueRows, rowsIn, trigger, worldOf } from './testing/world.ts';
 
@@ -34,6 +36,22 @@ describe('a write', () => {
     assert.deepEqual(await logged(store), ['t1 - a ok', 't1 a1 a ok', 't1 a2 a ok', 't2 - a ok', 't2 a3 a ok']);
     assert.deepEqual(await left(store), []);
     assert.equal(world.held(), 0);
+  });
+
+  test('many triggers whose conditions take their time leave the event loop to others', async () => {
+    const many = Array.from({ length: 40 }, (_, n) => trigger(`t${n}`, []));
+    await rows(many.map(({ id }) => id).join(), 'x');
+    const turns = new Set<number>();
+    await turnsDuring((sofar) => {
+      const fires = async () => {
+        workingOff.charge(5);
+        turns.add(sofar());
+        return false;
+      };
+      return worldOf(store, { triggers: many, fires }).work();
+    });
+    assert.equal(turns.size, many.length);
+    assert.deepEqual(await left(store), []);
   });
 
   test('one that does not fire, is gone or switched off, or has no action to do', async () => {

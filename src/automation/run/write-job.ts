@@ -3,6 +3,7 @@ import { ServiceError } from '../../errors/fail.ts';
 import type { Mutation } from '../../storage/port.ts';
 import { ActionFailed } from '../actions/action-failed.ts';
 import { dataOf, logRow } from '../log.ts';
+import { workingOff } from '../loop-share.ts';
 import type { Action, Trigger } from '../model.ts';
 import { type Job, noteJob, removeJob, type StoredPicture } from '../queue/index.ts';
 import { noteCopied } from '../sources.ts';
@@ -76,6 +77,7 @@ export class WriteRun {
     for (;;) {
       const id = job.triggers[this.#progress.trigger];
       if (id === undefined || isSpent(place.system.store, job.chain)) return this.#isRemoved ? 'done' : 'idle';
+      await workingOff.pass(place.system.store);
       if (place.isEnough()) return 'stopped';
       const trigger = await this.#trigger(id);
       if (!trigger?.isActive) await this.#report(id, trigger ? off : gone);

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { LoopShare } from './loop-share.ts';
+
+let now = 0;
+let turn: (() => void) | undefined;
+let share: LoopShare;
+beforeEach(() => {
+  now = 0;
+  turn = undefined;
+  share = new LoopShare({ most: 5, clock: () => now, afterTurn: (turned) => (turn = turned) });
+});
+
+const turned = async () => {
+  const before = turn;
+  turn = undefined;
+  before?.();
+  await new Promise(setImmediate);
+};
+const work = (length: number) => share.spend(() => (now += length));
+
+test('pieces go on at once until the share of a turn is used up, and again in the next', async () => {
+  assert.equal(share.pass('a'), undefined);
+  work(3);
+  assert.equal(share.pass('a'), undefined);
+  share.charge(2);
+  assert.equal(share.isSpent, true);
+  const waiting = share.pass('a');
+  assert.ok(waiting);
+  await turned();
+  await waiting;
+  assert.equal(share.isSpent, false);
+  assert.equal(share.pass('a'), undefined);
+});
+
+test('work that fails counts', () => {
+  assert.throws(() =>
+    share.spend(() => {
+      now += 9;
+      throw new Error('no');
+    }),
+  );
+  assert.equal(share.isSpent, true);
+});
+
+test('one goes on at a turn, of each system in turn, whatever the others have waiting', async () => {
+  work(5);
+  const order: string[] = [];
+  for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) void share.pass(name[0])?.then(() => order.push(name));
+  while (turn) await turned();
+  assert.deepEqual(order, ['a1', 'b1', 'c1', 'a2', 'a3']);
+});
