@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { FairQueue } from '../admission/fair-queue.ts';
 import type { Logger } from '../observe/index.ts';
-import type { MailBox } from './box.ts';
+import type { BoxState, MailBox } from './box.ts';
 import { type ComposedMail, compose, type MailMessage } from './compose.ts';
 import { type MailFault, mailFault, type RefusedRecipient } from './fault.ts';
 
@@ -20,14 +21,16 @@ export interface Mailer {
   readonly from: string;
   /**
    * Resolves when the message was handed to the mail server, or is kept in the box and the log says so.
+   * @param system whose message it is: an application id
    * @throws errors of the operating system where it could neither be sent nor kept
    */
-  send(message: MailMessage): Promise<void>;
+  send(message: MailMessage, system: string): Promise<void>;
   /**
    * Tries once to send a message that its sender keeps until it is sent. @throws errors of the operating system where it is to be kept in
    * the box and cannot be
+   * @param system as above
    */
-  attempt(message: MailMessage): Promise<MailAttempt>;
+  attempt(message: MailMessage, system: string): Promise<MailAttempt>;
   /** The end is near: nothing is tried any more, and what is under way is cut after a while. Called again it does nothing. */
   leave(): void;
   /** As `leave`; waits for the messages under way, and keeps the rest in the box. */
@@ -62,13 +65,20 @@ const PATIENCE = 3_000;
 /** Milliseconds of an attempt, whatever the server does meanwhile. */
 const LONGEST_ATTEMPT = 300_000;
 const noServer = 'SMTP_URL is not set';
-/** Messages under way beyond which further ones are kept at once: they lie in memory meanwhile. */
+/** Messages that are sent at a time: one of each system in turn, so that nobody's wait for all that another one sends. */
+export const AT_ONCE = 3;
+/** Messages under way beyond which a system keeps further ones at once that has its share of them: they lie in memory meanwhile. */
 const MOST_UNDER_WAY = 1_000;
 
 /** Sends what it can, several times where the fault may pass, and keeps what it cannot. */
 export class ReliableMailer implements Mailer {
   readonly #parts: MailerParts;
   readonly #underWay = new Set<Promise<unknown>>();
+  readonly #turns = new FairQueue({ atOnce: AT_ONCE, waiting: Number.POSITIVE_INFINITY });
+  /** Files are written in turn too: each waits for the disk. */
+  readonly #writing = new FairQueue({ atOnce: AT_ONCE, waiting: Number.POSITIVE_INFINITY });
+  /** Messages under way that nobody else keeps, by system. */
+  readonly #sending = new Map<string, number>();
   /** The end has been announced: no more waiting for another attempt. */
   readonly #leaving = new AbortController();
   /** The end is here: no more attempts. */
@@ -83,13 +93,27 @@ export class ReliableMailer implements Mailer {
     return this.#parts.from;
   }
 
-  send(message: MailMessage): Promise<void> {
-    const crowded = this.#underWay.size >= MOST_UNDER_WAY;
-    return this.#awaited(this.#send(message, crowded));
+  send(message: MailMessage, system: string): Promise<void> {
+    const isCrowded = this.#isCrowded(system);
+    this.#count(system, 1);
+    return this.#awaited(this.#send(message, system, isCrowded).finally(() => this.#count(system, -1)));
   }
 
-  attempt(message: MailMessage): Promise<MailAttempt> {
-    return this.#awaited(this.#attempt(message));
+  attempt(message: MailMessage, system: string): Promise<MailAttempt> {
+    return this.#awaited(this.#attempt(message, system));
+  }
+
+  #isCrowded(system: string): boolean {
+    const all = [...this.#sending.values()].reduce((sum, count) => sum + count, 0);
+    const own = this.#sending.get(system) ?? 0;
+    const systems = this.#sending.size + (own === 0 ? 1 : 0);
+    return all >= MOST_UNDER_WAY && own >= MOST_UNDER_WAY / systems;
+  }
+
+  #count(system: string, more: number): void {
+    const count = (this.#sending.get(system) ?? 0) + more;
+    if (count === 0) this.#sending.delete(system);
+    else this.#sending.set(system, count);
   }
 
   /** Has the end wait for it. */
@@ -99,36 +123,42 @@ export class ReliableMailer implements Mailer {
     return done;
   }
 
-  async #attempt(message: MailMessage): Promise<MailAttempt> {
+  async #attempt(message: MailMessage, system: string): Promise<MailAttempt> {
     const { from, transport } = this.#parts;
     if (!transport) {
-      const file = await this.#keep(await compose(from, message, 'keep'), noServer);
+      const file = await this.#keep(await compose(from, message, 'keep'), system, noServer);
       return { kind: 'kept', file };
     }
     const mail = await compose(from, message, 'send');
-    if (this.#leaving.signal.aborted) return { kind: 'ended' };
-    try {
-      const refused = await transport.deliver(mail, AbortSignal.any([this.#over.signal, AbortSignal.timeout(LONGEST_ATTEMPT)]));
-      return { kind: 'sent', refused };
-    } catch (error) {
-      return this.#over.signal.aborted ? { kind: 'ended' } : { kind: 'failed', ...mailFault(error) };
-    }
+    return this.#turns.run({ system, caller: 'attempt' }, async () => {
+      if (this.#leaving.signal.aborted) return { kind: 'ended' };
+      try {
+        const refused = await this.#tryOnce(transport, mail);
+        return { kind: 'sent', refused };
+      } catch (error) {
+        return this.#over.signal.aborted ? { kind: 'ended' } : { kind: 'failed', ...mailFault(error) };
+      }
+    });
   }
 
-  async #send(message: MailMessage, crowded: boolean): Promise<void> {
+  async #send(message: MailMessage, system: string, crowded: boolean): Promise<void> {
     const { from, transport, box } = this.#parts;
     const mail = await compose(from, message, transport ? 'send' : 'keep');
     const ended = this.#over.signal.aborted;
     if (!transport || crowded || ended) {
-      await this.#keep(mail, !transport ? noServer : crowded ? 'too many messages are under way' : 'the service has ended');
+      await this.#keep(
+        mail,
+        system,
+        !transport ? noServer : crowded ? 'too many messages are under way' : 'the service has ended',
+      );
       return;
     }
     // A full disk is no reason not to send.
-    const name = await box.put(mail.raw, 'sending').catch((error: unknown) => {
+    const name = await this.#put(mail, system, 'sending').catch((error: unknown) => {
       this.#parts.log.error({ err: error }, 'the mail box cannot be written');
       return null;
     });
-    const fault = await this.#deliver(transport, mail);
+    const fault = await this.#deliver(transport, mail, system);
     if (name === null) {
       if (fault) throw new Error('a message could neither be sent nor kept');
     } else if (fault) {
@@ -137,19 +167,28 @@ export class ReliableMailer implements Mailer {
     } else await box.drop(name);
   }
 
+  /** In its turn, so that it counts from there. */
+  #tryOnce(transport: MailTransport, mail: ComposedMail): Promise<readonly RefusedRecipient[]> {
+    return transport.deliver(mail, AbortSignal.any([this.#over.signal, AbortSignal.timeout(LONGEST_ATTEMPT)]));
+  }
+
   /** @returns the name of its file */
-  async #keep({ raw }: ComposedMail, why: string): Promise<string> {
-    const name = await this.#parts.box.put(raw, 'kept');
+  async #keep(mail: ComposedMail, system: string, why: string): Promise<string> {
+    const name = await this.#put(mail, system, 'kept');
     this.#tellKept(name, { why });
     return `${name}.eml`;
   }
 
+  #put({ raw }: ComposedMail, system: string, state: BoxState): Promise<string> {
+    return this.#writing.run({ system, caller: '' }, () => this.#parts.box.put(raw, state));
+  }
+
   /** @returns what was in the way at the last attempt; `null` where the message was sent */
-  async #deliver(transport: MailTransport, mail: ComposedMail): Promise<Fault | null> {
+  async #deliver(transport: MailTransport, mail: ComposedMail, system: string): Promise<Fault | null> {
     const { pauses = PAUSES } = this.#parts;
     for (let attempt = 0; ; attempt++)
       try {
-        await transport.deliver(mail, this.#over.signal);
+        await this.#turns.run({ system, caller: 'send' }, () => this.#tryOnce(transport, mail));
         return null;
       } catch (error) {
         const fault = faultOf(error);

@@ -1,10 +1,8 @@
 import type { NodemailerError } from 'nodemailer/lib/errors.js';
 import type { ComposedMail } from './compose.ts';
 import { mailFault } from './fault.ts';
-import type { MailTransport } from './mailer.ts';
+import { AT_ONCE, type MailTransport } from './mailer.ts';
 
-/** Connections to the mail server at a time. */
-const CONNECTIONS = 3;
 /** Milliseconds for each step of an attempt. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000, dnsTimeout: 10_000 };
 
@@ -30,5 +28,5 @@ export function smtpTransport(url: string): MailTransport {
 
 async function openPool(url: string) {
   const { createTransport } = await import('nodemailer');
-  return createTransport({ url, pool: true, maxConnections: CONNECTIONS, ...timeouts });
+  return createTransport({ url, pool: true, maxConnections: AT_ONCE, ...timeouts });
 }

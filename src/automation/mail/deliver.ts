@@ -146,7 +146,7 @@ async function tryOnce(
   const before = settled.get(key);
   if (before) return before;
   try {
-    const outcome = await mailer.attempt(message);
+    const outcome = await mailer.attempt(message, system.appId);
     if (outcome.kind === 'sent' || outcome.kind === 'kept') settled.set(key, outcome);
     // Some may be of jobs that another process has taken over.
     if (settled.size > MOST_SETTLED) settled.delete(settled.keys().next().value as string);

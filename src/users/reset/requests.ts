@@ -70,14 +70,15 @@ export class PasswordResets {
   }
 
   async #sendLink(system: Pick<System, 'appId' | 'store' | 'release'>, emailKey: string): Promise<void> {
+    const { appId } = system;
     let message: MailMessage | null;
     try {
-      message = await this.#makeLink(system.appId, system.store, emailKey);
+      message = await this.#makeLink(appId, system.store, emailKey);
     } finally {
       // The mailer is asked in the same turn: who waits for the system to close finds the message under way.
       system.release();
     }
-    if (message) await this.#parts.mailer.send(message);
+    if (message) await this.#parts.mailer.send(message, appId);
   }
 
   /** @returns the message with the link; `null` where nobody is to have one */
