@@ -74,13 +74,24 @@ onEachEngine((get) => {
       `/.well-known/oauth-protected-resource/mcp/${get().appId}`,
       `/oauth/${get().appId}/jwks`,
     ];
-    for (const path of paths) {
-      const [got, told] = [await fetched(path), await fetched(path, {}, 'HEAD')];
-      assert.deepEqual([told.status, told.bytes.length], [got.status, 0], path);
-      assert.equal(told.headers['content-type'], got.headers['content-type'], path);
-      if (told.headers['content-length'] !== undefined)
-        assert.equal(told.headers['content-length'], String(got.bytes.length), path);
-    }
+    const upload = await get().call('POST', '/platform/files/lines.txt', {
+      body: 'a line of text\n'.repeat(1_000),
+      headers: { 'Content-Type': 'text/plain' },
+    });
+    const file = new URL(upload.body.url).pathname;
+    for (const path of [...paths, file])
+      for (const accepted of [undefined, 'identity', 'gzip', 'br, zstd']) {
+        const headers: Record<string, string> = accepted === undefined ? {} : { 'Accept-Encoding': accepted };
+        const [got, told] = [await fetched(path, headers), await fetched(path, headers, 'HEAD')];
+        const about = `${path} ${accepted}`;
+        assert.deepEqual([told.status, told.bytes.length], [got.status, 0], about);
+        for (const name of ['content-type', 'vary', 'etag']) assert.equal(told.headers[name], got.headers[name], about);
+        // Where it is told, it is that of the form that a GET would bring (RFC 9110, 8.6).
+        const { 'content-length': length = String(got.bytes.length) } = told.headers;
+        assert.equal(length, String(got.bytes.length), about);
+      }
+    const { headers } = await fetched(file, {}, 'HEAD');
+    assert.equal(headers['content-length'], '15000');
   });
 
   test('a HEAD of a long list lets go of it', async () => {

@@ -7,6 +7,7 @@ import { ServiceError } from '../../errors/fail.ts';
 import { fileNameOf, type OpenFile, type PresentFile, serving } from '../../files/index.ts';
 import { varyBy } from '../answer.ts';
 import type { Edge } from '../edge.ts';
+import { mayBeCompressed } from '../plugins/compression.ts';
 import { isCompressible, sendCompressible, weakly } from './compressible.ts';
 import { pour } from './pour.ts';
 import { type Validators, wantedRange } from './range.ts';
@@ -69,7 +70,11 @@ export async function sendFile(
   const said = { ...about, ...contentHeaders(file, way), 'accept-ranges': 'bytes', 'content-length': String(size) };
   const all = range ? { ...said, 'content-range': `bytes ${range.start}-${range.end}/${file.size}` } : said;
   if (!stream) {
-    reply.code(status).headers(all).send();
+    const { 'content-length': _, ...withoutLength } = all;
+    reply
+      .code(status)
+      .headers(isVaried && mayBeCompressed(request) ? withoutLength : all)
+      .send();
     return true;
   }
   if (!range && isPlain) {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import zlib from 'node:zlib';
 import compress from '@fastify/compress';
-import type { FastifyInstance, onSendHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyRequest, onSendHookHandler } from 'fastify';
 import { varyBy } from '../answer.ts';
 
 /** Bytes up to which an answer goes out as it is (CONTRACT "Operations"). */
@@ -27,10 +27,11 @@ const codecs = {
  */
 export async function registerCompression(server: FastifyInstance): Promise<void> {
   server.addHook('onSend', (request, reply, payload, done) => {
-    if (isVaried(payload)) varyBy(reply, 'accept-encoding');
-    // The answer to a HEAD is not made to be thrown away.
-    if (request.method === 'HEAD' && payload instanceof Readable) {
-      payload.destroy();
+    const isVarying = isVaried(payload);
+    if (isVarying) varyBy(reply, 'accept-encoding');
+    // The answer to a HEAD is not made to be thrown away. Where it might be compressed, its length is not known.
+    if (request.method === 'HEAD' && (payload instanceof Readable || (isVarying && mayBeCompressed(request)))) {
+      if (payload instanceof Readable) payload.destroy();
       done(null, Readable.from([]));
     } else done(null, payload);
   });
@@ -50,6 +51,10 @@ export async function registerCompression(server: FastifyInstance): Promise<void
     if (ofPlugin) route.onSend = [...hooks, unlessPlain(ofPlugin as onSendHookHandler)];
   });
 }
+
+/** Whether a client takes an encoding that answers have, as far as a look tells. */
+export const mayBeCompressed = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
+  /zstd|br|gzip|\*/i.test(String(headers['accept-encoding'] ?? ''));
 
 /** The plugin looks at all that may keep an answer from being compressed, which most answers are too short for. */
 function unlessPlain(compressed: onSendHookHandler): onSendHookHandler {
