@@ -142,6 +142,8 @@ function isOfSystem(error: unknown): boolean {
 /** What to do about it, where one thing is likely. */
 function hintFor(error: unknown): string {
   const { code, syscall, path } = error as NodeJS.ErrnoException;
+  // Names of other machines are looked up where their faults are told in words of their own.
+  if (syscall === 'getaddrinfo') return '; check HOST';
   if (syscall === 'listen') return code === 'EADDRINUSE' ? '; set PORT to a free one' : '; check HOST and PORT';
   return typeof path === 'string' && isOfData(path) ? '; check DATA_DIR' : '';
 }

@@ -249,6 +249,14 @@ test('Running: a port that is taken stops the start, non-zero and without a stac
   assert.ok(code !== null && code !== 0, `exit code ${code}`);
   assert.ok(!/^\s+at /m.test(stdout + stderr), stdout + stderr);
 });
+for (const host of ['host.invalid', '192.0.2.1'])
+  test(`Running: a HOST that this machine has not stops the start in one line that names it: ${host}`, async () => {
+    const { code, stderr } = await runToEnd(['start'], { DATA_DIR: await temporary(), HOST: host, PORT: '0', APP_ID: 'x' });
+    assert.equal(code, 1);
+    assert.match(stderr, /; check HOST/);
+    assert.equal(stderr.trim().split('\n').length, 1, stderr);
+  });
+
 test('Running: a DATA_DIR that is a file stops the start, non-zero and without a stack', async () => {
   const cwd = await temporary();
   await writeFile(join(cwd, 'file'), 'x');
