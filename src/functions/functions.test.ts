@@ -113,3 +113,59 @@ test('what a function writes has the cause of the trigger that calls it, and non
     for (const write of made) assert.deepEqual([write.cause, write.referer], [expected, 'server-side-code:write']);
   }
 });
+
+test('calls of a system run so many at a time, networks in turn; too many are refused; other systems and triggers do not wait', async () => {
+  const calls: { from: string; end(): void }[] = [];
+  (globalThis as { heldCall?: unknown }).heldCall = (from: string) => new Promise<void>((end) => calls.push({ from, end }));
+  writeFileSync(join(directory, 'held.mjs'), 'export default ({ request }) => heldCall(request?.ip ?? "trigger");');
+  const other = await engine.open('other');
+  await provision(other);
+  const call = (ip: string, of = store) =>
+    functions
+      .call({ appId: 'app', name: 'App', store: of }, 'held', () => {
+        const one = callOf({}, async () => null);
+        return { ...one, request: { ...one.request, ip } };
+      })
+      .catch(({ key }: { key: string }) => key);
+  const begun = async (count: number) => {
+    while (calls.length < count) await new Promise(setImmediate);
+  };
+  const all = Array.from({ length: 1_064 }, () => call('10.0.0.1'));
+  await begun(64);
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  assert.equal(calls.length, 64);
+  const second = call('10.0.0.2');
+  const refused = all.at(-1);
+  assert.equal(await refused, 'unavailable');
+  const elsewhere = call('10.0.0.3', other);
+  const given = {
+    id: 'trigger001',
+    name: null,
+    actionId: 'action0001',
+    event: 'create',
+    runId: 'run0000001',
+    attempt: 1,
+  } as const;
+  const cause = { triggerId: given.id, level: 1, source: given.id, chain: 'chain00001' };
+  const called = functions.callForRecord(system(), 'held', { objectId: 'record0001' }, given, cause);
+  await begun(66);
+  assert.deepEqual(
+    calls
+      .slice(64)
+      .map(({ from }) => from)
+      .sort(),
+    ['10.0.0.3', 'trigger'],
+  );
+  for (const { end } of calls.splice(0)) end();
+  await begun(64);
+  assert.ok(calls.slice(0, 3).some(({ from }) => from === '10.0.0.2'));
+  const isOver = Promise.all([...all, second, elsewhere, called]);
+  let left = true;
+  void isOver.then(() => (left = false));
+  while (left) {
+    for (const { end } of calls.splice(0)) end();
+    await new Promise(setImmediate);
+  }
+  assert.deepEqual([...new Set(await isOver)].map(String).sort(), ['null', 'unavailable', '{"result":null}']);
+  await other.close();
+});

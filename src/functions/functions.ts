@@ -5,7 +5,7 @@ import type { Logger } from '../observe/index.ts';
 import { type Cause, functionReferer, type RecordContext, type WriteHooks } from '../records/index.ts';
 import { forms } from './forms/index.ts';
 import type { FormFunction, FunctionCall, FunctionSystem, FunctionTrigger } from './model.ts';
-import { type FunctionRecord, OperatorFunctions } from './operator/index.ts';
+import { type FunctionRecord, inTurn, OperatorFunctions } from './operator/index.ts';
 
 /** What functions stand on. */
 export interface FunctionsParts {
@@ -38,7 +38,7 @@ export class Functions {
    * @param call reads the call; asked when the name is known, so that its errors come after
    * @returns JSON text of the answer's body
    * @throws userFunctionNotFound; what `call` throws; what the function throws: formDisabled, missingInput, functionFailed,
-   *   functionTimeout, errors of values and records
+   *   functionTimeout, errors of values and records; unavailable where too many calls of the system wait
    */
   async call(system: FunctionSystem, name: string, call: () => FunctionCall): Promise<string> {
     const form = forms.get(name);
@@ -48,15 +48,8 @@ export class Functions {
     const { input, isForm, request } = asked;
     const user = await asked.user();
     const attacher = await asked.caller();
-    const result = await this.#operator.run(system, found, {
-      input,
-      isForm,
-      request,
-      user,
-      attacher,
-      record: null,
-      trigger: null,
-    });
+    const given = { input, isForm, request, user, attacher, record: null, trigger: null };
+    const result = await inTurn(system.store, request, () => this.#operator.run(system, found, given));
     return `{"result":${JSON.stringify(result)}}`;
   }
 
