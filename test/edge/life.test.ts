@@ -251,7 +251,8 @@ test('Running: a port that is taken stops the start, non-zero and without a stac
 });
 for (const host of ['host.invalid', '192.0.2.1'])
   test(`Running: a HOST that this machine has not stops the start in one line that names it: ${host}`, async () => {
-    const { code, stderr } = await runToEnd(['start'], { DATA_DIR: await temporary(), HOST: host, PORT: '0', APP_ID: 'x' });
+    const cwd = await temporary();
+    const { code, stderr } = await runToEnd(['start'], { DATA_DIR: cwd, HOST: host, PORT: '0', APP_ID: 'x' }, cwd);
     assert.equal(code, 1);
     assert.match(stderr, /; check HOST/);
     assert.equal(stderr.trim().split('\n').length, 1, stderr);
