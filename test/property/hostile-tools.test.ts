@@ -13,7 +13,7 @@ import { hostileArguments, type ListedTool, type Usual } from './hostile/tools.t
 /** Calls of each tool. */
 const RUNS = 6;
 const inside =
-  /SQLITE_|no such (?:table|column)|node:internal|\bat [\w.]+ \(|\.[jt]s:\d|\/src\/|\/tmp\/|relation \\*"|column \\*"|syntax error at/;
+  /SQLITE_|no such (?:table|column)|node:internal|\bat [\w.]+ \((?:file|node|\/)|\.[jt]s:\d|\/src\/|\/tmp\/|relation \\*"|column \\*"|syntax error at/;
 const { PROPERTY_RUNS = '1', PROPERTY_SEED } = process.env;
 
 for (const engine of engines)
