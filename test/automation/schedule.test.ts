@@ -130,7 +130,7 @@ for (const engine of engines)
       await until(async () => (await bounded()).length > 0);
       const [row] = await bounded();
       assert.deepEqual([row.event, row.actionId, row.objectIdValue || undefined], ['schedule', undefined, undefined]);
-      await until(async () => total(await marked()) >= 1_500, 30 * SECOND);
+      await until(async () => total(await marked()) >= 1_500, 90 * SECOND);
       await wait(500);
       const counts = await marked();
       assert.deepEqual(Object.keys(counts).toSorted(), ids);
