@@ -168,6 +168,34 @@ test('rows of an open system that nobody told of are found', async () => {
   system.release();
 });
 
+test('what hangs in one system holds no other up: after the start, where something is to be done, where nobody told', async () => {
+  let isAway = true;
+  const gone: (() => void)[] = [];
+  const runDue = async ({ appId }: { appId: string }) => {
+    if (appId === 'one' && isAway) await new Promise<void>((resolve) => gone.push(resolve));
+    return null;
+  };
+  await inSystem('three', (store) => queueRows(store, [{ triggers: 't', objectIdValue: 'swept' }]));
+  const running = begin({ triggers, runDue });
+  running.start();
+  const isDone = async () => (await inSystem('three', left))?.length === 0;
+  await until(isDone, 10_000);
+  for (let n = 0; n < 20; n++) {
+    running.triggersChanged({ appId: 'one' } as never);
+    await wait(2);
+  }
+  assert.ok(gone.length > 0);
+  await inSystem('three', (store) => queueRows(store, [{ triggers: 't', objectIdValue: 'told' }]));
+  running.queued({ appId: 'three', store: {} } as never);
+  await until(isDone);
+  const open = await systems.acquire('three');
+  await inSystem('three', (store) => queueRows(store, [{ triggers: 't', objectIdValue: 'untold' }]));
+  await until(isDone, 10_000);
+  open?.release();
+  isAway = false;
+  for (const end of gone) end();
+});
+
 test('schedules are asked when they are due, and when a definition was written', async () => {
   let asked = 0;
   const times = [150, 150, null];

@@ -11,9 +11,11 @@ import { deliverMail } from './mail/deliver.ts';
 import type { WriteListener } from './observer.ts';
 import { Peers } from './queue/peers.ts';
 import { Agenda } from './run/agenda.ts';
+import { Doubts } from './run/doubts.ts';
 import { Holds } from './run/holds.ts';
 import type { RunParts } from './run/parts.ts';
 import { SystemWorker } from './run/system-worker.ts';
+import { UnderWay } from './run/under-way.ts';
 import { expand, runDue } from './schedule/index.ts';
 
 /** Milliseconds between two looks at the systems that are open. */
@@ -24,11 +26,11 @@ const AT_ONCE = 8;
 const MOST_AT_WORK = 16;
 /** Milliseconds for which the next one waits at the most. */
 const LONGEST_SWEEP_WAIT = 2_000;
+/** Milliseconds for which the look at one system keeps those at others waiting. */
+const LONGEST_LOOK = 200;
 /** Milliseconds that jobs under way may take after the service was told to end; and functions that they call. */
 const CLOSE_BOUND = 6_000;
 const FUNCTIONS_BOUND = 5_000;
-/** Milliseconds after a write of which nobody knows whether it was carried out, until what it may have queued is looked for. */
-const afterDoubt = [500, 5_000];
 /** Milliseconds between two looks at the other processes while no system is open. */
 const LOOK_CLOSED = 60_000;
 /** Milliseconds until a system is looked at again that could not be opened. */
@@ -64,8 +66,10 @@ export class Automation implements WriteListener {
   readonly #jobsDue = new Agenda((appId) => this.#call(appId, false));
   readonly #schedulesDue = new Agenda((appId) => this.#call(appId, true));
   readonly #limit = pLimit(AT_ONCE);
-  /** Systems that are looked at soon, by the time after which. */
-  readonly #doubts = new Map(afterDoubt.map((pause) => [pause, new Map<string, { schedules: boolean }>()] as const));
+  readonly #doubts = new Doubts((appId, schedules) => this.#call(appId, schedules));
+  /** Systems that are being looked at: what hangs in one holds no other up. */
+  readonly #lookedAt = new Set<System>();
+  readonly #underWay = new UnderWay();
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
   #sweeping: Promise<void> | undefined;
@@ -94,18 +98,7 @@ export class Automation implements WriteListener {
 
   /** The write may have been carried out, at once or a little later: the database did not answer. */
   doubted({ appId }: RecordContext, schedules: boolean): void {
-    for (const [pause, systems] of this.#doubts) {
-      const known = systems.get(appId);
-      if (known) known.schedules ||= schedules;
-      else {
-        const doubt = { schedules };
-        systems.set(appId, doubt);
-        setTimeout(() => {
-          systems.delete(appId);
-          this.#call(appId, doubt.schedules);
-        }, pause).unref();
-      }
-    }
+    this.#doubts.add(appId, schedules);
   }
 
   /** Begins to look for what was left undone, in all systems one after the other, in the background. */
@@ -126,23 +119,28 @@ export class Automation implements WriteListener {
   }
 
   async #attend(appId: string): Promise<void> {
-    const woken = this.#woken.get(appId);
-    this.#woken.delete(appId);
     if (this.#isClosed) return;
+    const woken = this.#woken.get(appId);
     try {
-      const system = await this.#systems.acquire(appId);
+      // Calls that come meanwhile are part of this one: a system that hangs takes the place of one.
+      const system = await this.#acquire(appId);
       if (!system) return this.#forget(appId);
-      try {
-        const { worker, isNew } = this.#workerOf(system);
-        worker.runner.wake();
-        if (woken?.schedules && !isNew) await worker.askSchedules();
-      } finally {
-        system.release();
-      }
+      const { worker, isNew } = this.#workerOf(system);
+      worker.runner.wake();
+      const asked = woken?.schedules && !isNew ? worker.askSchedules() : Promise.resolve();
+      this.#underWay.follow(asked.finally(() => system.release()));
     } catch (error) {
       this.#parts.log.warn({ err: error, app: appId }, 'a system could not be looked at for its triggers');
       this.#jobsDue.set(appId, Date.now() + RETRY);
       if (woken?.schedules) this.#schedulesDue.set(appId, Date.now() + RETRY);
+    }
+  }
+
+  async #acquire(appId: string): Promise<System | undefined> {
+    try {
+      return await this.#systems.acquire(appId);
+    } finally {
+      this.#woken.delete(appId);
     }
   }
 
@@ -202,22 +200,28 @@ export class Automation implements WriteListener {
       if (this.#isClosed) return;
       const known = this.#workers.get(system);
       const news = known?.mayHaveNews;
-      if (news && !news.jobs && !news.schedules) continue;
-      // Looking is no use: who looks now and then must not keep the system open.
-      system.hold(false);
-      try {
-        const { worker, isNew } = this.#workerOf(system);
-        if (isNew) continue;
-        if (news?.jobs) await worker.adopt();
-        if (news?.schedules) await worker.askSchedules();
-      } finally {
-        system.release();
-      }
+      if ((news && !news.jobs && !news.schedules) || this.#lookedAt.has(system)) continue;
+      await this.#underWay.atMostFor(LONGEST_LOOK, this.#lookAt(system, news));
     }
     if (this.#losses === this.#peers.losses) return;
     // The process that is gone may have had jobs of systems that are not open here, and known of their schedules.
     this.#losses = this.#peers.losses;
     this.#sweep();
+  }
+
+  async #lookAt(system: System, news: SystemWorker['mayHaveNews'] | undefined): Promise<void> {
+    this.#lookedAt.add(system);
+    // Looking is no use: who looks now and then must not keep the system open.
+    system.hold(false);
+    try {
+      const { worker, isNew } = this.#workerOf(system);
+      if (isNew) return;
+      if (news?.jobs) await worker.adopt();
+      if (news?.schedules) await worker.askSchedules();
+    } finally {
+      this.#lookedAt.delete(system);
+      system.release();
+    }
   }
 
   /** Leaves systems that were removed, whatever is queued in them, and begins with those that are new or restored. */
@@ -264,14 +268,18 @@ export class Automation implements WriteListener {
       while (this.#atWork.size >= MOST_AT_WORK && !this.#isClosed && performance.now() < until)
         await wait(100, undefined, { ref: false });
       if (this.#isClosed) return;
-      try {
-        await this.#systems.visit(appId, async (system) => {
-          const worker = this.#workers.get(system) ?? this.#newWorker(system);
-          await this.#attach(worker);
-        });
-      } catch (error) {
-        this.#parts.log.warn({ err: error, app: appId }, 'a system could not be opened for its triggers');
-      }
+      await this.#underWay.atMostFor(LONGEST_SWEEP_WAIT, this.#visit(appId));
+    }
+  }
+
+  async #visit(appId: string): Promise<void> {
+    try {
+      await this.#systems.visit(appId, async (system) => {
+        const worker = this.#workers.get(system) ?? this.#newWorker(system);
+        await this.#attach(worker);
+      });
+    } catch (error) {
+      this.#parts.log.warn({ err: error, app: appId }, 'a system could not be opened for its triggers');
     }
   }
 
@@ -287,6 +295,6 @@ export class Automation implements WriteListener {
     const background = Promise.all([this.#looking, this.#sweeping]);
     const open = [...this.#systems.opened()].map((system) => this.#workers.get(system)).filter((worker) => worker !== undefined);
     await Promise.all([...new Set([...open, ...this.#atWork.values()])].map((worker) => worker.close(CLOSE_BOUND)));
-    await Promise.race([background, bound]);
+    await Promise.race([Promise.all([background, this.#underWay.ended()]), bound]);
   }
 }
