@@ -1,0 +1,40 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Requests of a connection that wait for the one before; who sends more ahead than that loses the connection. */
+const MOST_AHEAD = 100;
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * Has the requests of a connection answered one at a time, each in a turn of the event loop of its own. A client may send hundreds ahead in
+ * one packet: Node asks for all of them at once, so that their answers are in memory together and nobody else is answered meanwhile.
+ *
+ * To be called before others listen to the server's requests: theirs come as they are read.
+ */
+export function takeTurns(server: Server): void {
+  const listeners = server.listeners('request') as Listener[];
+  server.removeAllListeners('request');
+  const waiting = new WeakMap<Socket, number>();
+  server.on('request', (request, response) => {
+    const answer = () => {
+      for (const listener of listeners) listener.call(server, request, response);
+    };
+    // Node gives the connection to the answer that is next on it.
+    if (response.socket) {
+      answer();
+      return;
+    }
+    const { socket } = request;
+    const ahead = (waiting.get(socket) ?? 0) + 1;
+    if (ahead > MOST_AHEAD) socket.destroy();
+    if (socket.destroyed) return;
+    waiting.set(socket, ahead);
+    response.once('socket', () => {
+      waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
+      setImmediate(() => {
+        if (!socket.destroyed) answer();
+      });
+    });
+  });
+}
