@@ -52,7 +52,7 @@ export async function sweepFiles(
   system: SweptSystem,
   options: SweepOptions,
   found: (orphan: Orphan) => void,
-  looked: (done: number, total: number) => void = () => {},
+  looked?: (done: number, total: number) => void,
 ): Promise<SweepResult> {
   let files = 0;
   let bytes = 0;
@@ -71,11 +71,11 @@ class Sweep {
   readonly #remove: boolean;
   /** Before this an upload is no longer under way. */
   readonly #settled: number;
-  readonly #told: (done: number, total: number) => void;
+  readonly #told: ((done: number, total: number) => void) | undefined;
   #done = 0;
   #total = 0;
 
-  constructor(system: SweptSystem, { olderThan, remove }: SweepOptions, told: (done: number, total: number) => void) {
+  constructor(system: SweptSystem, { olderThan, remove }: SweepOptions, told?: (done: number, total: number) => void) {
     this.#system = system;
     this.#olderThan = olderThan;
     this.#remove = remove;
@@ -87,8 +87,8 @@ class Sweep {
     // Ids, and when the row was last touched: a file that is touched from now on is not looked at.
     const candidates = new Map<string, number>();
     const { store } = this.#system;
-    // Each file twice: its row and its bytes.
-    this.#total = 2 * (await readUsage(store)).files + (await mentioningRecords(store));
+    // Each file twice: its row and its bytes. Records are counted one by one, for who is told alone.
+    if (this.#told) this.#total = 2 * (await readUsage(store)).files + (await mentioningRecords(store));
     for await (const row of eachFile((after, limit) => filesBefore(store, this.#olderThan, after, limit))) {
       this.#look(1);
       if (row.size !== null) candidates.set(row.id, row.updatedAt);
@@ -111,7 +111,7 @@ class Sweep {
 
   #look(more: number): void {
     this.#done += more;
-    this.#told(this.#done, Math.max(this.#done, this.#total));
+    this.#told?.(this.#done, Math.max(this.#done, this.#total));
   }
 
   /** A large upload whose bytes are there all the same. */

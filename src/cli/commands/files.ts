@@ -53,7 +53,9 @@ export function addFilesCommands(program: Command, { withFiles }: Actions, print
             teller.clear();
             print(tell.json ? JSON.stringify(asObject(of.appId, orphan)) : asLine(of.appId, orphan));
           },
-          (done, all) => teller.progress({ what: of.appId, done, unit: LOOKED, share: isOnly ? done / all : undefined }),
+          tell.quiet
+            ? undefined
+            : (done, all) => teller.progress({ what: of.appId, done, unit: LOOKED, share: isOnly ? done / all : undefined }),
         );
         total.files += swept.files;
         total.bytes += swept.bytes;
