@@ -42,8 +42,10 @@ export function obstacleTo(principal: Principal, { needs, isAdvanced }: ToolRequ
   return rights.advanced ? null : 'switch';
 }
 
-/** The role whose members administer a system, by the permissions of a new one. */
-const isAdmin = ({ roles }: Extract<Principal, { kind: 'user' }>): boolean => roles.includes('Admin');
+/** The role whose members administer a system, by the permissions of a new one (SPEC "Authentication: Agent-tool layer" 1). */
+export const ADMIN = 'Admin';
+
+const isAdmin = ({ roles }: Extract<Principal, { kind: 'user' }>): boolean => roles.includes(ADMIN);
 
 /** Whether the caller's agent may change schemas, pages and users: what an administrator else does with a key. */
 export function administers(principal: Principal): boolean {

@@ -1,4 +1,5 @@
 export {
+  ADMIN,
   type AgentPermission,
   agentPermissions,
   isAgentPermission,

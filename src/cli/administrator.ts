@@ -1,3 +1,4 @@
+import { ADMIN } from '../access/index.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import type { RecordContext } from '../records/index.ts';
 import type { Store } from '../storage/port.ts';
@@ -30,5 +31,5 @@ export function administratorFrom(email: string, password: string | undefined, l
 
 /** Makes the administrator, with the role that may do everything. @throws OperatorError */
 export async function addAdministrator(context: RecordContext, { email, password }: Administrator): Promise<void> {
-  await addUser(context, { username: email, email, password, roles: ['Admin'] });
+  await addUser(context, { username: email, email, password, roles: [ADMIN] });
 }

@@ -1,9 +1,10 @@
+import { ADMIN } from '../access/index.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { loginKey } from '../kernel/login-key.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
 import { exclusively, type RecordContext, readRows, updateRecord } from '../records/index.ts';
-import { fieldOf } from '../schema/model.ts';
-import { ADMIN, ADMIN_KEY, isLastAdministrator } from '../users/index.ts';
+import { fieldOf, type Schema } from '../schema/model.ts';
+import { ADMIN_KEY, isLastAdministrator, notLastAdministrator } from '../users/index.ts';
 import { forOperator, oneLine } from './one-line.ts';
 
 /** A user as an operator sees him. */
@@ -60,7 +61,8 @@ export async function blockUser(context: RecordContext, username: string, evenLa
   await exclusively(context, ADMIN_KEY, async (held) => {
     if (!evenLast && (await isLastAdministrator(held, userId)))
       throw new OperatorError(`the user is the last active member of ${ADMIN}: --force blocks him all the same`);
-    await write(held, userId, { active: false });
+    const conditions = (schema: Schema) => [notLastAdministrator(schema, userId)];
+    await write(evenLast ? held : { ...held, conditions }, userId, { active: false });
   }).catch((error) => {
     throw forOperator(error);
   });

@@ -1,5 +1,6 @@
+import { ADMIN } from '../../../access/index.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
-import { ADMIN, ADMIN_KEY } from '../../../users/index.ts';
+import { ADMIN_KEY } from '../../../users/index.ts';
 import type { ToolCall } from '../../definition/tool.ts';
 import { badArguments } from '../answers/refusals.ts';
 import { inTurn } from '../writing/turns.ts';

@@ -1,6 +1,6 @@
+import { ADMIN } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { type RecordWrite, writeTogether } from '../../../records/index.ts';
-import { ADMIN } from '../../../users/index.ts';
 import { names, objectId } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { inAdminTurn, requireAnotherAdmin } from '../../kit/people/last-admin.ts';
