@@ -56,6 +56,22 @@ onEachEngine((get) => {
     await refused(id, `{"list":{"__op":"Add","objects":${numbers}}}` as unknown as object);
   });
 
+  test('Batch: edits behind one that is too large are made as if it had not been', async () => {
+    const id = await create(get(), table, { a: text(10), b: text(9), list: ['first'] });
+    const elements = ['a', text(3), 'b', 'c'];
+    const requests = elements.map((element) => {
+      const body = { list: { __op: 'Add', objects: [element] } };
+      return { method: 'PUT', path: path(id), body };
+    });
+    const { body } = await get().call('POST', '/platform/batch', { body: { requests } });
+    assert.deepEqual(
+      body.map(({ error }: { error?: { code: number } }) => error?.code),
+      [undefined, 116, undefined, undefined],
+    );
+    const record = await get().call('GET', path(id), { query: { keys: 'list' } });
+    assert.deepEqual(record.body.list, ['first', 'a', 'b', 'c']);
+  });
+
   test('Batch: an item that is too large fails alone', async () => {
     const id = await create(get(), table, { a: text(12) });
     const requests = [{ b: text(9) }, { n: 7 }].map((body) => ({ method: 'PUT', path: path(id), body }));

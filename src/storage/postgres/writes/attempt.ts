@@ -71,6 +71,7 @@ export async function attemptGroup(attempt: Attempt): Promise<void> {
     const units = unitsOf(attempt, kept, plans);
     const statements = [...bodyOf(attempt, units), schemaCheck(attempt.schemaName, attempt.changes)];
     const results = await located({ group: kept, units, refused }, () => sendAll(session, statements));
+    requireEdits({ group: kept, units, refused }, results);
     return { settled, kept, units, results };
   });
   done.settled.forEach((one, at) => {
@@ -149,6 +150,33 @@ async function settleAll(session: Session, attempt: Attempt): Promise<Settled[]>
   if (failed?.status === 'rejected')
     throw failed.reason instanceof GroupFailed ? failed.reason : failedAt(group, group.length, failed.reason);
   return settled;
+}
+
+/**
+ * An edit is computed from what those before it in the group make of the record. Where the record refuses one of these after all, by its
+ * size, what was computed from it is void.
+ * @throws GroupFailed
+ */
+function requireEdits({ group, units = [], refused = [] }: Located, results: readonly Result[]): void {
+  let first = 0;
+  for (const { statements, writes, outcome } of units) {
+    const own = results.slice(first, first + statements.length);
+    first += statements.length;
+    const [at] = writes;
+    const write = group[at ?? 0];
+    if (at === undefined || !write || !hasEdits(write.plan) || !isBuiltOn(group, at)) continue;
+    try {
+      outcome(own, 0);
+    } catch (error) {
+      throw failedAt([...refused, ...group], refused.length + at, error);
+    }
+  }
+}
+
+/** Whether later writes of a group are to the records of one. */
+function isBuiltOn(group: readonly QueuedWrite[], at: number): boolean {
+  const records = new Set(group[at]?.records);
+  return group.slice(at + 1).some((later) => later.records.some((record) => records.has(record)));
 }
 
 /** Whether the record was read and refuses the edit; the transaction goes on. */
