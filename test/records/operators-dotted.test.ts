@@ -46,6 +46,17 @@ for (const engine of engines)
   describe(engine, () => {
     const store = useStore(engine);
 
+    test('Operators/dotted path: as many places of one field as a body brings, when it is made and when it is changed', async () => {
+      const table = await store.table({ O: 'Object', L: 'Array' });
+      const all = (value: number) => Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`p${n}`, value]));
+      const places = (value: number) => Object.fromEntries(Object.entries(all(value)).map(([name, n]) => [`O.${name}`, n]));
+      const made = await store.create(table, { O: { first: 1 }, ...places(1), 'L.0': 'a', 'L.1': 'b' });
+      const before = await store.read(table, made);
+      assert.deepEqual([before.O, before.L], [{ first: 1, ...all(1) }, ['a', 'b']]);
+      await store.update(table, made, { ...places(2), 'O.first': { __op: 'Delete' } });
+      assert.deepEqual((await store.read(table, made)).O, all(2));
+    });
+
     for (const [what, start, body, result, answered] of effects)
       test(`Operators/dotted path: ${what}${answered ? '; the whole top-level object is answered' : ''}`, async () => {
         const table = await store.table({ O: 'Object', Name: 'String' });

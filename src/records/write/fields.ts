@@ -60,20 +60,26 @@ export function planFields(
       planner.takePlace(name, path, value);
     }
   }
-  planner.derive();
+  planner.finish();
   return planner;
 }
 
 class FieldPlanner implements FieldPlan {
   readonly assignments = new Map<string, Assignment>();
   readonly relations: RelationChange[] = [];
-  readonly returning: Field[] = [];
+  /** Of the assignments that are edits: one list for each, since a body may name thousands of places. */
+  readonly #edits = new Map<string, JsonEdit[]>();
+  readonly #returning = new Set<Field>();
   readonly #growing: GrowingTable;
   readonly #mode: 'create' | 'update';
 
   constructor(growing: GrowingTable, mode: 'create' | 'update') {
     this.#growing = growing;
     this.#mode = mode;
+  }
+
+  get returning(): readonly Field[] {
+    return [...this.#returning];
   }
 
   take(name: string, value: JsonValue): void {
@@ -96,8 +102,22 @@ class FieldPlanner implements FieldPlan {
     if (edit.op !== 'set' && edit.op !== 'unset') this.#return(field);
   }
 
+  /** To be called after the last field: sets what follows from them. */
+  finish(): void {
+    this.#derive();
+    // A record that is new has no value that edits begin with.
+    if (this.#mode === 'create')
+      for (const { kind, field } of [...this.assignments.values()]) if (kind === 'edit') this.#apply(field);
+  }
+
+  #apply(field: Field): void {
+    const label = `${this.#growing.table.className}.${field.name}`;
+    const value = applyEdits(null, this.#edits.get(field.name) ?? [], field.type as 'Array' | 'Object', label);
+    this.#assign({ kind: 'set', field, value });
+  }
+
   /** Sets the fields that follow those that are set, which can be text alone: no operator changes a text that is there. */
-  derive(): void {
+  #derive(): void {
     for (const [source, { field: name, key }] of derivedFieldsOf(this.#growing.table.className)) {
       const assignment = this.assignments.get(source);
       if (assignment?.kind !== 'set' || storageOf(assignment.field) !== 'text') continue;
@@ -207,22 +227,21 @@ class FieldPlanner implements FieldPlan {
 
   #edit(field: Field, edit: JsonEdit): void {
     const before = this.assignments.get(field.name);
-    if (this.#mode === 'create') {
-      const current = before?.kind === 'set' ? (before.value as string | null) : null;
-      const label = `${this.#growing.table.className}.${field.name}`;
-      this.#assign({ kind: 'set', field, value: applyEdits(current, [edit], field.type as 'Array' | 'Object', label) });
+    if (before?.kind === 'edit') {
+      this.#edits.get(field.name)?.push(edit);
       return;
     }
     const edits: JsonEdit[] = [];
-    if (before?.kind === 'edit') edits.push(...before.edits);
     if (before?.kind === 'set') {
       const unset = before.value === null;
       edits.push(unset ? { path: [], op: 'unset' } : { path: [], op: 'set', value: JSON.parse(before.value as string) });
     }
-    this.#assign({ kind: 'edit', field, edits: [...edits, edit] });
+    edits.push(edit);
+    this.#edits.set(field.name, edits);
+    this.#assign({ kind: 'edit', field, edits });
   }
 
   #return(field: Field): void {
-    if (!this.returning.includes(field) && storageOf(field) !== 'relation') this.returning.push(field);
+    if (storageOf(field) !== 'relation') this.#returning.add(field);
   }
 }
