@@ -26,6 +26,8 @@ export class PlacedBytes {
   readonly #bytes: AsyncIterator<Buffer>;
   #place: Place | undefined;
   #isTaken = false;
+  /** Ends the wait for the next bytes. */
+  #giveUp: (error: unknown) => void = () => {};
 
   constructor(by: PlacedBy, bytes: AsyncIterator<Buffer>) {
     this.#by = by;
@@ -44,7 +46,7 @@ export class PlacedBytes {
     const place = await this.wait();
     try {
       for (;;) {
-        const { value, done } = await Promise.race([this.#bytes.next(), place.taken]);
+        const { value, done } = this.#isTaken ? await place.taken : await this.#next();
         if (done) return place.ended();
         place.came(value.length);
         yield value;
@@ -59,12 +61,21 @@ export class PlacedBytes {
     return this.#isTaken;
   }
 
+  /** The next bytes. A race with `taken` would keep them until the end: each race stays with a promise that lasts. */
+  #next(): Promise<IteratorResult<Buffer>> {
+    return new Promise((resolve, reject) => {
+      this.#giveUp = reject;
+      this.#bytes.next().then(resolve, reject);
+    });
+  }
+
   #ask(): Place {
     const { places, sender, response, size } = this.#by;
     const place = places.ask(sender(), Math.max(size, LEAST_BYTES));
     freeWhenAnswered(place, response);
-    place.taken.catch(() => {
+    place.taken.catch((error) => {
       this.#isTaken = true;
+      this.#giveUp(error);
     });
     return place;
   }

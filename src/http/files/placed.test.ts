@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { ServerResponse } from 'node:http';
+import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Places } from '../../admission/places.ts';
+import { PlacedBytes } from './placed.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
+
+const bounds = { all: 4, ofSystem: 4, ofCaller: 4 };
+const by = (places: Places) => ({
+  places,
+  sender: () => ({ system: 'a', caller: 'x' }),
+  response: new ServerResponse({ method: 'POST' } as never),
+  size: 1,
+});
+
+test('the bytes of an upload that is under way are let go as they are taken', async () => {
+  const made: WeakRef<Buffer>[] = [];
+  async function* pieces() {
+    for (let n = 0; n < 10; n++) {
+      const piece = Buffer.alloc(1_000, n);
+      made.push(new WeakRef(piece));
+      yield piece;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  const bytes = new PlacedBytes(by(new Places(bounds)), pieces());
+  let left: number | undefined;
+  for await (const piece of bytes) {
+    if (piece[0] !== 8) continue;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    collectGarbage();
+    left = made.slice(0, 7).filter((held) => held.deref() !== undefined).length;
+  }
+  assert.equal(left, 0);
+});
+
+test('an upload whose room is taken away ends with 408, while it waits for bytes and before it asks for them', async () => {
+  for (const waitsFirst of [true, false]) {
+    const places = new Places(bounds);
+    async function* pieces() {
+      yield Buffer.alloc(1);
+      await new Promise(() => {});
+    }
+    const bytes = new PlacedBytes(by(places), pieces());
+    const place = await bytes.wait();
+    const reading = bytes[Symbol.asyncIterator]();
+    await reading.next();
+    if (!waitsFirst) place.take();
+    const next = assert.rejects(reading.next(), { key: 'bodyTooSlow' });
+    if (waitsFirst) place.take();
+    await next;
+    assert.ok(bytes.isTaken);
+  }
+});
