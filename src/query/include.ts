@@ -46,15 +46,18 @@ function includesOf(shape: Shape, fields: readonly Field[], grant: Grant, scope:
 /** @throws badQuery */
 export function checkPlaces({ include, keys }: Shape): void {
   const places = new Set<string>();
+  const reach = (place: string) => {
+    places.add(place);
+    if (places.size > maxPlaces) fail('badQuery', `include and keys reach into more than ${maxPlaces} places`);
+  };
   const add = (name: string) => {
-    for (let end = name.indexOf('.'); end >= 0; end = name.indexOf('.', end + 1)) places.add(name.slice(0, end));
+    for (let end = name.indexOf('.'); end >= 0; end = name.indexOf('.', end + 1)) reach(name.slice(0, end));
   };
   for (const name of include) {
-    places.add(name);
+    reach(name);
     add(name);
   }
   for (const name of keys ?? []) add(name);
-  if (places.size > maxPlaces) fail('badQuery', `include and keys reach into more than ${maxPlaces} places`);
 }
 
 function head(name: string, grant: Grant): string {

@@ -67,6 +67,7 @@ function compileWriter(shape: RowShape): RowWriter {
   const opened = start !== '{' || inRow[0]?.name === 'objectId' || keepNull[0] === true;
   const keys = inRow.map(({ name }, index) => `${index === 0 && opened && start === '{' ? '' : ','}${JSON.stringify(name)}:`);
   const heads = inRow.map((column, index) => keys[index] + opening(column));
+  const places = inRow.map(({ paths }) => paths && placesOf(paths));
   const files = inRow.map(({ file }) => file && fileWriter(file));
   const lastValues: unknown[] = inRow.map(() => undefined);
   const lastTexts = inRow.map(() => '');
@@ -107,7 +108,7 @@ function compileWriter(shape: RowShape): RowWriter {
           out += lastTexts[i];
           break;
         case kind.jsonPaths:
-          out += heads[i] + JSON.stringify(project(JSON.parse(value as string), inRow[i]?.paths ?? []));
+          out += heads[i] + JSON.stringify(project(JSON.parse(value as string), places[i] as Places));
           break;
         case kind.file:
           out += (heads[i] as string) + (files[i]?.(value as string, row) ?? value);
@@ -147,15 +148,34 @@ function quote(text: string): string {
   return `"${text}"`;
 }
 
+/** Places inside an Object, by their segments; `null` for a place that is written whole. */
+type Places = Map<string, Places | null>;
+
+/** The places of a column as a tree, so that what a value costs does not grow with how often they share their beginnings. */
+function placesOf(paths: readonly (readonly string[])[]): Places {
+  const places: Places = new Map();
+  for (const path of paths) {
+    let at = places;
+    for (const [level, segment] of path.entries()) {
+      const below = at.get(segment);
+      if (below === null) break;
+      const isEnd = level === path.length - 1;
+      const next = isEnd ? null : (below ?? new Map());
+      at.set(segment, next);
+      if (next === null) break;
+      at = next;
+    }
+  }
+  return places;
+}
+
 /** The value with only the given places in it. */
-function project(value: JsonValue, paths: readonly (readonly string[])[]): JsonValue {
+function project(value: JsonValue, places: Places): JsonValue {
   if (!isJsonObject(value)) return value;
   const out: JsonObject = {};
-  for (const [first, ...rest] of paths) {
-    const part = first === undefined ? undefined : own(value, first);
-    if (first === undefined || part === undefined) continue;
-    const siblings = paths.filter((path) => path[0] === first).map((path) => path.slice(1));
-    out[first] = rest.length === 0 ? part : project(part, siblings);
+  for (const [name, below] of places) {
+    const part = own(value, name);
+    if (part !== undefined) out[name] = below ? project(part, below) : part;
   }
   return out;
 }

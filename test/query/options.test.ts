@@ -137,6 +137,32 @@ onEachEngine((get) => {
     const [row] = await find(get(), table, { where: { k: 'c' }, keys: 'o.z' });
     assert.deepEqual(row?.o, { z: 3 });
   });
+  test('Records/Query keys: dotted keys that share their beginnings, however many, and a key above others takes all', async () => {
+    const deep = tableName('Deep');
+    await defineTable(get(), deep, { o: 'Object' });
+    const o = { a: { b: { c: { x: 1, y: 2, z: 3 }, d: 4 }, e: 5 }, f: 6 };
+    await create(get(), deep, { o });
+    const names = Array.from({ length: 1_000 }, (_, n) => `o.a.b.c.n${n}`);
+    for (const [keys, shown] of [
+      [['o.a.b.c.x', ...names], { a: { b: { c: { x: 1 } } } }],
+      [Array(2_000).fill('o.a.b.c.x'), { a: { b: { c: { x: 1 } } } }],
+      [['o.a.b', 'o.a.b.c.x', 'o.f'], { a: { b: { c: { x: 1, y: 2, z: 3 }, d: 4 } }, f: 6 }],
+      [['o.a.b.c.x', 'o.a.b', 'o.f'], { a: { b: { c: { x: 1, y: 2, z: 3 }, d: 4 } }, f: 6 }],
+    ] as const)
+      assert.deepEqual((await find(get(), deep, { keys: keys.join(',') }))[0]?.o, shown);
+  });
+  test('Records/Query keys, include, order: lists have a largest length, in all and in places', async () => {
+    const post = (body: Row) => get().call('POST', `/platform/classes/${table}`, { body: { _method: 'GET', ...body } });
+    const long = ['a'.repeat(150_000), 'b'.repeat(150_000)];
+    for (const name of ['keys', 'excludeKeys', 'include', 'order']) {
+      assertError(await post({ [name]: long.join(',') }), 400, 102);
+      assertError(await post({ [name]: long }), 400, 102);
+    }
+    for (const name of ['keys', 'include']) assertError(await post({ [name]: 'a.'.repeat(100_000) }), 400, 102, /places/);
+    const nothing = `/platform/classes/${tableName('Nothing')}`;
+    const body = { _method: 'GET', include: 'a.'.repeat(100_000) };
+    assertError(await get().call('POST', nothing, { body, as: 'anonymous' }), 400, 102, /places/);
+  });
   test('Records/Query excludeKeys: leaves fields out, but not objectId', async () => {
     const [row] = await find(get(), table, { where: { k: 'a' }, excludeKeys: 'n,o,objectId' });
     assert.ok(row && !('n' in row) && !('o' in row));

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Filter } from '../filter.ts';
 import { checkValues, queryJson, whereValue } from '../json-value.ts';
+import { splitNames } from '../list.ts';
 import type { QueryParameters, QueryScope } from '../scope.ts';
 import { allOf, guardedFilter, newSpending, parseWhere } from '../where/index.ts';
 import type { Aggregation } from './model.ts';
@@ -72,7 +73,7 @@ function stageOf(stage: JsonValue): readonly [name: string, spec: JsonValue] {
 
 /** Numbers and names come bare in an address, and lists of names as in `order` and `keys` of a query; all else is JSON. */
 function specOf(name: string, text: string): JsonValue {
-  if ((name === 'sort' || name === 'project') && !/^\s*[[{"]/.test(text)) return namesOf(text, name === 'sort');
+  if ((name === 'sort' || name === 'project') && !/^\s*[[{"]/.test(text)) return namesOf(name, text);
   const bare = name === 'count' || (name === 'unwind' && !text.startsWith('{'));
   if (bare && !text.startsWith('"')) return text;
   if ((name === 'skip' || name === 'limit') && !/^\d{1,15}$/.test(text))
@@ -80,8 +81,9 @@ function specOf(name: string, text: string): JsonValue {
   return queryJson(text);
 }
 
-/** `-a,b` as `{a: -1, b: 1}`. */
-function namesOf(list: string, directed: boolean): JsonValue {
-  const names = list.split(',').map((name) => name.trim());
+/** `-a,b` as `{a: -1, b: 1}` of a sort. @throws badParameterValue (102) for a list that is too long */
+function namesOf(parameter: 'sort' | 'project', list: string): JsonValue {
+  const directed = parameter === 'sort';
+  const names = splitNames(parameter, list);
   return Object.fromEntries(names.map((name) => (directed && name.startsWith('-') ? [name.slice(1), -1] : [name, 1])));
 }

@@ -64,7 +64,7 @@ function compiled(pattern: string, options: string, budget?: PatternBudget): Com
   const normal = normalise(pattern, options);
   const estimated = estimate(normal);
   const { cost } = estimated;
-  if (cost > limits.regexSize) fail('badQuery', 'Invalid regular expression: expression too large');
+  if (!(cost <= limits.regexSize)) fail('badQuery', 'Invalid regular expression: expression too large');
   budget?.spend(key, cost);
   entry = { ...compile(normal, estimated), cost };
   cache.set(key, entry);

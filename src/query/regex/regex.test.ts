@@ -33,6 +33,12 @@ for (const [pattern, options] of [
 ] as const)
   test(`no plain text: ${pattern}/${options}`, () => assert.equal(parseRegex(pattern, options).literal, undefined));
 
+test('a pattern whose repeats come to more than a number holds is too large', () => {
+  const count = '9'.repeat(400);
+  for (const pattern of [`(a{${count}}){1}`, `(?=x)(?:a{${count}}){1}`, `${'('.repeat(60)}a${'{900}){9}'.repeat(60)}`])
+    assert.throws(() => compileRegex(pattern, ''), /too large/);
+});
+
 const matches: ReadonlyArray<readonly [pattern: string, options: string, text: string, matches: boolean, linear: boolean]> = [
   ['b', '', 'abc', true, true],
   ['B', '', 'abc', false, true],
