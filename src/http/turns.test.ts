@@ -78,21 +78,25 @@ test('each of them has a turn of the event loop of its own', async () => {
   assert.equal(new Set(turnOf).size, 20);
 });
 
-test('a connection that sends too many ahead is closed; others are not', async () => {
-  const other = open();
-  const flood = open();
-  flood.socket.write(
-    message('/never') +
-      numbers(150)
-        .map((path) => message(path))
-        .join(''),
-  );
-  await once(flood.socket, 'close');
-  assert.equal(turnOf.length, 1);
-  other.socket.write(last('/here'));
-  await once(other.socket, 'close');
-  assert.match(other.text, /<\/here >/);
-});
+for (const [what, count, longer] of [
+  ['too many', 150, ''],
+  ['too long heads', 40, 'x'.repeat(8_000)],
+] as const)
+  test(`a connection that sends ${what} ahead is closed; others are not`, async () => {
+    const other = open();
+    const flood = open();
+    flood.socket.write(
+      message('/never') +
+        numbers(count)
+          .map((path) => message(path + longer))
+          .join(''),
+    );
+    await new Promise((resolve) => flood.socket.once('close', resolve));
+    assert.equal(turnOf.length, 1);
+    other.socket.write(last('/here'));
+    await once(other.socket, 'close');
+    assert.match(other.text, /<\/here >/);
+  });
 
 test('who leaves has nothing of what he sent ahead done', async () => {
   const client = open();

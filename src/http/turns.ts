@@ -1,8 +1,15 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Requests of a connection that wait for the one before; who sends more ahead than that loses the connection. */
+/** Requests of a connection that wait for the one before, and characters of their heads; who sends more ahead than that loses the connection. */
 const MOST_AHEAD = 100;
+const MOST_AHEAD_LENGTH = 256 * 1024;
+
+/** What waits on a connection. */
+interface Ahead {
+  requests: number;
+  length: number;
+}
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -15,7 +22,7 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 export function takeTurns(server: Server): void {
   const listeners = server.listeners('request') as Listener[];
   server.removeAllListeners('request');
-  const waiting = new WeakMap<Socket, number>();
+  const waiting = new WeakMap<Socket, Ahead>();
   server.on('request', (request, response) => {
     const answer = () => {
       for (const listener of listeners) listener.call(server, request, response);
@@ -26,15 +33,25 @@ export function takeTurns(server: Server): void {
       return;
     }
     const { socket } = request;
-    const ahead = (waiting.get(socket) ?? 0) + 1;
-    if (ahead > MOST_AHEAD) socket.destroy();
-    if (socket.destroyed) return;
+    const ahead = waiting.get(socket) ?? { requests: 0, length: 0 };
     waiting.set(socket, ahead);
+    const length = headLength(request);
+    ahead.requests++;
+    ahead.length += length;
+    if (ahead.requests > MOST_AHEAD || ahead.length > MOST_AHEAD_LENGTH) socket.destroy();
+    if (socket.destroyed) return;
     response.once('socket', () => {
-      waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
+      ahead.requests--;
+      ahead.length -= length;
       setImmediate(() => {
         if (!socket.destroyed) answer();
       });
     });
   });
+}
+
+function headLength({ url = '', rawHeaders }: IncomingMessage): number {
+  let length = url.length;
+  for (const part of rawHeaders) length += part.length;
+  return length;
 }

@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { actorId, mayUse, type Principal } from '../access/index.ts';
 import type { Sender } from '../admission/place.ts';
-import { Places } from '../admission/places.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
+import { networkOf } from '../kernel/network.ts';
 import type { Tool } from './definition/tool.ts';
 import type { Answerer } from './desk.ts';
 import { appIdOf, callerFor } from './modes/caller.ts';
 import type { McpParts } from './parts.ts';
-import { longBodies, readBody } from './transport/body.ts';
+import { bodyPlaces, readBody } from './transport/body.ts';
 import { failureOf } from './transport/failure.ts';
 import { hostName, isOwnHost } from './transport/hosts.ts';
 import { type RpcError, rpcCodes } from './transport/messages.ts';
@@ -25,7 +25,7 @@ export class AgentTools {
   readonly #parts: McpParts;
   readonly #tools: readonly Tool[] | undefined;
   #answerer: Promise<Answerer> | undefined;
-  readonly #places = new Places(longBodies);
+  readonly #places = bodyPlaces();
   /** Where the answers go to requests whose bodies are being read. */
   readonly #responses = new WeakMap<IncomingMessage, ServerResponse>();
 
@@ -84,7 +84,20 @@ export class AgentTools {
 
   #read(request: FastifyRequest, payload: IncomingMessage): Promise<string> {
     const response = this.#responses.get(request.raw) as ServerResponse;
-    return readBody({ payload, response, places: this.#places, longSender: () => this.#longSender(request) });
+    return readBody({
+      payload,
+      response,
+      places: this.#places,
+      sender: () => this.#sender(request),
+      longSender: () => this.#longSender(request),
+    });
+  }
+
+  /** Whose a body is, as far as it shows before anybody is looked up. */
+  #sender(request: FastifyRequest): Sender {
+    const appId = appIdOf(request);
+    const isNamed = appId !== undefined && this.#parts.systems.isKnown(appId);
+    return { system: isNamed ? appId : '', caller: networkOf(request.ip ?? '') };
   }
 
   /** Whose a long body is; `null` where nobody sends it who may write. */

@@ -3,7 +3,7 @@
  * every side effect, so that a test says what happened and that nothing else did.
  */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe } from 'node:test';
@@ -63,34 +63,58 @@ export interface WorldOptions {
   env?: Record<string, string>;
 }
 
-/** Starts a world for the surrounding `describe`. */
-export function useWorld(engine: EngineName, { env = {} }: WorldOptions = {}): World {
+/** What a world stands on: the suites of a process share one where their settings are alike, since a start costs as much as dozens of tests. */
+interface Ground {
+  service: Service;
+  smtp: Smtp;
+  queue: Queue;
+  /** Where functions note their calls. */
+  called: string;
+  /** While this file is there, functions named `hold` wait. */
+  held: string;
+}
+
+const grounds = new Map<string, Promise<Ground>>();
+const closings: (() => Promise<void>)[] = [];
+after(() => Promise.all(closings.map((close) => close())));
+
+function groundOf(engine: EngineName, env: Record<string, string>): Promise<Ground> {
+  const key = JSON.stringify([engine, env]);
+  const ground = grounds.get(key) ?? layGround(engine, env);
+  grounds.set(key, ground);
+  return ground;
+}
+
+async function layGround(engine: EngineName, env: Record<string, string>): Promise<Ground> {
   const directory = mkdtempSync(join(tmpdir(), 'rds-test-automation-'));
   const [called, held] = [join(directory, '_called.ndjson'), join(directory, '_held')];
   for (const [name, text] of functionFiles(called, held)) writeFileSync(join(directory, name), text);
   writeFileSync(called, '');
-  let running: Service | undefined;
-  let smtp: Smtp | undefined;
-  let queue: Queue | undefined;
-  before(async () => {
-    smtp = await startSmtp();
-    const settings = { FUNCTIONS_DIR: directory, SMTP_URL: smtp.url, MAIL_FROM: 'crm@example.com', ...env };
-    running = await startService({ engine, env: settings });
-    queue = await openQueue(running);
-  });
-  after(async () => {
-    rmSync(held, { force: true });
-    await queue?.close();
-    await running?.stop();
-    await smtp?.close();
+  const smtp = await startSmtp();
+  const settings = { FUNCTIONS_DIR: directory, SMTP_URL: smtp.url, MAIL_FROM: 'crm@example.com', ...env };
+  const service = await startService({ engine, env: settings });
+  const queue = await openQueue(service);
+  closings.push(async () => {
+    await queue.close();
+    await service.stop();
+    await smtp.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  const operator = callsOf(() => running as Service);
+  return { service, smtp, queue, called, held };
+}
+
+/** A world for the surrounding `describe`. */
+export function useWorld(engine: EngineName, { env = {} }: WorldOptions = {}): World {
+  let ground: Ground;
+  before(async () => {
+    ground = await groundOf(engine, env);
+  });
+  const operator = callsOf(() => ground.service);
   const { call } = operator;
   const places = new Set<string>();
   const triggers = new Set<string>();
   afterEach(async () => {
-    rmSync(held, { force: true });
+    release();
     const requests = [...triggers].map((id) => ({ method: 'DELETE', path: path('_Trigger', id) }));
     await call('POST', '/platform/batch', { body: { requests } });
     triggers.clear();
@@ -103,7 +127,8 @@ export function useWorld(engine: EngineName, { env = {} }: WorldOptions = {}): W
     assert.equal(answer.status, 200, answer.text);
     return answer.body.results;
   };
-  const queued = () => (queue as Queue).rows();
+  const queued = () => ground.queue.rows();
+  const release = () => rmSync(ground.held, { force: true });
   const settle: World['settle'] = async () => {
     const deadline = Date.now() + 10_000;
     for (let empty = 0; empty < 2; await wait(5)) {
@@ -114,12 +139,10 @@ export function useWorld(engine: EngineName, { env = {} }: WorldOptions = {}): W
     }
   };
   const calls = (): Json[] =>
-    existsSync(called)
-      ? readFileSync(called, 'utf8')
-          .split('\n')
-          .filter(Boolean)
-          .map((line) => JSON.parse(line))
-      : [];
+    readFileSync(ground.called, 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
   const count = async (table: string, where: object = {}): Promise<number> => {
     const answer = await call('GET', path(table), { query: { where, limit: 0, count: 1 } });
     assert.equal(answer.status, 200, answer.text);
@@ -140,7 +163,7 @@ export function useWorld(engine: EngineName, { env = {} }: WorldOptions = {}): W
       fired,
       ran,
       failed,
-      mails: smtp?.received.length ?? 0,
+      mails: ground.smtp.received.length,
       calls: calls().length,
       ...Object.fromEntries(tables.map((table, at) => [`records ${table}`, numbers[at] ?? 0])),
       ...Object.fromEntries(rows.body.results.map(({ objectId, n }: Json) => [`${objectId.event} ${objectId.of}`, n])),
@@ -152,7 +175,7 @@ export function useWorld(engine: EngineName, { env = {} }: WorldOptions = {}): W
     queued,
     settle,
     calls,
-    smtp: () => smtp as Smtp,
+    smtp: () => ground.smtp,
     async place(fields = {}) {
       const name = await tracked(operator, typed({ Name: 'String', ...fields }));
       places.add(name);
@@ -176,8 +199,8 @@ export function useWorld(engine: EngineName, { env = {} }: WorldOptions = {}): W
       return done;
     },
     log: (where = {}) => find('_syslogTriggers', where),
-    hold: () => writeFileSync(held, ''),
-    release: () => rmSync(held, { force: true }),
+    hold: () => writeFileSync(ground.held, ''),
+    release,
     async addFields(table, fields) {
       const answer = await call('PUT', `/platform/schemas/${table}`, { body: { fields: typed(fields) } });
       assert.equal(answer.status, 200, answer.text);
@@ -199,7 +222,7 @@ const typed = (fields: Record<string, string>): Record<string, FieldType> =>
     }),
   );
 
-/** Describes a suite on each engine, each with a world of its own. */
+/** Describes a suite on each engine. */
 export function onEachEngine(suite: (world: World, engine: EngineName) => void, options: WorldOptions = {}): void {
   for (const engine of engines) describe(engine, () => suite(useWorld(engine, options), engine));
 }

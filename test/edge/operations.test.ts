@@ -73,6 +73,10 @@ onEachEngine((get) => {
       `/mcp/${get().appId}`,
       `/.well-known/oauth-protected-resource/mcp/${get().appId}`,
       `/oauth/${get().appId}/jwks`,
+      `/oauth/${get().appId}/authorize`,
+      `/functions/${get().appId}/none`,
+      '/platform/sessions/me',
+      '/platform/login',
     ];
     const upload = await get().call('POST', '/platform/files/lines.txt', {
       body: 'a line of text\n'.repeat(1_000),

@@ -47,9 +47,9 @@ for (const engine of engines)
           assert.match(headers['content-type'] ?? '', /^application\/json/);
         }
       });
-    test('other methods and other paths: 404; a HEAD makes nothing', async () => {
+    test('other methods and other paths: 404', async () => {
       const Name = unique('Lead');
-      for (const method of ['PUT', 'DELETE', 'PATCH', 'HEAD'])
+      for (const method of ['PUT', 'DELETE', 'PATCH'])
         for (const appId of [service().appId, 'nobody'])
           assert.equal((await call(`getlead?Name=${Name}&Email=a@example.com`, { method }, appId)).status, 404, method);
       for (const fn of ['', 'getlead/', 'getlead/more']) {
@@ -66,6 +66,14 @@ for (const engine of engines)
       assert.equal(answer.headers['cache-control'], 'no-store');
       const [lead] = await leads(Name);
       assert.equal(lead.PhoneNumber, '+972 50-1234567');
+    });
+    test('a HEAD runs the function as a GET does, and answers without a body', async () => {
+      const Name = unique('Lead');
+      const asked = `getlead?${encoded({ Name, Email: 'a@example.com' })}`;
+      const { status, headers, text: told } = await call(asked, { method: 'HEAD' });
+      assert.deepEqual([status, told], [200, '']);
+      assert.match(headers['content-type'] ?? '', /^application\/json/);
+      assert.equal((await leads(Name)).length, 1);
     });
     for (const more of ['', ';charset=UTF-8', '; charset="utf-8"; x=y'])
       test(`application/x-www-form-urlencoded is also accepted${more}`, async () => {

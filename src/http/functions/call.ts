@@ -53,7 +53,7 @@ class Call {
       input: fields,
       isForm,
       request: {
-        method: method === 'GET' ? 'GET' : 'POST',
+        method: method === 'POST' ? 'POST' : 'GET',
         headers: callersHeaders(headers),
         // The framework has none for a connection that is gone.
         ip: ip ?? '',

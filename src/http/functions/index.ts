@@ -13,13 +13,11 @@ export interface FunctionOptions {
   readonly rateLimits: { readonly functions: number };
 }
 
-/** SPEC "Server-side functions": outside the data prefix, POST and GET. */
+/** SPEC "Server-side functions": outside the data prefix, POST and GET. A HEAD runs the function as a GET does (CONTRACT "Operations"). */
 export function registerFunctions(server: FastifyInstance, edge: Edge, options: FunctionOptions): void {
   const limit = limitOf(options.rateLimits.functions);
   server.route({
     method: ['GET', 'POST'],
-    // A GET runs the function (SPEC); what only looks at an address must not.
-    exposeHeadRoute: false,
     url: '/functions/:appId/:name',
     bodyLimit: options.functionBodyBytes,
     ...(limit && { onRequest: counted(edge, limit) }),

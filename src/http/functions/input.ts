@@ -22,7 +22,7 @@ export interface Input {
  */
 export function readInput(request: FastifyRequest): Input {
   const { headers } = request;
-  if (request.method === 'GET') {
+  if (request.method !== 'POST') {
     // Credentials do not travel in addresses, which are kept in many places.
     const fields = stripConsumed(parseForm(queryOf(request.url))) as JsonObject;
     return { ...inputOf(openEnvelope(headers, undefined), true), fields };

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { createBrotliDecompress, createGunzip, createZstdDecompress } from 'node:zlib';
 import { fastify } from 'fastify';
-import { registerCompression } from './compression.ts';
+import { MOST_COMPRESSORS, registerCompression } from './compression.ts';
 
 const server = fastify();
 let rest = Promise.withResolvers<void>();
@@ -85,6 +86,26 @@ for (const encoding of ['identity', 'gzip', 'br', 'zstd'])
     });
     assert.equal(end, 'ECONNRESET');
   });
+
+test('answers beyond those that are compressed at once go out as they are, until others have ended', async () => {
+  rest = Promise.withResolvers();
+  const answerOf = (path: string) =>
+    new Promise<IncomingMessage>((resolve, reject) => ask(path, 'br').once('response', resolve).once('error', reject));
+  const encodingOf = ({ headers }: IncomingMessage) => headers['content-encoding'];
+  const stalled = await Promise.all(Array.from({ length: MOST_COMPRESSORS }, () => answerOf('/slow')));
+  assert.deepEqual(new Set(stalled.map(encodingOf)), new Set(['br']));
+  const further = await answerOf('/slow');
+  assert.equal(encodingOf(further), undefined);
+  rest.resolve();
+  assert.deepEqual(JSON.parse(await textOf(further)), { first: 1, second: 2 });
+  for (const answer of stalled) answer.destroy();
+  for (const deadline = Date.now() + 5_000; ; ) {
+    const answer = await answerOf('/slow');
+    answer.resume();
+    if (encodingOf(answer) === 'br') break;
+    assert.ok(Date.now() < deadline, 'no room again');
+  }
+});
 
 test('event streams go out as they are', async () => {
   const headers = await new Promise<Record<string, unknown>>((resolve) => {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import zlib from 'node:zlib';
 import compress from '@fastify/compress';
@@ -8,6 +9,8 @@ import { varyBy } from '../answer.ts';
 export const LARGEST_PLAIN_BYTES = 1024;
 /** Bytes of an answer that is compressed at once; the others are compressed off the event loop. */
 const LARGEST_SYNC_BYTES = 16 * 1024;
+/** Answers that are compressed while they are sent: each has up to some MB of state for as long as its client takes. The others go out as they are. */
+export const MOST_COMPRESSORS = 64;
 
 /** Each piece of a stream goes out when it is there, and does not wait for the next one. */
 const gzip = { level: 5, flush: zlib.constants.Z_SYNC_FLUSH };
@@ -44,11 +47,12 @@ export async function registerCompression(server: FastifyInstance): Promise<void
     zlibOptions: gzip,
     brotliOptions: brotli,
   });
+  const compressors = new Compressors();
   // The plugin has put its own hook last.
   server.addHook('onRoute', (route) => {
     const hooks = [route.onSend ?? []].flat();
     const ofPlugin = hooks.pop();
-    if (ofPlugin) route.onSend = [...hooks, unlessPlain(ofPlugin as onSendHookHandler)];
+    if (ofPlugin) route.onSend = [...hooks, unlessPlain(ofPlugin as onSendHookHandler, compressors)];
   });
 }
 
@@ -57,12 +61,31 @@ export const mayBeCompressed = ({ headers }: Pick<FastifyRequest, 'headers'>): b
   /zstd|br|gzip|\*/i.test(String(headers['accept-encoding'] ?? ''));
 
 /** The plugin looks at all that may keep an answer from being compressed, which most answers are too short for. */
-function unlessPlain(compressed: onSendHookHandler): onSendHookHandler {
+function unlessPlain(compressed: onSendHookHandler, compressors: Compressors): onSendHookHandler {
   return function (request, reply, payload, done) {
-    if (isShort(payload) || request.headers['accept-encoding'] === undefined) done(null, payload);
-    else compressed.call(this, request, reply, payload, done);
+    if (isShort(payload) || !mayBeCompressed(request)) done(null, payload);
+    else if (isAtOnce(payload) || compressors.take(reply.raw)) compressed.call(this, request, reply, payload, done);
+    else done(null, payload);
   };
 }
+
+/** Answers that are being compressed while they are sent, or may be. */
+class Compressors {
+  #count = 0;
+
+  /** Whether there is room for one more, which is there until its answer is over. */
+  take(response: ServerResponse): boolean {
+    if (this.#count >= MOST_COMPRESSORS) return false;
+    this.#count++;
+    response.once('close', () => {
+      this.#count--;
+    });
+    return true;
+  }
+}
+
+/** Whether the answer is compressed in one go. */
+const isAtOnce = (payload: unknown): boolean => typeof payload === 'string' && Buffer.byteLength(payload) <= LARGEST_SYNC_BYTES;
 
 /** Whether the answer is another one with another `Accept-Encoding`. */
 function isVaried(payload: unknown): boolean {

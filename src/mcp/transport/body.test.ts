@@ -5,15 +5,14 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Sender } from '../../admission/place.ts';
-import { Places } from '../../admission/places.ts';
-import { LONG_BODY, longBodies, readBody, SHORT_BODY } from './body.ts';
+import { bodyPlaces, LONG_BODY, readBody, SHORT_BODY } from './body.ts';
 import { failureOf } from './failure.ts';
 
 let server: Server;
 /** Ends the thinking of each call that thinks. */
 const thinkers: (() => void)[] = [];
 before(async () => {
-  const places = new Places(longBodies, 100);
+  const places = bodyPlaces(100);
   server = createServer(async (payload, response) => {
     const [, system = '', caller = ''] = (payload.url ?? '').split('/');
     const longSender = async (): Promise<Sender | null> => {
@@ -21,7 +20,8 @@ before(async () => {
       return system === '' ? null : { system, caller: `${system} ${caller}` };
     };
     try {
-      const text = await readBody({ payload, response, places, longSender });
+      const sender = () => ({ system, caller: `${system} ${caller}` });
+      const text = await readBody({ payload, response, places, sender, longSender });
       if (caller === 'thinks') await new Promise<void>((resolve) => thinkers.push(resolve));
       response.end(`${text.length} ${text.slice(-3)}`);
     } catch (error) {
@@ -126,4 +126,19 @@ test('one caller leaves places to others, however long his calls take', async ()
   assert.ok(await until(() => thinkers.length === 3));
   for (const finish of thinkers) finish();
   for (const state of thinking.slice(1)) assert.equal(await answer(state), `HTTP/1.1 200 OK ${LONG} xxx`);
+});
+
+test('short bodies share a room too: one sender leaves some to others, however long his calls take', async () => {
+  thinkers.length = 0;
+  const thinking = Array.from({ length: 33 }, () => whole('/d/thinks', SHORT_BODY));
+  assert.ok(await until(() => thinkers.length === 32));
+  assert.equal(await answer(whole('/d/x', SHORT_BODY)), `HTTP/1.1 200 OK ${SHORT_BODY} xxx`);
+  assert.equal(await answer(whole('/e/x', SHORT_BODY)), `HTTP/1.1 200 OK ${SHORT_BODY} xxx`);
+  // A usual call needs no room.
+  thinking.push(whole('/d/thinks', 100));
+  assert.ok(await until(() => thinkers.length === 33));
+  for (const finish of thinkers.splice(0)) finish();
+  assert.ok(await until(() => thinkers.length === 1));
+  for (const finish of thinkers) finish();
+  for (const state of thinking) assert.match(await answer(state), /^HTTP\/1\.1 200 OK (?:100|1048576) xxx$/);
 });

@@ -2,25 +2,43 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
 import { Bytes } from '../../admission/bytes.ts';
 import { freeWhenAnswered, type Place, type Sender } from '../../admission/place.ts';
-import type { Bounds, Places } from '../../admission/places.ts';
+import { Places } from '../../admission/places.ts';
 import { serviceError } from '../../errors/fail.ts';
 import { withoutMark } from '../../kernel/json.ts';
 
+/** Bytes of a body that needs no place: the usual call, however many of them there are. */
+export const FREE_BODY = 16 * 1024;
 /** Bytes of a body that anybody may send: what calls no tool is short. */
 export const SHORT_BODY = 1024 * 1024;
 /** Bytes of a body that who may write may send: a file of 32 MiB in base64, and what is around it. */
 export const LONG_BODY = 46 * 1024 * 1024;
 /** Bytes after which nothing is read any more: until then a body that is too large is read and dropped, so that its sender gets an answer. */
 const DROPPED = 64 * 1024 * 1024;
-/** Long bodies that are in memory at once, each several times: as it came, as text, as values. Others wait, unread. */
-export const longBodies: Bounds = { all: 4, ofSystem: 3, ofCaller: 2 };
+const MIB = 1024 * 1024;
+/** Bytes of short bodies that are in memory at once, and long bodies, each several times: as it came, as text, as values. Others wait, unread. */
+const shortBodies = { all: 64 * MIB, ofSystem: 48 * MIB, ofCaller: 32 * MIB } as const;
+const longBodies = { all: 4, ofSystem: 3, ofCaller: 2 } as const;
+
+/** Where bodies find room. */
+export interface BodyPlaces {
+  readonly short: Places;
+  readonly long: Places;
+}
+
+/** The room for bodies of this process. @param interval milliseconds, as of `Places` */
+export const bodyPlaces = (interval?: number): BodyPlaces => ({
+  short: new Places(shortBodies, interval),
+  long: new Places(longBodies, interval),
+});
 
 /** A request whose body is to be read. */
 export interface Arrival {
   readonly payload: IncomingMessage;
-  /** When the answer is made, the place that a long body has is free. */
+  /** When the answer is made, the place of the body is free. */
   readonly response: ServerResponse;
-  readonly places: Places;
+  readonly places: BodyPlaces;
+  /** Asked once the body turns out longer than `FREE_BODY`. */
+  readonly sender: () => Sender;
   /** Asked once the body turns out longer than `SHORT_BODY`; `null` where it may not be. */
   readonly longSender: () => Promise<Sender | null>;
 }
@@ -40,8 +58,9 @@ function collect(arrival: Arrival, bytes: Bytes): Promise<void> {
   const { payload } = arrival;
   let size = 0;
   let bound = SHORT_BODY;
-  /** `undefined` until it is asked for, `null` where there is none. */
-  let place: Place | null | undefined;
+  let place: Place | undefined;
+  /** The size from which on another place is needed; without end where there is none. */
+  let placed = FREE_BODY;
   const keep = (piece: Buffer) => {
     if (size <= bound) bytes.add(piece);
     else bytes.clear();
@@ -53,34 +72,56 @@ function collect(arrival: Arrival, bytes: Bytes): Promise<void> {
       bytes.clear();
       reject(error);
     };
-    const goOn = (given: Place | null, piece: Buffer) => {
-      place = given;
-      if (place) bound = LONG_BODY;
+    const askShort = () => {
+      placed = SHORT_BODY;
+      return shortPlace(arrival);
+    };
+    const askLong = async () => {
+      placed = Number.POSITIVE_INFINITY;
+      const asked = await longPlace(arrival);
+      place?.free();
+      if (asked) bound = LONG_BODY;
+      return asked;
+    };
+    const admit = async (asked: Place | undefined) => {
+      place = asked;
       place?.taken.catch(giveUp);
-      keep(piece);
-      payload.resume();
+      await place?.given;
     };
     finished(payload, { writable: false }, (error) => {
-      if (error ?? size > bound) return giveUp(error ?? serviceError('tooLarge'));
+      if (error ?? size > bound) {
+        place?.free();
+        return giveUp(error ?? serviceError('tooLarge'));
+      }
       place?.ended();
       resolve();
     });
     payload.on('data', (piece: Buffer) => {
       size += piece.length;
       place?.came(piece.length);
-      if (size <= SHORT_BODY || place !== undefined) return keep(piece);
+      if (size <= placed) return keep(piece);
       payload.pause();
-      placeFor(arrival).then((given) => goOn(given, piece), giveUp);
+      (size > SHORT_BODY ? askLong() : Promise.resolve(askShort())).then(admit).then(() => {
+        keep(piece);
+        payload.resume();
+      }, giveUp);
     });
   });
 }
 
-/** Waits for a place among the long bodies. @returns `null` where the body may not be long, or its sender has gone */
-async function placeFor({ response, places, longSender }: Arrival): Promise<Place | null> {
-  const sender = await longSender();
-  if (!sender || response.closed) return null;
-  const place = places.ask(sender);
+/** Asks for room among the short bodies, of a body in chunks for the longest. */
+function shortPlace({ payload, response, places, sender }: Arrival): Place {
+  const length = Number(payload.headers['content-length'] ?? SHORT_BODY);
+  const place = places.short.ask(sender(), Math.min(length, SHORT_BODY));
   freeWhenAnswered(place, response);
-  await place.given;
+  return place;
+}
+
+/** Asks for a place among the long bodies. @returns `undefined` where the body may not be long, or its sender has gone */
+async function longPlace({ response, places, longSender }: Arrival): Promise<Place | undefined> {
+  const sender = await longSender();
+  if (!sender || response.closed) return undefined;
+  const place = places.long.ask(sender);
+  freeWhenAnswered(place, response);
   return place;
 }

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { serviceError } from '../../../errors/fail.ts';
 import type { FindResult } from '../../port.ts';
 import type { ResolveInclude } from '../../sql/reads/job.ts';
+import { Lines } from './lines.ts';
 import type { FindJobs } from './protocol.ts';
 import { ReadTask } from './task.ts';
 import { ReaderThread } from './thread.ts';
@@ -19,13 +20,13 @@ export type ReportFault = (fault: string) => void;
 
 /**
  * The reader threads of a process, shared by all its systems. One system takes all threads but one at the most, so that its slow queries
- * cannot delay another's.
+ * cannot delay another's; where reads wait, systems take turns (lines.ts).
  */
 export class ReaderPool {
   readonly #timeLimit: number;
   readonly #report: ReportFault;
   readonly #threads = new Set<ReaderThread>();
-  #waiting: ReadTask[] = [];
+  readonly #waiting = new Lines<ReadTask>();
   #closed = false;
 
   /** @param timeLimit milliseconds of work that a query may take (QUERY_TIMEOUT_MS) */
@@ -38,10 +39,8 @@ export class ReaderPool {
   find(path: string, jobs: FindJobs, resolve: ResolveInclude): Promise<FindResult> {
     if (this.#closed) return Promise.reject(serviceError('unavailable'));
     const task = new ReadTask(path, jobs, resolve, this.#timeLimit);
-    this.#waiting.push(task);
-    task.onGivenUp = () => {
-      this.#waiting = this.#waiting.filter((other) => other !== task);
-    };
+    this.#waiting.add(task);
+    task.onGivenUp = () => this.#waiting.remove(task);
     this.#dispatch();
     return task.result;
   }
@@ -64,19 +63,18 @@ export class ReaderPool {
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const task of this.#waiting) task.fail(serviceError('unavailable'));
-    this.#waiting = [];
+    for (const task of this.#waiting.clear()) task.fail(serviceError('unavailable'));
     await Promise.all([...this.#threads].map((thread) => thread.close()));
   }
 
   #dispatch(): void {
-    const postponed: ReadTask[] = [];
-    for (const task of this.#waiting) {
-      const thread = this.#atWork(task.path) < THREADS - 1 ? this.#idleThread() : undefined;
-      if (thread) thread.start(task);
-      else postponed.push(task);
+    for (;;) {
+      const path = this.#waiting.turn((of) => this.#atWork(of), THREADS - 1);
+      const thread = path === undefined ? undefined : this.#idleThread();
+      const task = path !== undefined && thread ? this.#waiting.take(path) : undefined;
+      if (!task) return;
+      thread?.start(task);
     }
-    this.#waiting = postponed;
   }
 
   /** Keeps what waits for slow clients within its bound. */
