@@ -49,3 +49,20 @@ test('work that fails leaves its turn to the next, and tells its own caller alon
   assert.equal(await next, undefined);
   assert.deepEqual(done, ['a1']);
 });
+
+test('a system has work of its own done whatever that of others waits for', async () => {
+  queue = new FairQueue({ atOnce: 2, ownAtOnce: 1, waiting: 10 });
+  const ends: (() => void)[] = [];
+  const hang = (system: string) => {
+    const end = Promise.withResolvers<void>();
+    ends.push(end.resolve);
+    return queue.run({ system, caller: '' }, () => end.promise);
+  };
+  const hanging = ['a', 'a', 'a'].map(hang);
+  assert.equal(await ask('b1'), undefined);
+  const more = ['b1', 'b2', 'c1'].map(ask);
+  await Promise.all(more);
+  assert.deepEqual(done, ['b1', 'b1', 'c1', 'b2']);
+  for (const end of ends) end();
+  await Promise.all(hanging);
+});

@@ -12,6 +12,8 @@ export interface Turn {
 export interface QueueBounds {
   readonly atOnce: number;
   readonly waiting: number;
+  /** So many of each system are done at once whatever others do, beyond `atOnce` too: 0 where it is left out. */
+  readonly ownAtOnce?: number;
 }
 
 interface Waiting {
@@ -35,6 +37,7 @@ export class FairQueue {
   readonly #systems = new Map<unknown, OfSystem>();
   #waiting = 0;
   #busy = 0;
+  readonly #busyOf = new Map<unknown, number>();
 
   constructor(bounds: QueueBounds) {
     this.#bounds = bounds;
@@ -44,16 +47,27 @@ export class FairQueue {
   run<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const start = () => {
-        this.#busy++;
+        this.#count(turn.system, 1);
         const end = () => {
-          this.#busy--;
-          this.#next();
+          this.#count(turn.system, -1);
+          this.#next(turn.system);
         };
         (async () => work())().finally(end).then(resolve, reject);
       };
-      if (this.#busy < this.#bounds.atOnce) start();
+      if (this.#busy < this.#bounds.atOnce || this.#hasOwn(turn.system)) start();
       else this.#wait(turn, { start, refuse: () => reject(serviceError('unavailable')) });
     });
+  }
+
+  #count(system: unknown, more: number): void {
+    this.#busy += more;
+    const busy = (this.#busyOf.get(system) ?? 0) + more;
+    if (busy > 0) this.#busyOf.set(system, busy);
+    else this.#busyOf.delete(system);
+  }
+
+  #hasOwn(system: unknown): boolean {
+    return (this.#busyOf.get(system) ?? 0) < (this.#bounds.ownAtOnce ?? 0);
   }
 
   #wait({ system, caller }: Turn, waiting: Waiting): void {
@@ -74,19 +88,21 @@ export class FairQueue {
     last?.refuse();
   }
 
-  #next(): void {
-    const [turn] = this.#systems;
-    if (!turn) return;
-    const [system, ofSystem] = turn;
+  /** @param ended the system whose work has ended */
+  #next(ended: unknown): void {
+    const [first] = this.#systems.keys();
+    const system = this.#busy < this.#bounds.atOnce ? first : ended;
+    const ofSystem = this.#systems.get(system);
+    if (!ofSystem || (system === ended && this.#busy >= this.#bounds.atOnce && !this.#hasOwn(ended))) return;
     const [[caller, line] = ['', []]] = ofSystem.lines;
-    const first = line.shift();
+    const waited = line.shift();
     // Behind the others.
     ofSystem.lines.delete(caller);
     ofSystem.lines.set(caller, line);
     this.#systems.delete(system);
     this.#systems.set(system, ofSystem);
     this.#left(system, ofSystem, caller, line);
-    first?.start();
+    waited?.start();
   }
 
   #left(system: unknown, ofSystem: OfSystem, caller: string, line: readonly Waiting[]): void {

@@ -46,10 +46,17 @@ function isOpen({ event, table, assignments }: WriteEvent): boolean {
 }
 
 /** Whether an update writes to one of the fields whose change fires a trigger, or the table has one of them no more: the runner tells of that. */
+/** Fields that the service sets with each update. */
+const setByUpdates: ReadonlySet<string> = new Set(['updatedAt', 'updatedBy']);
+
 function touches({ assignments, sent, table }: WriteEvent, { changedFields }: Trigger): boolean {
   if (changedFields.length === 0) return true;
   return changedFields.some(
-    (name) => assignments.has(name) || !table.fields.has(name) || (isRelation(table, name) && Object.hasOwn(sent, name)),
+    (name) =>
+      setByUpdates.has(name) ||
+      assignments.has(name) ||
+      !table.fields.has(name) ||
+      (isRelation(table, name) && Object.hasOwn(sent, name)),
   );
 }
 

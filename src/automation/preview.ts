@@ -1,12 +1,13 @@
 import { ServiceError } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { getRecord, type RecordContext } from '../records/index.ts';
+import { getRecord, type RecordContext, readFirst } from '../records/index.ts';
 import type { ActionDraft } from './actions/action.ts';
 import { ActionFailed } from './actions/action-failed.ts';
 import { draftOf } from './actions/drafts.ts';
 import { meetsCriteria } from './conditions.ts';
-import { parseTrigger } from './definition/index.ts';
+import { authorField, parseTrigger } from './definition/index.ts';
 import type { ActionType, Trigger, TriggeringRecord } from './model.ts';
+import { actingFor, unreadable } from './run/authority.ts';
 import { isPassing, messageOf } from './run/outcome.ts';
 
 /** What an action would do, or why it could not. */
@@ -25,6 +26,8 @@ export interface TriggerPreview {
   /** `null` where they no longer fit the table. */
   readonly meetsCriteria: boolean | null;
   readonly error: string | null;
+  /** Why it does nothing for this record whatever its criteria: its author; `null` where he is no hindrance. */
+  readonly obstacle: string | null;
   readonly actions: readonly ActionPreview[];
 }
 
@@ -34,7 +37,9 @@ export interface TriggerPreview {
  * @throws objectNotFound (101), permissionDenied (119) where the caller may not read the definition or the record; timeout, unavailable
  */
 export async function previewTrigger(context: RecordContext, triggerId: string, objectId: string): Promise<TriggerPreview> {
-  const trigger = parseTrigger(await read(context, '_Trigger', triggerId));
+  // The author is nobody's to read, but what he may not do is the caller's to hear.
+  const definition = await read(context, '_Trigger', triggerId);
+  const trigger = parseTrigger({ ...definition, [authorField]: await authorOf(context, triggerId) });
   const record = { className: trigger.table, objectId, fields: await read(context, trigger.table, objectId) };
   const { met, error } = await lookAt(context, trigger, objectId);
   const actions: ActionPreview[] = [];
@@ -45,7 +50,27 @@ export async function previewTrigger(context: RecordContext, triggerId: string, 
       isActive: action.isActive,
       ...(await tried(context, trigger, action, record)),
     });
-  return { trigger, meetsCriteria: met, error, actions };
+  return { trigger, meetsCriteria: met, error, obstacle: await obstacleOf(context, trigger, objectId), actions };
+}
+
+const own = [authorField];
+
+async function authorOf({ store }: RecordContext, triggerId: string): Promise<string | null> {
+  const query = { className: '_Trigger', field: 'objectId', value: triggerId, fields: own };
+  return (await readFirst<{ readonly [authorField]?: string }>(store, query))?.[authorField] ?? null;
+}
+
+async function obstacleOf(context: RecordContext, trigger: Trigger, objectId: string): Promise<string | null> {
+  if (trigger.author === null) return null;
+  const { appId, store } = context;
+  try {
+    const principal = await actingFor({ appId, name: appId, store }, trigger);
+    await getRecord({ ...context, principal }, trigger.table, objectId, new Map([['keys', 'objectId']]));
+    return null;
+  } catch (error) {
+    if (error instanceof ServiceError && (error.key === 'objectNotFound' || error.key === 'permissionDenied')) return unreadable;
+    return toldOf(error);
+  }
 }
 
 async function read(context: RecordContext, className: string, objectId: string): Promise<TriggeringRecord['fields']> {

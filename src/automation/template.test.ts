@@ -258,6 +258,20 @@ test('very many templates or values leave the event loop to others', async () =>
     assert.ok((await turnsDuring(fill)) >= 10);
 });
 
+test('a value that is named again and again becomes a text once, and one of too many parts never', async () => {
+  const nested = (depth: number): JsonValue => (depth === 0 ? [] : [nested(depth - 1)]);
+  const list = Array.from({ length: 500 }, () => nested(95));
+  const of: TriggeringRecord = {
+    ...record,
+    fields: { objectId: record.objectId, List: list, Long: Array<number>(60_000).fill(1) },
+  };
+  const commas = ', '.repeat(499);
+  assert.equal(await fillOf(of).html('{{List}}'.repeat(2_000)), commas.repeat(2_000));
+  for (const fill of [() => fillOf(of).text('{{Long}}x'), () => fillOf(of).html('{{Long}}'), () => fillOf(of).html('{{{Long}}}')])
+    await assert.rejects(fill, /more than 50000 parts/);
+  assert.deepEqual(await fillOf(of).value('{{Long}}'), of.fields.Long);
+});
+
 test('ten times as long a text of braces takes ten times as long, not a hundred', () => {
   const timed = (text: string) => {
     const start = performance.now();

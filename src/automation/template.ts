@@ -10,7 +10,7 @@ import { workingOff } from './loop-share.ts';
 import type { Template } from './model.ts';
 import { piecesOf, wholePlace } from './templates/parse.ts';
 import { type FoundValue, RecordValues } from './templates/record-values.ts';
-import { valueText } from './templates/value-text.ts';
+import { hasMoreParts, valueText } from './templates/value-text.ts';
 
 /**
  * Fills templates with values of the triggering record (docs/decisions.md "Triggers": templates). What stands in a record is data: it is never
@@ -37,6 +37,9 @@ const LONGEST = limits.bodyBytes;
 /** Milliseconds that a template or a value takes, about: so many of them may be in a definition that they would hold the event loop up. */
 const STEP = 0.005;
 
+/** Values inside a value, whatever their depth, that become a text: it is made in one go. */
+const MOST_PARTS = 50_000;
+
 /** What says of an object what it is: never a template, so that the data of a record do not say it. */
 const literalKeys: ReadonlySet<string> = new Set(['__op', '__type']);
 
@@ -56,6 +59,8 @@ export function isoOf(value: JsonValue): string | null {
 class RecordFiller implements Filler {
   readonly #values: RecordValues;
   readonly #store: Store;
+  /** Texts of Arrays and Objects: a template may name one a thousand times. */
+  readonly #texts = new WeakMap<object, string>();
   #length = 0;
 
   constructor(values: RecordValues, store: Store) {
@@ -93,7 +98,8 @@ class RecordFiller implements Filler {
       }
       await this.#turn();
       const { value } = await this.#values.at(piece.path);
-      pieces.push((Array.isArray(value) ? value : [value]).map((element) => this.#counted(valueText(element))));
+      const elements = Array.isArray(value) ? value : [value];
+      pieces.push(workingOff.spend(() => elements.map((element) => this.#counted(this.#textOf(element)))));
     }
     return pieces;
   }
@@ -115,11 +121,25 @@ class RecordFiller implements Filler {
     let joined = '';
     for (const piece of piecesOf(template)) {
       if (typeof piece !== 'string') await this.#turn();
-      joined += this.#counted(
-        typeof piece === 'string' ? piece : shown(valueText((await this.#values.at(piece.path)).value), piece.isRaw),
-      );
+      if (typeof piece === 'string') joined += this.#counted(piece);
+      else {
+        const { value } = await this.#values.at(piece.path);
+        joined += workingOff.spend(() => this.#counted(shown(this.#textOf(value), piece.isRaw)));
+      }
     }
     return joined;
+  }
+
+  /** @throws ActionFailed for a value of too many parts */
+  #textOf(value: JsonValue | undefined): string {
+    if (typeof value !== 'object' || value === null) return valueText(value);
+    let text = this.#texts.get(value);
+    if (text === undefined) {
+      if (hasMoreParts(value, MOST_PARTS)) throw new ActionFailed(`A value with more than ${MOST_PARTS} parts is no text.`);
+      text = valueText(value);
+      this.#texts.set(value, text);
+    }
+    return text;
   }
 
   /** Before each step. */
@@ -139,7 +159,7 @@ class RecordFiller implements Filler {
     if (isJsonObject(value) && value.__type === 'File' && type !== 'File' && type !== 'PrivateFile') fail('notAType', 'File');
     if (isOperator(value) || (Array.isArray(value) && value.some(isOperator)))
       fail('badOperator', 'a value of the record looks like an operator');
-    this.#counted(typeof value === 'string' ? value : JSON.stringify(value));
+    workingOff.spend(() => this.#counted(typeof value === 'string' ? value : JSON.stringify(value)));
     // Reads show `createdAt` and `updatedAt` as texts; writes take Dates.
     return type === 'Date' && typeof value === 'string' ? { __type: 'Date', iso: value } : value;
   }

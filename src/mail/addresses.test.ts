@@ -154,6 +154,12 @@ test('whatever is read as an address has one @ and nothing that mail headers are
   );
 });
 
+test('values that come to more than a list may have are none, and are not looked at', () => {
+  const value = Array.from({ length: 30_000 }, (_, n) => `a${n}@b.example`);
+  const list = addressesIn(Array<ListPiece>(40).fill(value));
+  assert.deepEqual(list, { addresses: [], wrong: 'a0@b.example' });
+});
+
 test('a list of any length is read in no time', () => {
   const start = performance.now();
   for (const entry of ['a@b.example,', '<', '"', '(', ':', 'a ', '[@']) addressesOf(entry.repeat(1_000_000 / entry.length));

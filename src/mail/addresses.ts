@@ -43,6 +43,8 @@ export function addressesOf(list: string): AddressList {
  * nothing. A name that a value has a part in is left out.
  */
 export function addressesIn(pieces: readonly ListPiece[]): AddressList {
+  if (lengthOf(pieces) > LONGEST_LIST)
+    return { addresses: [], wrong: shown(pieces.flat().find((text) => text.trim() !== '') ?? '') };
   const values = new Values();
   const text = pieces
     .map((piece) => (typeof piece === 'string' ? piece : values.markOf(piece)))
@@ -63,6 +65,13 @@ export function addressesIn(pieces: readonly ListPiece[]): AddressList {
   }
   return { addresses: [...addresses.values()], wrong: null };
 }
+
+/** Characters that a list comes to, about. */
+const lengthOf = (pieces: readonly ListPiece[]): number =>
+  pieces.reduce(
+    (sum, piece) => sum + (typeof piece === 'string' ? piece.length : piece.reduce((all, text) => all + text.length, 0)),
+    0,
+  );
 
 /** A text as one address; the key is `null` where it is none. */
 function oneAddress(text: string): { readonly key: string | null; readonly normal: string } {

@@ -13,6 +13,16 @@ for (const [what, html, text] of [
   ['white space', '\n <p> a\n\t b </p>\n\n<p>c</p> ', 'a b\n\nc'],
   ['links', '<a href="https://x.example/?a=1&amp;b=2">here</a>', 'here (https://x.example/?a=1&b=2)'],
   ['links that are their own text', '<a href="https://x.example">https://x.example</a>', 'https://x.example'],
+  [
+    'links whose text is in pieces',
+    '<p>see <a href="https://x.example/a">https://<b>x.example</b>/<i>a</i></a> <a href="tel:12">1<b>2</b></a>',
+    'see https://x.example/a 12',
+  ],
+  [
+    'links whose text ends otherwise',
+    '<a href="https://x.example/a">x.example/<b>a</b></a>',
+    'x.example/a (https://x.example/a)',
+  ],
   ['addresses', '<a href="mailto:a@x.example">a@x.example</a>', 'a@x.example'],
   ['links of other kinds', '<a href="javascript:alert(1)">x</a><a name="y">y</a></a>', 'xy'],
   ['pictures', '<img src="https://x.example/a.png" alt="A &quot;picture&quot;"><img src="b.png">', 'A "picture"'],

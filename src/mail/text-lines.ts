@@ -2,7 +2,7 @@
 export class TextLines {
   readonly #lines: string[] = [];
   /** The pieces of the line that is written on. */
-  #line = '';
+  #line: string[] = [];
   /** White space has come that only counts where more text follows. */
   #isSpaced = false;
 
@@ -11,8 +11,8 @@ export class TextLines {
       if (word === '') continue;
       if (/^[ \t\r\n\f]/.test(word)) this.#isSpaced = true;
       else {
-        if (this.#isSpaced && this.#line !== '') this.#line += ' ';
-        this.#line += word;
+        if (this.#isSpaced && this.#line.length > 0) this.#line.push(' ');
+        this.#line.push(word);
         this.#isSpaced = false;
       }
     }
@@ -20,25 +20,31 @@ export class TextLines {
 
   /** Ends the line, empty or not. */
   end(): void {
-    this.#lines.push(this.#line);
-    this.#line = '';
+    this.#lines.push(this.#line.join(''));
+    this.#line = [];
     this.#isSpaced = false;
   }
 
   /** What follows is on another line than what was before; with 2 there is an empty line between, with 0 nothing changes. */
   apart(lineBreaks: number): void {
     if (lineBreaks === 0) return;
-    if (this.#line !== '') this.end();
+    if (this.#line.length > 0) this.end();
     if (lineBreaks === 2 && this.#lines.length > 0 && this.#lines.at(-1) !== '') this.#lines.push('');
   }
 
   /** Whether the last of what was written is this text. */
   endWith(text: string): boolean {
-    return this.#line.endsWith(text);
+    let left = text.length;
+    for (let at = this.#line.length - 1; at >= 0 && left > 0; at--) {
+      const piece = this.#line[at] as string;
+      if (!piece.endsWith(text.slice(Math.max(0, left - piece.length), left))) return false;
+      left -= piece.length;
+    }
+    return left <= 0;
   }
 
   text(): string {
-    if (this.#line !== '') this.end();
+    if (this.#line.length > 0) this.end();
     return `${this.#lines.join('\n').trim()}\n`;
   }
 }

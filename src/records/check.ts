@@ -12,6 +12,7 @@ import { fail, ServiceError } from '../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import type { Field, TableSchema } from '../schema/model.ts';
 import { checkClassName, rootOf } from '../schema/naming.ts';
+import { newIdFor } from '../schema/system-tables.ts';
 import type { Assignment } from '../storage/port.ts';
 import { pointerOf } from '../values/pointer.ts';
 import type { RecordContext } from './context.ts';
@@ -77,7 +78,7 @@ export async function checkRecords(
     const checker = new RecordChecker(growing, grant);
     const { fields: sent } = takeFlags(body, actsAsMaster(principal));
     const objectId = checker.chosenId(sent, principal);
-    const fields = asksRules && !refusal ? await checker.underRules(context, className, sent) : sent;
+    const fields = asksRules && !refusal ? await checker.underRules(context, className, sent, objectId) : sent;
     checker.check(fields);
     growing = checker.growing;
     const { faults, pointers } = checker;
@@ -136,9 +137,9 @@ class RecordChecker {
   }
 
   /** The fields as the rules leave them; as they were sent where these refuse. */
-  async underRules(context: RecordContext, className: string, fields: JsonObject): Promise<JsonObject> {
+  async underRules(context: RecordContext, className: string, fields: JsonObject, objectId?: string): Promise<JsonObject> {
     try {
-      return (await underRules(className, 'create', { context, objectId: '', fields })).fields;
+      return (await underRules(className, 'create', { context, objectId: objectId ?? newIdFor(className), fields })).fields;
     } catch (error) {
       this.#note(error);
       return fields;
@@ -150,7 +151,9 @@ class RecordChecker {
     const parts = new Map<string, [string, JsonValue][]>();
     for (const [key, value] of Object.entries(fields)) {
       const root = rootOf(key);
-      parts.set(root, [...(parts.get(root) ?? []), [key, value]]);
+      const part = parts.get(root);
+      if (part) part.push([key, value]);
+      else parts.set(root, [[key, value]]);
     }
     for (const [field, entries] of parts) this.#checkField(field, Object.fromEntries(entries));
   }

@@ -129,6 +129,22 @@ onEachEngine((world) => {
     await world.effects(remove, rows(table, -1), { [`delete ${table}`]: 1 }, made(heard), runs());
   });
 
+  test('what the service sets with each update counts as well; what it never changes never fires', async () => {
+    const table = await world.place({ n: 'Number' });
+    const heard = await world.place({ n: 'Number' });
+    for (const changedFields of [['updatedAt'], ['createdAt'], ['objectId'], ['createdBy']])
+      await world.trigger({ table, events: ['update'], changedFields, actions: [creates(heard)] });
+    await world.trigger({ table, events: ['update'], changedFields: ['updatedBy'], actions: [creates(heard, { n: 1 })] });
+    const id = await world.create(table, { n: 1 });
+    await world.effects(() => world.update(table, id, { n: 1 }), changed(table), made(heard), runs());
+    const bySession = () => world.put(table, id, { n: 2 }, { session: user.token });
+    await world.effects(bySession, changed(table), made(heard, 2), runs(2));
+    assert.deepEqual(
+      (await world.find(heard, { n: 1 })).map(({ n }) => n),
+      [1],
+    );
+  });
+
   test('changedFields and criteria: both', async () => {
     const table = await world.place({ n: 'Number', s: 'String' });
     const heard = await world.place();

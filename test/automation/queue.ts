@@ -27,6 +27,8 @@ function inFile(path: string): Queue {
 
 async function inPostgres(connectionString: string): Promise<Queue> {
   const client = new pg.Client({ connectionString });
+  // The database may go first.
+  client.on('error', () => {});
   await client.connect();
   const { rows: found } = await client.query(
     `SELECT format('%I.%I', nspname, relname) AS name FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace

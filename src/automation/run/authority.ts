@@ -15,7 +15,7 @@ export interface Authority {
 }
 
 const nobody = 'The user who defined the trigger is gone or not active.';
-const unreadable = 'The user who defined the trigger may not read the record.';
+export const unreadable = 'The user who defined the trigger may not read the record.';
 
 const mastersOwn: Authority = { principal: master, hidden: new Set() };
 

@@ -14,8 +14,11 @@ const LATE = 3_000;
 /** The weight of the last action in the mean of their times. */
 const WEIGHT = 1 / 64;
 
-/** Of all systems together: one of each in turn, so that none waits for what another one has queued. */
-const ofAll = new FairQueue({ atOnce: AT_ONCE.most, waiting: Number.POSITIVE_INFINITY });
+/**
+ * Of all systems together: one of each in turn, so that none waits for what another one has queued; and one of each at any time, whatever
+ * the actions of others wait for.
+ */
+const ofAll = new FairQueue({ atOnce: AT_ONCE.most, ownAtOnce: 1, waiting: Number.POSITIVE_INFINITY });
 
 interface Share {
   readonly limit: LimitFunction;

@@ -1,12 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import { isoText } from '../../../kernel/time.ts';
+import { PatternBudget } from '../../../query/regex/index.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
 import type { ToolCall } from '../../definition/tool.ts';
 import { badArguments } from '../answers/refusals.ts';
 import { findRows, type Row } from '../reading/records.ts';
 import { byIds, idsByKey, numberOf, usualForms } from '../search/phones.ts';
 import { searchFieldsOf } from '../search/search-fields.ts';
-import { folded } from '../search/texts.ts';
+import { folded, literal } from '../search/texts.ts';
 import { instantOf } from '../values/wire.ts';
 import { comparable } from '../writing/match.ts';
 
@@ -20,6 +21,8 @@ export interface Matcher {
 
 /** Values of one query: a phone without a key has some fifteen forms, and a `where` 2,000 constraints. */
 const AT_ONCE = 80;
+/** Characters of an e-mail address that is looked for whatever its case: 80 of them are one pattern. */
+const LONGEST_EMAIL = 100;
 const MOST_FOUND = 5_000;
 
 /**
@@ -51,8 +54,12 @@ export function matcherFor(call: ToolCall, table: TableSchema, fields: readonly 
       const keys = ['objectId', ...fields.map(({ name }) => name)];
       for (let at = 0; at < sought.length; at += AT_ONCE) {
         const values = sought.slice(at, at + AT_ONCE).map((one) => own(one, best.name) ?? null);
-        const where = await whereOf(call, table, best.name, values, phones.includes(best.name));
-        const rows: Row[] = await findRows(call, table.className, { where, keys, order: 'createdAt', limit: MOST_FOUND });
+        const where = emails.includes(best.name)
+          ? emailsAmong(best.name, values)
+          : await whereOf(call, table, best.name, values, phones.includes(best.name));
+        // What the tool itself makes is no part of what the caller's patterns may cost.
+        const asTool = { ...call, context: { ...call.context, patterns: new PatternBudget() } };
+        const rows: Row[] = await findRows(asTool, table.className, { where, keys, order: 'createdAt', limit: MOST_FOUND });
         for (const row of rows) {
           const key = keyOf(row);
           if (key !== undefined) found.set(key, [...new Set([...(found.get(key) ?? []), row.objectId])]);
@@ -63,6 +70,17 @@ export function matcherFor(call: ToolCall, table: TableSchema, fields: readonly 
   };
 }
 
+/** The records with one of some addresses, whatever the case of their letters. */
+function emailsAmong(name: string, values: readonly JsonValue[]): JsonObject {
+  const isAddress = (value: JsonValue): value is string => typeof value === 'string' && value.length <= LONGEST_EMAIL;
+  const addresses = [...new Set(values.filter(isAddress).map((value) => literal(folded(value))))];
+  const others = values.filter((value) => !isAddress(value));
+  const $or: JsonObject[] = [];
+  if (addresses.length > 0) $or.push({ [name]: { $regex: `^\\s*(?:${addresses.join('|')})\\s*$`, $options: 'i' } });
+  if (others.length > 0) $or.push({ [name]: { $in: others } });
+  return { $or };
+}
+
 async function whereOf(
   call: ToolCall,
   table: TableSchema,
@@ -70,10 +88,7 @@ async function whereOf(
   values: readonly JsonValue[],
   isPhone: boolean,
 ): Promise<JsonObject> {
-  if (!isPhone) {
-    const lower = values.flatMap((value): JsonValue[] => (typeof value === 'string' ? [value, value.toLowerCase()] : [value]));
-    return { [name]: { $in: [...new Set(lower)] } };
-  }
+  if (!isPhone) return { [name]: { $in: [...new Set(values)] } };
   const keys = values.flatMap((value) => numberOf(String(value)) ?? []);
   const ids = await idsByKey(call, table, name, keys);
   if (ids) return byIds(name, [...ids.keys()]);

@@ -20,16 +20,17 @@ export const testTrigger = defineTool({
     // Of the two ids the trigger's is the one that Get-Triggers lists.
     await listedBy('Get-Triggers', () => getRow(call, '_Trigger', triggerId, { keys: ['objectId'] }));
     const preview = await previewTrigger(call.context, triggerId, objectId);
-    const { trigger, meetsCriteria, error } = preview;
+    const { trigger, meetsCriteria, error, obstacle } = preview;
     return {
       triggerId,
       ...(trigger.name !== null && { name: trigger.name }),
       table: trigger.table,
       objectId,
-      wouldFire: trigger.isActive && meetsCriteria === true,
+      wouldFire: trigger.isActive && meetsCriteria === true && obstacle === null,
       active: trigger.isActive,
       meetsCriteria,
       ...(error !== null && { error }),
+      ...(obstacle !== null && { obstacle }),
       events: [...trigger.events],
       ...(trigger.changedFields.length > 0 && { changedFields: [...trigger.changedFields] }),
       actions: preview.actions.map(actionOf),
@@ -49,9 +50,10 @@ function actionOf({ id, type, isActive, does, error }: ActionPreview): JsonObjec
 }
 
 /** What cannot be known without a write. */
-function notesOn({ trigger: { changedFields, events, isActive } }: TriggerPreview): string[] {
+function notesOn({ trigger: { author, changedFields, events, isActive } }: TriggerPreview): string[] {
+  const sees = author === null ? 'sees all' : 'acts with the rights of the user who defined it';
   const notes = [
-    'Nothing was written, sent or called. Criteria and templates are read with what you may see; the trigger itself sees all.',
+    `Nothing was written, sent or called. Criteria and templates are read with what you may see; the trigger itself ${sees}.`,
   ];
   if (!isActive && events.size === 0)
     notes.push('The definition cannot be read, so that it never runs: write it anew with Set-Trigger.');

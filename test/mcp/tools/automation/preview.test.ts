@@ -41,6 +41,29 @@ onEachEngine('criteria in previews', (tools) => {
     }
   });
 
+  test('a trigger whose author is gone, or may not read the record, would not fire', async (t) => {
+    const own = await table({ Name: 'String' });
+    await permit(tools, own, { find: admin, get: admin, update: admin });
+    const [open, closed] = [await create(own, { Name: 'x' }), await create(own, { Name: 'y', ACL: nobody })];
+    await openAdvanced(t, tools);
+    const author = await byUser(tools, ['Admin']);
+    const order = { className: own, event: 'update', active: true, actions: [] };
+    const { triggerId } = await author.use('Set-Trigger', order);
+    const told = async (objectId: string) => {
+      const { wouldFire, meetsCriteria, obstacle = null, notes } = await use('Test-Trigger', { triggerId, objectId });
+      assert.match(notes[0], /acts with the rights of the user who defined it/);
+      return [wouldFire, meetsCriteria, obstacle];
+    };
+    assert.deepEqual(await told(open), [true, true, null]);
+    assert.deepEqual(await told(closed), [false, true, 'The user who defined the trigger may not read the record.']);
+    await tools.update('_User', author.id, { active: false });
+    assert.deepEqual(await told(open), [false, true, 'The user who defined the trigger is gone or not active.']);
+    const { triggerId: ofKey } = await use('Set-Trigger', order);
+    const { wouldFire, notes } = await use('Test-Trigger', { triggerId: ofKey, objectId: closed });
+    assert.equal(wouldFire, true);
+    assert.match(notes[0], /sees all/);
+  });
+
   test('criteria on what is hidden cannot be told: the field, or a table without permission', async (t) => {
     const closed = await table({ Name: 'String' });
     const secret = await create(closed, { Name: 'x' });

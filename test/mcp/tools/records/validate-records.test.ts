@@ -159,6 +159,12 @@ onEachEngine('Validate-Records', ({ use, refused, table, create, call, snapshot,
       results.map((one: Json) => [one.index, told(one)]),
       [[1, [[undefined, 139]]]],
     );
+    const trigger = { Name: 'a', table: 'Accounts', events: ['update'], actions: [] };
+    const triggers = await check('_Trigger', trigger, { ...trigger, events: ['never'] });
+    assert.deepEqual(
+      triggers.results.map(({ index }: Json) => index),
+      [1],
+    );
     const users = await check('_User', { username: 'x', password: 'weak', email: 5 });
     assert.match(users.hint, /checked when they are written/);
     await refused('Validate-Records', { table: '_StoredFile', data: [{}] }, 119, /^Permission denied/);
