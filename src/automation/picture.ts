@@ -23,7 +23,7 @@ export function picturedFields(table: TableSchema): readonly Field[] {
  * The values of a record that a create makes, by field, those that are there, bounded as in any picture: its event tells all, unless the rules
  * of its table set others.
  */
-export function createdValues({ table, objectId, at, principal, assignments }: WriteEvent): Map<string, StoredValue> {
+export function createdValues({ table, objectId, at, principal, assignments, known = {} }: WriteEvent): Map<string, StoredValue> {
   const secret = secretFieldsOf(table.className);
   const actor = actorId(principal);
   const values = new Map<string, StoredValue>([
@@ -32,6 +32,7 @@ export function createdValues({ table, objectId, at, principal, assignments }: W
     ['updatedAt', at],
     ['createdBy', actor],
     ['updatedBy', actor],
+    ...Object.entries(known),
   ]);
   for (const assignment of assignments.values()) {
     const { field, kind } = assignment;

@@ -78,9 +78,10 @@ test('each of them has a turn of the event loop of its own', async () => {
   assert.equal(new Set(turnOf).size, 20);
 });
 
-for (const [what, count, longer] of [
-  ['too many', 150, ''],
-  ['too long heads', 40, 'x'.repeat(8_000)],
+for (const [what, count, longer, body] of [
+  ['too many', 150, '', ''],
+  ['too long heads', 40, 'x'.repeat(8_000), ''],
+  ['too long bodies', 40, '', 'x'.repeat(10_000)],
 ] as const)
   test(`a connection that sends ${what} ahead is closed; others are not`, async () => {
     const other = open();
@@ -88,7 +89,7 @@ for (const [what, count, longer] of [
     flood.socket.write(
       message('/never') +
         numbers(count)
-          .map((path) => message(path + longer))
+          .map((path) => message(path + longer, body))
           .join(''),
     );
     await new Promise((resolve) => flood.socket.once('close', resolve));

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Requests of a connection that wait for the one before, and characters of their heads; who sends more ahead than that loses the connection. */
+/** Requests of a connection that wait for the one before, and bytes of them that are read meanwhile, about; who sends more ahead than that loses the connection. */
 const MOST_AHEAD = 100;
 const MOST_AHEAD_LENGTH = 256 * 1024;
 
@@ -35,7 +35,7 @@ export function takeTurns(server: Server): void {
     const { socket } = request;
     const ahead = waiting.get(socket) ?? { requests: 0, length: 0 };
     waiting.set(socket, ahead);
-    const length = headLength(request);
+    const length = headLength(request) + bodyLength(request);
     ahead.requests++;
     ahead.length += length;
     if (ahead.requests > MOST_AHEAD || ahead.length > MOST_AHEAD_LENGTH) socket.destroy();
@@ -54,4 +54,10 @@ function headLength({ url = '', rawHeaders }: IncomingMessage): number {
   let length = url.length;
   for (const part of rawHeaders) length += part.length;
   return length;
+}
+
+/** Of a body as much is read as a stream holds. */
+function bodyLength({ headers, readableHighWaterMark }: IncomingMessage): number {
+  const length = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Number.POSITIVE_INFINITY;
+  return Math.min(length, readableHighWaterMark);
 }

@@ -81,7 +81,8 @@ export function makeProvider(parts: ProviderParts): Provider {
   provider.on('server_error', (_context, error) => report(error));
   provider.use(async (context, next) => {
     const { path, method } = context;
-    if (path === endpoints.authorization && method === 'GET') {
+    // A HEAD is answered as a GET.
+    if (path === endpoints.authorization && method !== 'POST') {
       if (context.url.length > ADDRESS_LENGTH) {
         refuseLongAddress(context as unknown as KoaContextWithOIDC);
         return;

@@ -43,8 +43,8 @@ function includesOf(shape: Shape, fields: readonly Field[], grant: Grant, scope:
     .map((field) => ({ field, target: targetOf(shapeBelow(shape, field.name), scope) }));
 }
 
-/** @throws badQuery */
-export function checkPlaces({ include, keys }: Shape): void {
+/** How many places a shape reaches into. @throws badQuery */
+export function countPlaces({ include, keys }: Shape): number {
   const places = new Set<string>();
   const reach = (place: string) => {
     places.add(place);
@@ -58,6 +58,7 @@ export function checkPlaces({ include, keys }: Shape): void {
     add(name);
   }
   for (const name of keys ?? []) add(name);
+  return places.size;
 }
 
 function head(name: string, grant: Grant): string {

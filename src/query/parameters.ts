@@ -2,7 +2,7 @@ import type { Grant } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import { isJsonObject, type JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
-import { checkPlaces, type Shape, selectionOf } from './include.ts';
+import { countPlaces, type Shape, selectionOf } from './include.ts';
 import { whereValue } from './json-value.ts';
 import { splitNames } from './list.ts';
 import { parseOrder } from './order.ts';
@@ -33,9 +33,10 @@ export function parseQuery(parameters: QueryParameters, grant: Grant, scope: Que
   checkNames(parameters, ofQueries);
   const where = parseWhere(whereValue(parameters.get('where')), grant, scope);
   const ranked = findSearch(where) !== undefined;
-  const shape = shapeOf(parameters);
+  const { shape, places } = shapeOf(parameters);
   return {
     ...selectionOf(shape, guardedFilter(grant, where), grant, scope),
+    places,
     order: parseOrder(parameters.get('order'), grant, ranked),
     ...pageOf(parameters),
     count: yesOrNo('count', parameters.get('count')),
@@ -79,7 +80,8 @@ export function countsAlone(parameters: QueryParameters): boolean {
 /** What to read of one record (SPEC "Read one"). @throws invalidParameter (102), and what `keys` and `include` throw */
 export function parseSelection(parameters: QueryParameters, grant: Grant, scope: QueryScope): Selection {
   checkNames(parameters, ofReads);
-  return selectionOf(shapeOf(parameters), guardedFilter(grant, always), grant, scope);
+  const { shape, places } = shapeOf(parameters);
+  return { ...selectionOf(shape, guardedFilter(grant, always), grant, scope), places };
 }
 
 function checkNames(parameters: QueryParameters, known: ReadonlySet<string>): void {
@@ -92,7 +94,7 @@ const pageOf = (parameters: QueryParameters) => ({
 });
 
 /** @throws badParameterValue (102) for what is no list of names; badQuery (102) for too many places */
-function shapeOf(parameters: QueryParameters): Shape {
+function shapeOf(parameters: QueryParameters): { readonly shape: Shape; readonly places: number } {
   const asked = splitNames('keys', parameters.get('keys'));
   const keys = asked.filter((name) => name !== '$score');
   const shape = {
@@ -103,8 +105,7 @@ function shapeOf(parameters: QueryParameters): Shape {
       ...(yesOrNo('includeAll', parameters.get('includeAll')) ? ['*'] : []),
     ],
   };
-  checkPlaces(shape);
-  return shape;
+  return { shape, places: countPlaces(shape) };
 }
 
 function wholeNumber(name: string, value: JsonValue | undefined, unset: number): number {

@@ -14,6 +14,8 @@ export interface Selection {
   /** Which records; the caller's guard included. */
   readonly filter: Filter;
   readonly includes: readonly Include[];
+  /** Places that `include` and `keys` reach into, of all levels: each may be a read of its own. Left out where there are none. */
+  readonly places?: number;
 }
 
 /** A Pointer field, or an Array of Pointers, to expand. */

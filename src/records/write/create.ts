@@ -105,6 +105,7 @@ export function prepareCreate(context: RecordContext, record: NewRecord, at: num
             objectId,
             sent: taken,
             assignments: planned.assignments,
+            ...(record.known && { known: record.known }),
             principal: actor,
             flags,
             referer: context.referer,

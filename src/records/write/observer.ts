@@ -1,6 +1,7 @@
 import type { Principal } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Schema, TableSchema } from '../../schema/model.ts';
+import type { OwnValues } from '../../storage/columns.ts';
 import type { Assignment, Mutation } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
 import type { SilencingFlags } from './flags.ts';
@@ -25,6 +26,8 @@ export interface WriteEvent {
   readonly sent: JsonObject;
   /** What the write sets, by field, secrets included; empty for a delete. A field that a create does not set is empty. */
   readonly assignments: ReadonlyMap<string, Assignment>;
+  /** What a create sets in place of what the service would, by field: when and by whom it was made elsewhere. */
+  readonly known?: OwnValues;
   /** By whom the audit says that it is. */
   readonly principal: Principal;
   readonly flags: SilencingFlags;

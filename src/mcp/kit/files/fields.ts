@@ -57,7 +57,8 @@ export async function attach(call: ToolCall, { table, objectId, field }: FilePla
   const { updatedAt = null } = await updateRow(call, table, objectId, {
     [field]: { __type: 'File', name: file.name, url: file.url },
   });
-  const held = await unless([...unseen, 'objectNotFound'], undefined, async () =>
+  // The record holds it by now, whether it can be read or not.
+  const held = await unless([...unseen, 'objectNotFound', 'unavailable', 'timeout'], undefined, async () =>
     own(await getRow(call, table, objectId, { keys: [field] }), field),
   );
   return { objectId, updatedAt, ...(isJsonObject(held) && { [field]: held }) };

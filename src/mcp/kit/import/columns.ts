@@ -5,6 +5,7 @@ import type { Field, FieldType, TableSchema } from '../../../schema/model.ts';
 import { isDescribed } from '../../../schema/system-tables.ts';
 import type { ToolCall } from '../../definition/tool.ts';
 import { badArguments } from '../answers/refusals.ts';
+import { seen } from '../reading/visible.ts';
 import { folded } from '../search/texts.ts';
 
 /** A column of flat rows and the field that its values go into. */
@@ -17,15 +18,19 @@ export interface Column {
 export type FieldFinder = (name: string) => Field | { readonly fault: string };
 
 /** Finds fields by name or label, exactly or whatever the case of the letters. */
-export async function fieldFinder({ context }: ToolCall, { className, fields }: TableSchema): Promise<FieldFinder> {
-  const labels = (await readLabels(context.store, className)).get(className);
+export async function fieldFinder(call: ToolCall, table: TableSchema): Promise<FieldFinder> {
+  const { className, fields } = table;
+  const labels = (await readLabels(call.context.store, className)).get(className);
+  // A field that is hidden from the caller is refused by its name; its label tells him nothing.
+  const told = new Set(seen(call, table, fields.keys()));
   const known = [...fields.values()].filter(({ name }) => isDescribed(className, name));
+  const labelOf = (name: string) => (told.has(name) ? labels?.get(name) : undefined);
   const by = (textOf: (field: Field) => string | undefined) => Map.groupBy(known, textOf);
   const ways = [
     { fields: by(({ name }) => name), sought: (name: string) => name },
-    { fields: by(({ name }) => labels?.get(name)?.trim()), sought: (name: string) => name.trim() },
+    { fields: by(({ name }) => labelOf(name)?.trim()), sought: (name: string) => name.trim() },
     { fields: by(({ name }) => folded(name)), sought: folded },
-    { fields: by(({ name }) => folded(labels?.get(name) ?? '')), sought: folded },
+    { fields: by(({ name }) => folded(labelOf(name) ?? '')), sought: folded },
   ];
   return (name) => {
     for (const way of name.trim() === '' ? [] : ways) {
@@ -52,7 +57,8 @@ const MOST_FIELDS = 100;
  * @throws invalidArguments (107) that names every column that is wrong
  */
 export function columnsOf(
-  { fields }: TableSchema,
+  call: ToolCall,
+  table: TableSchema,
   find: FieldFinder,
   rows: readonly JsonObject[],
   fieldMap: JsonObject | undefined,
@@ -70,14 +76,15 @@ export function columnsOf(
     if (fault !== undefined) faults.push(fault);
     else if ('name' in field) columns.push({ column, field });
   }
+  const shownFields = seen(
+    call,
+    table,
+    [...table.fields.values()].filter(isOpen).map(({ name }) => name),
+  );
   if (faults.length > 0)
     badArguments(faults.join('; '), {
-      expected: `Columns are fields or labels; fieldMap maps others to fields, or to null to leave them out. Fields: ${[
-        ...fields.values(),
-      ]
-        .filter(isOpen)
+      expected: `Columns are fields or labels; fieldMap maps others to fields, or to null to leave them out. Fields: ${shownFields
         .slice(0, MOST_FIELDS)
-        .map(({ name }) => name)
         .join(', ')}`,
       next: 'Get-Schema',
     });

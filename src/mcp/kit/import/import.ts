@@ -44,7 +44,7 @@ export async function importRows(
   authorize(call.principal, 'create', table);
   if (onDuplicate === 'update') authorize(call.principal, 'update', table);
   const find = await fieldFinder(call, table);
-  const columns = columnsOf(table, find, rows, fieldMap);
+  const columns = columnsOf(call, table, find, rows, fieldMap);
   const used = new Set(columns.map(({ field }) => field.name));
   const matcher = matcherFor(call, table, matchFields(find, matchOn, used));
   const isMatched = matchOn.length > 0 && !dryRun;

@@ -18,6 +18,7 @@ const pattern: Filter = {
   ref: { field: name, path: [] },
   regex: { pattern: 'a.*b', options: '' },
 } as unknown as Filter;
+const inside: Filter = { kind: 'hasAny', ref: { field: name, path: [] }, operands: [{ kind: 'number', value: 1 }] };
 const query = (filter: Filter, more: Partial<Query> = {}): Query =>
   ({ table, filter, fields: [], includes: [], order: [], skip: 0, limit: 100, count: false, withScore: false, ...more }) as Query;
 
@@ -57,6 +58,12 @@ const short: [string, Query, boolean][] = [
   ['a value', query(equals(name)), false],
   ['an id or a value', query({ kind: 'or', items: [equals(objectId), equals(name)] }), false],
   ['no such id', query({ kind: 'not', item: equals(objectId) }), false],
+  ['an id, and what stands in an Array', query({ kind: 'and', items: [equals(objectId), inside] }), false],
+  [
+    'an id, and more conditions than are few',
+    query({ kind: 'and', items: [equals(objectId), ...Array<Filter>(100).fill(equals(name))] }),
+    false,
+  ],
   ['a few ids', query({ kind: 'in', field: objectId, values: ['a', 'b'] }), true],
   ['many ids', query({ kind: 'in', field: objectId, values: Array.from({ length: 101 }, (_, n) => String(n)) }), false],
   ['the first records with a value that records are looked up by', account(phone, { limit: 100 }), true],

@@ -1,5 +1,5 @@
 import type { Stage } from '../../../query/aggregate/model.ts';
-import { hasPattern, someCondition } from '../../../query/conditions.ts';
+import { someCondition } from '../../../query/conditions.ts';
 import type { Filter } from '../../../query/filter.ts';
 import type { Query } from '../../../query/selection.ts';
 import type { TableSchema } from '../../../schema/model.ts';
@@ -10,8 +10,10 @@ export const WHOLE = 1_000;
 /** Records that a read may touch which shares its connection with others. */
 const FEW = 100;
 
-/** Patterns, full text and sub-queries cost what they cost, even for one record. */
-const costly: ReadonlySet<Filter['kind']> = new Set(['text', 'inQuery', 'select', 'relatedTo', 'hasMember']);
+/** All others cost what they cost, even for one record: patterns, full text, sub-queries, what stands inside Arrays and Objects. */
+const cheap: ReadonlySet<Filter['kind']> = new Set(['always', 'never', 'guard', 'exists', 'compare', 'in']);
+/** Conditions of a read that is short. */
+const FEW_CONDITIONS = 100;
 
 /** Whether a query is short for certain, whatever the data: an index leads to the few records that it looks at. */
 export function isShort({ table, filter, order, skip, limit, count }: Query): boolean {
@@ -20,7 +22,7 @@ export function isShort({ table, filter, order, skip, limit, count }: Query): bo
   if (isFirstFew && filter.kind === 'compare' && filter.op === 'eq' && isInOrder(table, filter.field.name, order)) return true;
   const unique = uniqueFieldsOf(table.className);
   const isPoint = (name: string) => name === 'objectId' || unique.has(name);
-  return conjuncts(filter).some((item) => namesRecords(item, isPoint)) && !someCondition(filter, isCostly);
+  return conjuncts(filter).some((item) => namesRecords(item, isPoint)) && isCheap(filter);
 }
 
 /** Whether the records with one value of a field lie in an index in the order that is asked for: that of creation, or of their ids. */
@@ -40,9 +42,13 @@ function namesRecords(item: Filter, isPoint: (name: string) => boolean): boolean
   return item.kind === 'in' && item.values.length <= FEW && isPoint(item.field.name);
 }
 
-function isCostly(condition: Filter): boolean {
-  return costly.has(condition.kind) || hasPattern(condition);
+function isCheap(filter: Filter): boolean {
+  let left = FEW_CONDITIONS;
+  return !someCondition(filter, (condition) => --left < 0 || !cheap.has(condition.kind) || isInside(condition));
 }
+
+/** Whether a condition asks whether something stands inside a value. */
+const isInside = (condition: Filter): boolean => condition.kind === 'exists' && condition.ref.path.length > 0;
 
 /** Whether an aggregation has few rows, whatever the data. */
 export function isFew(stages: readonly Stage[]): boolean {

@@ -11,6 +11,7 @@ import type { Dialect } from '../../sql/dialect.ts';
 import { Allowance, NotShort } from '../../sql/reads/allowance.ts';
 import { Commas, type TargetSource, writePage, writeShort } from '../../sql/reads/expand.ts';
 import { type ByIdsJob, includeResolver, type ReadJob, type ResolveInclude } from '../../sql/reads/job.ts';
+import { LargeTables } from '../../sql/reads/large-tables.ts';
 import { compileByIds, compileCount, compileGet, compileList } from '../../sql/select.ts';
 import { type RowContext, recordText } from '../../sql/shape.ts';
 import type { Statement } from '../../sql/writer.ts';
@@ -20,7 +21,6 @@ import { jsonArray, jsonRecord } from './answer.ts';
 import { shownError } from './errors.ts';
 import { joinedJob } from './join.ts';
 import { isFew, isShort, WHOLE } from './lane.ts';
-import { LargeTables } from './large-tables.ts';
 
 /** Rows of a page: as fast as larger ones, and the first one comes early. */
 const PAGE = 200;
@@ -30,6 +30,8 @@ const IDS = 1_000;
 const WHOLE_BYTES = 2 * 1024 * 1024;
 /** Characters that an answer may come to then, includes with it. */
 const WHOLE_TEXT = 8 * 1024 * 1024;
+/** Includes that are read at the same time. */
+const INCLUDES = 10;
 /** Values that a statement can be bound to. */
 const MOST_PARAMS = 65_535;
 /** What the reader of a system stands on. */
@@ -196,7 +198,7 @@ export class PostgresReader implements Reader {
         for (const row of rows) allowance.spendRow(row);
         return rows;
       },
-      each: allAtOnce,
+      each: inGroups,
     };
   }
 
@@ -221,11 +223,18 @@ function unlessShort(error: unknown): null {
   throw error;
 }
 
-/** Waits for all of them, so that nothing is under way any more when one has failed. */
-async function allAtOnce<T, U>(items: readonly T[], work: (item: T) => Promise<U>): Promise<U[]> {
-  const done = await Promise.allSettled(items.map(work));
-  return done.map((each) => {
-    if (each.status === 'rejected') throw each.reason;
-    return each.value;
-  });
+/**
+ * Includes of one level, some at a time: their reads share a connection with those of others, which come between. Waits for all of a group, so
+ * that nothing is under way any more when one has failed.
+ */
+async function inGroups<T, U>(items: readonly T[], work: (item: T) => Promise<U>): Promise<U[]> {
+  const all: U[] = [];
+  for (let at = 0; at < items.length; at += INCLUDES) {
+    const done = await Promise.allSettled(items.slice(at, at + INCLUDES).map(work));
+    for (const each of done) {
+      if (each.status === 'rejected') throw each.reason;
+      all.push(each.value);
+    }
+  }
+  return all;
 }

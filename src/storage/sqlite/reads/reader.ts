@@ -5,8 +5,9 @@ import { type RowWriter, rowWriter } from '../../../values/encode.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import { type FindResult, type JsonText, type Reader, SchemaChanged } from '../../port.ts';
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
-import { NotShort } from '../../sql/reads/allowance.ts';
+import { NotShort, textOf } from '../../sql/reads/allowance.ts';
 import { byIdsJob, includeResolver, type ReadJob, type ResolveInclude, readJob } from '../../sql/reads/job.ts';
+import { LargeTables } from '../../sql/reads/large-tables.ts';
 import { type ByIdStatement, compileCount, compileGet, compileList } from '../../sql/select.ts';
 import { type RowContext, recordText } from '../../sql/shape.ts';
 import type { Statement } from '../../sql/writer.ts';
@@ -30,6 +31,11 @@ function longestOf({ stages }: Aggregation): number {
   const collecting = accumulators.filter(({ operator }) => operator === 'push' || operator === 'addToSet');
   return Math.floor(LARGEST_VALUE / Math.max(1, collecting.length));
 }
+
+/** Characters of a record that is written out on the event loop. */
+const SHORT_RECORD = 1024 * 1024;
+/** Places that includes reach into there: each is a statement of its own, to be compiled. */
+const SHORT_PLACES = 20;
 
 interface CompiledGet {
   readonly statement: ByIdStatement;
@@ -55,6 +61,7 @@ export class SqliteReader implements Reader {
   readonly #gets = new WeakMap<Selection, CompiledGet>();
   /** Reads of single records. */
   readonly #ofOne: Rows;
+  readonly #large = new LargeTables();
 
   constructor(path: string, connection: Connection, pool: ReaderPool, schema: PlannedSchema, context: RowContext) {
     this.#path = path;
@@ -68,14 +75,18 @@ export class SqliteReader implements Reader {
   get(selection: Selection, objectId: string): string | null | Promise<JsonText | null> {
     const { statement, job, write } = this.#compiledGet(selection);
     const params = statement.params.with(statement.idsAt, objectId);
+    const { className } = selection.table;
+    if (this.#large.has(className)) return this.#getOnThread({ ...job, params }, selection);
     if (job.includes.length > 0) return this.#getWithIncludes({ ...job, params }, selection);
     try {
       const row = this.#ofOne.first({ text: statement.text, params });
-      return row ? write(row) : null;
+      if (!row) return null;
+      if (textOf(row) <= SHORT_RECORD) return write(row);
+      this.#large.note(className);
     } catch (error) {
       unlessShort(error);
-      return this.#getOnThread({ ...job, params }, selection);
     }
+    return this.#getOnThread({ ...job, params }, selection);
   }
 
   async find(query: Query): Promise<FindResult> {
@@ -126,9 +137,21 @@ export class SqliteReader implements Reader {
   }
 
   async #getWithIncludes(job: ReadJob, selection: Selection): Promise<JsonText | null> {
-    const found = await runShort(this.#ofOne, job, this.#targetsOf(selection)).catch(unlessShort);
+    const found = await this.#expandedHere(this.#ofOne, job, selection);
     if (found === null) return this.#getOnThread(job, selection);
     return found === '' ? null : found;
+  }
+
+  /** What is read with its includes on the event loop; `null` where it is not short. */
+  async #expandedHere(rows: Rows, job: ReadJob, selection: Selection): Promise<string | null> {
+    if ((selection.places ?? 0) > SHORT_PLACES) return null;
+    try {
+      return await runShort(rows, job, this.#targetsOf(selection));
+    } catch (error) {
+      unlessShort(error);
+      this.#large.note(selection.table.className);
+      return null;
+    }
   }
 
   async #getOnThread(job: ReadJob, selection: Selection): Promise<JsonText | null> {
@@ -138,18 +161,20 @@ export class SqliteReader implements Reader {
 
   /** A query that is short; `null` for all others. @throws NotShort */
   async #findHere(query: Query, list: Statement | null): Promise<FindResult | null> {
+    if (this.#large.has(query.table.className)) return null;
     const longest = list && shortList(this.#connection, query, list);
     if (list && longest === null) return null;
     const count = query.count ? shortCount(this.#connection, query) : undefined;
     if (count === null) return null;
     const records = list && longest !== null ? await this.#recordsHere(query, list, longest) : '';
+    if (records === null) return null;
     const results = `[${records}]`;
     return count === undefined ? { results } : { results, count };
   }
 
-  #recordsHere(query: Query, list: Statement, longest: number): string | Promise<string> {
+  #recordsHere(query: Query, list: Statement, longest: number): string | Promise<string | null> {
     const job = readJob(query, list, this.#context);
     const rows = this.#connection.shorterThan(longest);
-    return job.includes.length === 0 ? runPlain(rows, job) : runShort(rows, job, this.#targetsOf(query));
+    return job.includes.length === 0 ? runPlain(rows, job) : this.#expandedHere(rows, job, query);
   }
 }
