@@ -9,6 +9,7 @@ import { authorField, parseTrigger } from './definition/index.ts';
 import type { ActionType, Trigger, TriggeringRecord } from './model.ts';
 import { actingFor, unreadable } from './run/authority.ts';
 import { isPassing, messageOf } from './run/outcome.ts';
+import { TemplateAllowance } from './templates/allowance.ts';
 
 /** What an action would do, or why it could not. */
 export interface ActionPreview {
@@ -34,22 +35,26 @@ export interface TriggerPreview {
 /**
  * Looks at what a trigger would do for a record as it is now; nothing is written, sent or called. It reads as the caller, so that
  * neither criteria nor templates tell more than he may see.
+ * @param shorten what is told of what an action does; at once, since that may fill the memory
  * @throws objectNotFound (101), permissionDenied (119) where the caller may not read the definition or the record; timeout, unavailable
  */
-export async function previewTrigger(context: RecordContext, triggerId: string, objectId: string): Promise<TriggerPreview> {
+export async function previewTrigger(
+  context: RecordContext,
+  triggerId: string,
+  objectId: string,
+  shorten: (does: JsonObject) => JsonObject,
+): Promise<TriggerPreview> {
   // The author is nobody's to read, but what he may not do is the caller's to hear.
   const definition = await read(context, '_Trigger', triggerId);
   const trigger = parseTrigger({ ...definition, [authorField]: await authorOf(context, triggerId) });
   const record = { className: trigger.table, objectId, fields: await read(context, trigger.table, objectId) };
   const { met, error } = await lookAt(context, trigger, objectId);
   const actions: ActionPreview[] = [];
-  for (const action of trigger.actions)
-    actions.push({
-      id: action.id,
-      type: action.type,
-      isActive: action.isActive,
-      ...(await tried(context, trigger, action, record)),
-    });
+  const allowance = new TemplateAllowance();
+  for (const action of trigger.actions) {
+    const { does, error } = await tried(context, trigger, { action, record, allowance });
+    actions.push({ id: action.id, type: action.type, isActive: action.isActive, does: does && shorten(does), error });
+  }
   return { trigger, meetsCriteria: met, error, obstacle: await obstacleOf(context, trigger, objectId), actions };
 }
 
@@ -88,15 +93,14 @@ async function lookAt(context: RecordContext, trigger: Trigger, objectId: string
 async function tried(
   context: RecordContext,
   { events }: Trigger,
-  action: ActionDraft['action'],
-  record: TriggeringRecord,
+  draft: Pick<ActionDraft, 'action' | 'record' | 'allowance'>,
 ): Promise<Pick<ActionPreview, 'does' | 'error'>> {
   const { appId, store } = context;
   // A record that is to be deleted is still there for a write of another kind.
   const event = [...events].find((one) => one !== 'delete') ?? 'delete';
   try {
     return {
-      does: await draftOf({ system: { appId, name: appId, store }, action, event, record, reading: context }),
+      does: await draftOf({ system: { appId, name: appId, store }, event, reading: context, ...draft }),
       error: null,
     };
   } catch (error) {

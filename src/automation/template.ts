@@ -1,13 +1,13 @@
 import { fail } from '../errors/fail.ts';
 import { escapeHtml } from '../kernel/html.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
-import { limits } from '../kernel/limits.ts';
 import type { Store } from '../storage/port.ts';
 import { isOperator } from '../values/index.ts';
-import type { ActionRun } from './actions/action.ts';
+import type { ActionDraft } from './actions/action.ts';
 import { ActionFailed } from './actions/action-failed.ts';
 import { workingOff } from './loop-share.ts';
 import type { Template } from './model.ts';
+import { TemplateAllowance } from './templates/allowance.ts';
 import { piecesOf, wholePlace } from './templates/parse.ts';
 import { type FoundValue, RecordValues } from './templates/record-values.ts';
 import { hasMoreParts, valueText } from './templates/value-text.ts';
@@ -31,9 +31,6 @@ export interface Filler {
   html(template: string): Promise<string>;
 }
 
-/** Characters that templates of one run may come to: one that names a long field many times would else fill the memory. */
-const LONGEST = limits.bodyBytes;
-
 /** Milliseconds that a template or a value takes, about: so many of them may be in a definition that they would hold the event loop up. */
 const STEP = 0.005;
 
@@ -44,9 +41,12 @@ const MOST_PARTS = 50_000;
 const literalKeys: ReadonlySet<string> = new Set(['__op', '__type']);
 
 /** The filler of a run. Records that Pointers name are read once. */
-export function fillerFor({ record, reading, sources }: Pick<ActionRun, 'record' | 'reading'> & Partial<ActionRun>): Filler {
-  return new RecordFiller(new RecordValues(record, reading, sources), reading.store);
+export function fillerFor({ record, reading, sources, allowance }: Filled): Filler {
+  return new RecordFiller(new RecordValues(record, reading, sources), reading.store, allowance);
 }
+
+/** What templates are filled from. */
+export type Filled = Pick<ActionDraft, 'record' | 'reading' | 'sources' | 'allowance'>;
 
 const isDate = (value: JsonObject): boolean => own(value, '__type') === 'Date';
 
@@ -61,11 +61,12 @@ class RecordFiller implements Filler {
   readonly #store: Store;
   /** Texts of Arrays and Objects: a template may name one a thousand times. */
   readonly #texts = new WeakMap<object, string>();
-  #length = 0;
+  readonly #allowance: TemplateAllowance;
 
-  constructor(values: RecordValues, store: Store) {
+  constructor(values: RecordValues, store: Store, allowance = new TemplateAllowance()) {
     this.#values = values;
     this.#store = store;
+    this.#allowance = allowance;
   }
 
   async value(template: Template): Promise<JsonValue | undefined> {
@@ -165,8 +166,7 @@ class RecordFiller implements Filler {
   }
 
   #counted(text: string): string {
-    this.#length += text.length;
-    if (this.#length > LONGEST) throw new ActionFailed(`The templates come to more than ${LONGEST} characters.`);
+    this.#allowance.spend(text.length);
     return text;
   }
 }

@@ -6,6 +6,7 @@ import type { Schema } from '../../schema/model.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 import type { ActionOf, ActionType, Trigger, TriggerEvent, TriggeringRecord } from '../model.ts';
 import type { Sources } from '../sources.ts';
+import type { TemplateAllowance } from '../templates/allowance.ts';
 
 /** A system as automation works in it. */
 export interface AutomationSystem {
@@ -54,7 +55,7 @@ export interface ActionRun<Type extends ActionType = ActionType> {
 export type ActionDraft<Type extends ActionType = ActionType> = Pick<
   ActionRun<Type>,
   'system' | 'action' | 'event' | 'record' | 'reading'
-> & { readonly sources?: Sources };
+> & { readonly sources?: Sources; readonly allowance?: TemplateAllowance };
 
 /**
  * Does an action; when it resolves, the commit with `run.done`, or `run.failed`, is durable.

@@ -1,8 +1,7 @@
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import type { Template } from '../model.ts';
-import { fillerFor, isoOf } from '../template.ts';
-import type { ActionRun } from './action.ts';
+import { type Filled, fillerFor, isoOf } from '../template.ts';
 
 /**
  * The body of a write from the `fields` of an action. A field whose template stands for an absent value is left out. In a Pointer field a text
@@ -11,7 +10,7 @@ import type { ActionRun } from './action.ts';
  * @throws what `Filler` throws
  */
 export async function filledFields(
-  run: Pick<ActionRun, 'record' | 'reading'> & Partial<ActionRun>,
+  run: Filled,
   fields: Readonly<Record<string, Template>>,
   table: TableSchema | undefined,
 ): Promise<JsonObject> {

@@ -6,8 +6,10 @@ import type { Store } from '../../storage/port.ts';
 import { among } from './steps.ts';
 import { queueTable } from './table.ts';
 
-/** Rows that one commit takes over: some milliseconds. */
-const BATCH = 1_000;
+/** Rows that one commit takes over, at first and at the most: those of large records are long. */
+const BATCH = { first: 10, most: 1_000 };
+/** Milliseconds of a commit beyond which the next one takes fewer rows over. */
+const SLOW_MS = 20;
 
 /** Owners of rows in the queue that are none of these; some of them where they are many. @throws unavailable, timeout */
 export async function ownersBeside(store: Store, alive: ReadonlySet<string>): Promise<Set<string>> {
@@ -31,10 +33,12 @@ export async function takeOver(store: Store, owners: readonly string[], isEnough
     return { kind: 'or', items };
   };
   let taken = 0;
+  let batch = BATCH.first;
   while (!isEnough()) {
-    const query = { className: queueTable, fields: ['objectId'], filter: ofThese, limit: BATCH };
+    const query = { className: queueTable, fields: ['objectId'], filter: ofThese, limit: batch };
     const ids = (await readRows<{ objectId: string }>(store, query)).map(({ objectId }) => objectId);
     if (ids.length === 0) break;
+    const began = performance.now();
     await store.write({
       plan(schema) {
         const table = tableOf(schema, queueTable);
@@ -44,7 +48,9 @@ export async function takeOver(store: Store, owners: readonly string[], isEnough
       },
     });
     taken += ids.length;
-    if (ids.length < BATCH) break;
+    if (ids.length < batch) break;
+    const isSlow = performance.now() - began > SLOW_MS;
+    batch = isSlow ? Math.max(1, batch >> 2) : Math.min(BATCH.most, batch * 4);
   }
   return taken;
 }

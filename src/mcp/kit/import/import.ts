@@ -1,4 +1,4 @@
-import { authorize } from '../../../access/index.ts';
+import { authorize, mayView } from '../../../access/index.ts';
 import { isJsonObject, type JsonObject } from '../../../kernel/json.ts';
 import { TurnsOf } from '../../../kernel/turns.ts';
 import { holding } from '../../../records/index.ts';
@@ -43,6 +43,10 @@ export async function importRows(
   const table = tableNamed(call, className);
   authorize(call.principal, 'create', table);
   if (onDuplicate === 'update') authorize(call.principal, 'update', table);
+  if (dryRun && matchOn.length > 0 && !mayView(call.principal))
+    badArguments('dryRun with matchOn tells which records there are, which takes the permission mcp:view', {
+      expected: 'The same without dryRun, or without matchOn',
+    });
   const find = await fieldFinder(call, table);
   const columns = columnsOf(call, table, find, rows, fieldMap);
   const used = new Set(columns.map(({ field }) => field.name));

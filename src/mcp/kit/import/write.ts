@@ -1,3 +1,4 @@
+import { mayView } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { checkTogether, type RecordWrite } from '../../../records/index.ts';
 import { Overtaken } from '../../../storage/port.ts';
@@ -52,6 +53,7 @@ export function rowWriter(
   { onDuplicate, dryRun, lookAgain }: RowOptions,
 ): (item: Item, index: number) => Promise<JsonObject> {
   const earlier = new Map<string, Promise<Done | null>>();
+  const tellsIds = mayView(call.principal);
 
   const carryOut = async (item: Item, row: number, before: Promise<Done | null>): Promise<Done> => {
     const like = await before;
@@ -69,12 +71,14 @@ export function rowWriter(
     if (isNamed && onDuplicate === 'create')
       badArguments('objectId: the record exists already', { expected: 'Leave objectId out, or set onDuplicate to update' });
     if (ids.length > 1 && onDuplicate === 'update')
-      badArguments(`${ids.length} records match: ${ids.slice(0, MOST_TOLD).join(', ')}`, { expected: 'Match on more fields' });
+      badArguments(`${ids.length} records match${tellsIds ? `: ${ids.slice(0, MOST_TOLD).join(', ')}` : ''}`, {
+        expected: 'Match on more fields',
+      });
     const objectId = ids[0] ?? like?.objectId ?? null;
     const isDuplicate = ids.length > 0 || like !== null;
     const same = ids.length === 0 && like ? { sameAsRow: like.row } : {};
     if (!isDuplicate || onDuplicate === 'create') return create(item, row);
-    if (onDuplicate === 'skip') return { objectId, row, told: { action: 'skipped', objectId, ...same } };
+    if (onDuplicate === 'skip') return { objectId, row, told: { action: 'skipped', ...(tellsIds && { objectId }), ...same } };
     return { objectId, row, told: await update(objectId, data, same) };
   };
 

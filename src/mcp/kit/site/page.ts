@@ -6,6 +6,8 @@ import { PAGES } from './tables.ts';
 import { readVersioned, type Versioned } from './versions.ts';
 
 const MOST_COMPONENTS = 2_000;
+/** Components of a page that is looked at: others may write pages too. */
+const MOST_READ = 20_000;
 const MOST_LEVELS = 20;
 const MOST_BYTES = 1_000_000;
 
@@ -15,11 +17,20 @@ export interface ReadPage {
   readonly components: Components;
 }
 
-/** @param keys beside the components. @throws what `readVersioned` throws */
+/** @param keys beside the components. @throws what `readVersioned` throws; invalidArguments (107) for a page of too many components */
 export async function readPage(call: ToolCall, objectId: string, keys: readonly string[] = []): Promise<ReadPage> {
   const asked = { className: PAGES, objectId, keys: [...keys, 'Components'], types: { Components: ['Array'] } as const };
   const page = await readVersioned(call, asked);
-  return { page, components: componentsOf(page.row.Components) };
+  const components = componentsOf(page.row.Components);
+  const { count } = sizeOf(components);
+  if (count > MOST_READ) badArguments(`the page has ${count} components; ${MOST_READ} is the most that is looked at`);
+  return { page, components };
+}
+
+/** Bounds what operations have made of a page so far. @throws invalidArguments (107) */
+export function requireFew(components: Components): void {
+  const { count } = sizeOf(components);
+  if (count > MOST_READ) badArguments(`the page would have ${count} components; ${MOST_COMPONENTS} is the most`);
 }
 
 /** Bounds on what a page holds after a change. @throws invalidArguments (107) */

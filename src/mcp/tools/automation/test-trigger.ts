@@ -19,7 +19,7 @@ export const testTrigger = defineTool({
   async run(call, { triggerId, objectId }) {
     // Of the two ids the trigger's is the one that Get-Triggers lists.
     await listedBy('Get-Triggers', () => getRow(call, '_Trigger', triggerId, { keys: ['objectId'] }));
-    const preview = await previewTrigger(call.context, triggerId, objectId);
+    const preview = await previewTrigger(call.context, triggerId, objectId, (does) => withShortTexts(does) as JsonObject);
     const { trigger, meetsCriteria, error, obstacle } = preview;
     return {
       triggerId,
@@ -44,7 +44,7 @@ function actionOf({ id, type, isActive, does, error }: ActionPreview): JsonObjec
     _id: id,
     type,
     active: isActive,
-    ...(does && { does: withShortTexts(does) }),
+    ...(does && { does }),
     ...(error !== null && { wouldFail: withShortTexts(error) }),
   };
 }

@@ -5,7 +5,7 @@ import { fit } from '../../kit/answers/page.ts';
 import { applyOperation } from '../../kit/site/apply.ts';
 import { sizeOf } from '../../kit/site/components.ts';
 import { readOperation } from '../../kit/site/operations.ts';
-import { readPage, requireFit } from '../../kit/site/page.ts';
+import { readPage, requireFew, requireFit } from '../../kit/site/page.ts';
 import { PAGES } from '../../kit/site/tables.ts';
 import { requireVersion, writeVersioned } from '../../kit/site/versions.ts';
 
@@ -32,7 +32,11 @@ export const setSitePage = defineTool({
     const operations = sent.map((operation, index) => readOperation(operation, `operations[${index}]`));
     const { page, components } = await readPage(call, pageId);
     requireVersion(page, version);
-    const changes = operations.map((operation, index) => applyOperation(components, operation, `operations[${index}]`));
+    const changes = operations.map((operation, index) => {
+      const change = applyOperation(components, operation, `operations[${index}]`);
+      requireFew(components);
+      return change;
+    });
     requireFit(components);
     const next = await writeVersioned(call, page, { Components: components }, dryRun);
     const shown = changes.slice(0, fit(changes, CHANGES_BYTES));
