@@ -64,6 +64,26 @@ onEachEngine('criteria in previews', (tools) => {
     assert.match(notes[0], /sees all/);
   });
 
+  test('what all actions would come to together is bounded, and what is told of each is short', async (t) => {
+    const own = await table({ Note: 'String' });
+    const objectId = await create(own, { Note: '<'.repeat(1_000_000) });
+    await openAdvanced(t, tools);
+    const html = '{{Note}}'.repeat(2);
+    const actions = Array.from({ length: 10 }, () => ({
+      type: 'e-mail',
+      actionData: { to: 'a@example.com', subject: 's', html },
+    }));
+    const { triggerId } = await use('Set-Trigger', { className: own, event: 'update', active: false, actions });
+    const { actions: told } = await use('Test-Trigger', { triggerId, objectId });
+    // Each `<` is four characters of HTML: two actions come to 16 million.
+    assert.deepEqual(
+      told.map(({ does, wouldFail }: { does?: { html: string }; wouldFail?: string }) =>
+        does ? does.html.length < 3_000 : wouldFail,
+      ),
+      [true, true, ...Array(8).fill('The templates come to more than 20971520 characters.')],
+    );
+  });
+
   test('criteria on what is hidden cannot be told: the field, or a table without permission', async (t) => {
     const closed = await table({ Name: 'String' });
     const secret = await create(closed, { Name: 'x' });

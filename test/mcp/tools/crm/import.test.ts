@@ -172,6 +172,31 @@ onEachEngine('import', (tools) => {
         assert.deepEqual(actions(await run('skip')), ['skipped']);
       });
 
+  test('a refusal names no field that is hidden, by its label neither; without mcp:view nothing is told of what is there', async () => {
+    const everybody = { '*': true };
+    const name = unique('Wages');
+    const fields = [
+      { name: 'Name', type: 'String' },
+      { name: 'Hidden', type: 'Number', label: 'Wage of all' },
+    ];
+    await use('Create-Table', { className: name, label: name, fields });
+    const rights = { find: everybody, get: everybody, create: everybody, update: everybody };
+    await permit(tools, name, { ...rights, protectedFields: { '*': ['Hidden'] } });
+    const id = await create(name, { Name: 'Boss', Hidden: 5 });
+    const sales = await byUser(tools, ['Sales']);
+    for (const column of ['Nmae', 'Wage of all']) {
+      const { text } = await sales.call('Import-Records', { table: name, rows: [{ [column]: 'x' }] });
+      assert.match(text, /is no field.*Fields: objectId, Name/s);
+      assert.doesNotMatch(text, /Hidden/);
+    }
+    const blind = await byUser(tools, ['Sales'], ['mcp:create', 'mcp:update']);
+    const order = { table: name, rows: [{ Name: 'Boss' }], matchOn: ['Name'] };
+    await blind.refused('Import-Records', { ...order, dryRun: true }, 107, /takes the permission mcp:view/);
+    assert.deepEqual((await blind.use('Import-Records', order)).results, [{ success: { action: 'skipped' } }]);
+    assert.deepEqual((await sales.use('Import-Records', order)).results, [{ success: { action: 'skipped', objectId: id } }]);
+    assert.deepEqual(actions(await blind.use('Import-Records', { ...order, matchOn: [], dryRun: true })), ['created']);
+  });
+
   test('duplicates inside the rows: the first is the record of the others', async () => {
     const Name = unique('n');
     const rows = [{ Name, Size: 1 }, { Name, Size: 2 }, { Name: `${Name}x` }, { Name, Size: 3 }, { Size: 4 }, { Size: 5 }];

@@ -24,6 +24,19 @@ for (const engine of engines)
       { _id: 'foot', type: 'text', text: 'bye' },
     ];
 
+    test('a page of too many components, which others may write, is refused before it is gone through', async () => {
+      const id = await site.page(Array.from({ length: 30_000 }, (_, n) => n) as never);
+      const operations = Array.from({ length: 100 }, () => ({ op: 'add', component: { type: 'text' } }));
+      const order = { pageId: id, version: '1', operations };
+      await site.refused('Set-Site-Page', order, 107, /has 30000 components; 20000 is the most that is looked at/);
+      await site.refused('Get-Site-Page', { pageId: id }, 107, /has 30000 components/);
+      const small = await site.page(tree());
+      const component = { type: 'section', children: Array.from({ length: 8_000 }, () => ({ type: 'text' })) };
+      const large = { pageId: small, version: '1', operations: Array.from({ length: 5 }, () => ({ op: 'add', component })) };
+      await site.refused('Set-Site-Page', large, 107, /would have \d+ components; 2000 is the most/);
+      assert.deepEqual(await stored(small), tree());
+    });
+
     test('components are added, changed, moved and removed, in order, under the next version', async () => {
       const id = await site.page(tree());
       const answer = await set(
