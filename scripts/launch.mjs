@@ -38,7 +38,7 @@ function testArguments(args) {
     '--test-reporter=spec',
     '--test-global-setup=test/support/run.ts',
     '--test-concurrency=2',
-    '--test-timeout=600000',
+    '--test-timeout=1200000',
     ...options,
     ...(patterns.length > 0 ? patterns : ['test', 'src', 'scripts']).flatMap(testsAt),
   ];

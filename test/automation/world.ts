@@ -61,6 +61,8 @@ const watched = [
 
 export interface WorldOptions {
   env?: Record<string, string>;
+  /** Whether nobody else is to be there: the suite counts what others may have left, or changes what they rely on. */
+  isAlone?: boolean;
 }
 
 /** What a world stands on: the suites of a process share one where their settings are alike, since a start costs as much as dozens of tests. */
@@ -72,11 +74,11 @@ interface Ground {
   called: string;
   /** While this file is there, functions named `hold` wait. */
   held: string;
+  close(): Promise<void>;
 }
 
 const grounds = new Map<string, Promise<Ground>>();
-const closings: (() => Promise<void>)[] = [];
-after(() => Promise.all(closings.map((close) => close())));
+after(() => Promise.all([...grounds.values()].map(async (ground) => (await ground).close())));
 
 function groundOf(engine: EngineName, env: Record<string, string>): Promise<Ground> {
   const key = JSON.stringify([engine, env]);
@@ -94,20 +96,25 @@ async function layGround(engine: EngineName, env: Record<string, string>): Promi
   const settings = { FUNCTIONS_DIR: directory, SMTP_URL: smtp.url, MAIL_FROM: 'crm@example.com', ...env };
   const service = await startService({ engine, env: settings });
   const queue = await openQueue(service);
-  closings.push(async () => {
-    await queue.close();
-    await service.stop();
-    await smtp.close();
-    rmSync(directory, { recursive: true, force: true });
-  });
-  return { service, smtp, queue, called, held };
+  return {
+    ...{ service, smtp, queue, called, held },
+    async close() {
+      await queue.close();
+      await service.stop();
+      await smtp.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
 }
 
 /** A world for the surrounding `describe`. */
-export function useWorld(engine: EngineName, { env = {} }: WorldOptions = {}): World {
+export function useWorld(engine: EngineName, { env = {}, isAlone = false }: WorldOptions = {}): World {
   let ground: Ground;
   before(async () => {
-    ground = await groundOf(engine, env);
+    ground = await (isAlone ? layGround(engine, env) : groundOf(engine, env));
+  });
+  after(async () => {
+    if (isAlone) await ground.close();
   });
   const operator = callsOf(() => ground.service);
   const { call } = operator;
