@@ -62,8 +62,10 @@ export type Expression = ValueKind &
         readonly compact: boolean;
       }
     | { readonly form: 'array'; readonly items: readonly Expression[] }
-    /** A json column with the value at a place put in, or taken out. */
-    | { readonly form: 'edited'; readonly column: Column; readonly path: readonly string[]; readonly value: Column | null }
+    /** A json column with a value put in at a place. */
+    | { readonly form: 'edited'; readonly column: Column; readonly path: readonly string[]; readonly value: Column }
+    /** A json column without what is at some places, all of them taken out at once. */
+    | { readonly form: 'without'; readonly column: Column; readonly paths: readonly (readonly string[])[] }
   );
 
 /** A value that does not depend on the row. */

@@ -23,6 +23,12 @@ const nested = (levels: number): JsonValue => (levels === 0 ? '$n' : { $abs: nes
 /** Twelve stages that each make a value twice as long. */
 const doubled = (stage: (of: string) => JsonValue): JsonValue =>
   Array.from({ length: 12 }, (_, at) => stage(at === 0 ? '$tags' : '$x'));
+/** A place that many levels below a field. */
+const below = (field: string, levels: number) => [field, ...Array.from({ length: levels }, () => 'k')].join('.');
+/** Members that are made from their number. */
+const members = <T extends JsonValue>(count: number, make: (at: number) => readonly [string, T]) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => make(at)));
+const sorted = (keys: number) => ({ $sort: members(keys, (at) => [`tags.k${at}`, 1]) });
 const refused: [pipeline: JsonValue, code: number, text: RegExp][] = [
   [[{ $lookup: {} }], 102, /^Invalid aggregate stage 'lookup'\.$/],
   [[{ constructor: {} }], 102, /^Invalid aggregate stage/],
@@ -72,6 +78,18 @@ const refused: [pipeline: JsonValue, code: number, text: RegExp][] = [
   [doubled((at) => ({ $addFields: { x: [at, at] } })), 102, /put together/],
   [doubled((at) => ({ $group: { _id: { x: at, y: at }, x: { $push: [at, at] } } })), 102, /put together/],
   [[{ $sort: { 'a b': 1 } }], 105, /a b/],
+  [[{ $project: members(12, (at) => [`${below('tags', 85)}.x${at}`, 0]) }], 102, /1000 parts/],
+  [[{ $addFields: members(12, (at) => [`x${at}`, `$${below('tags', 85)}.x${at}`]) }], 102, /1000 parts/],
+  [[{ $sort: members(12, (at) => [`${below('tags', 85)}.x${at}`, 1]) }], 102, /1000 parts/],
+  [[{ $limit: 1 }, { $match: members(12, (at) => [`${below('tags', 85)}.x${at}`, 1]) }], 102, /1000 parts/],
+  [[sorted(20), ...Array(49).fill({ $limit: 1 })], 102, /1000 parts/],
+  [[sorted(20), { $group: { _id: null, ...members(50, (at) => [`x${at}`, { $first: '$n' }]) } }], 102, /1000 parts/],
+  [[sorted(20), { $group: { _id: null, ...members(50, (at) => [`x${at}`, { $push: '$n' }]) } }], 102, /1000 parts/],
+  [
+    [{ $group: { _id: members(20, (at) => [`k${at}`, `$tags.k${at}`]), ...members(50, (at) => [`x${at}`, { $min: '$tags' }]) } }],
+    102,
+    /1000 parts/,
+  ],
 ];
 for (const [pipeline, code, text] of refused)
   test(`parseAggregation refuses ${JSON.stringify(pipeline).slice(0, 80)}`, () => {

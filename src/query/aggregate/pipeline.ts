@@ -34,6 +34,8 @@ export class PipelineBuilder {
   #pending: (readonly [Column, Expression])[] = [];
   #columns = 0;
   #parts = 0;
+  /** Columns that the rows are sorted by so far. */
+  #sortKeys = 1;
 
   constructor(grant: Grant, scope: QueryScope, spent: Spending) {
     this.grant = grant;
@@ -64,6 +66,7 @@ export class PipelineBuilder {
   add(stage: Stage): void {
     this.#computePending();
     if (stage.kind !== 'sort') this.atRecords = false;
+    this.#spendOrder(stage);
     this.stages.push(stage);
   }
 
@@ -87,11 +90,12 @@ export class PipelineBuilder {
   }
 
   /**
-   * What a name, or a dotted place, means in the row as it is now; `null` where no row has it.
-   * @throws fieldDenied (119) for a hidden field; invalidFieldName (105) for an ill-formed name
+   * What a name, or a dotted place, means in the row as it is now; `null` where no row has it. What is below the field counts as parts.
+   * @throws badQuery (102) for too many parts; fieldDenied (119) for a hidden field; invalidFieldName (105) for an ill-formed name
    */
   resolve(name: string): Expression | null {
     const [, ...path] = name.split('.');
+    this.spend(path.length);
     const column = this.row.get(this.keyOf(name));
     if (!column) {
       resolveName(aliasOf(name), this.grant);
@@ -113,6 +117,29 @@ export class PipelineBuilder {
   spend(parts: number): void {
     this.#parts += parts;
     if (this.#parts > maxParts) fail('badQuery', `A pipeline has at most ${maxParts} parts.`);
+  }
+
+  /** Counts the order of the rows as often as a statement writes it out: for the rows that a stage keeps, for what groups take in order. */
+  #spendOrder(stage: Stage): void {
+    switch (stage.kind) {
+      case 'sort':
+        this.#sortKeys += stage.keys.length;
+        break;
+      case 'unwind':
+        this.#sortKeys += 1;
+        break;
+      case 'skip':
+      case 'limit':
+        this.spend(this.#sortKeys);
+        break;
+      case 'group':
+        for (const { operator, argument } of stage.accumulators) {
+          if (operator === 'push') this.spend(this.#sortKeys);
+          if (operator === 'first' || operator === 'last') this.spend(this.#sortKeys + stage.keys.length);
+          if ((operator === 'min' || operator === 'max') && argument?.kind === 'json') this.spend(stage.keys.length);
+        }
+        this.#sortKeys = stage.keys.length;
+    }
   }
 
   /** A `where` may ask for one place many times. */
@@ -140,6 +167,7 @@ export class PipelineBuilder {
         return 1;
       case 'column':
       case 'place':
+      case 'without':
         return held(expression.column);
       case 'edited':
         return held(expression.column) + held(expression.value);
@@ -161,7 +189,9 @@ export class PipelineBuilder {
 /** Kinds of results that may be longer than each operand. */
 const growing: ReadonlySet<ValueKind['kind']> = new Set(['text', 'json']);
 
+const absentForms: ReadonlySet<Expression['form']> = new Set(['place', 'edited', 'without']);
+
 /** Whether a value that is not there is left out of the results, as a field is; other values come out as null. */
 function mayBeAbsent(expression: Expression): boolean {
-  return expression.form === 'place' || expression.form === 'edited' || (expression.form === 'object' && expression.compact);
+  return absentForms.has(expression.form) || (expression.form === 'object' && expression.compact);
 }

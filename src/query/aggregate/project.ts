@@ -42,16 +42,22 @@ function exclude(
   pipeline: PipelineBuilder,
 ): void {
   const row = new Map(pipeline.row);
+  const inside = new Map<string, { readonly column: Column; readonly paths: (readonly string[])[] }>();
   for (const name of dropped) row.delete(name);
   for (const [given] of entries) {
     pipeline.spend(1);
     const key = pipeline.keyOf(given);
     const place = pipeline.resolve(given);
-    const column = row.get(key);
     if (place?.form === 'column') row.delete(key);
-    if (place?.form !== 'place' || !column) continue;
-    const [edited] = pipeline.columnsOf([{ form: 'edited', kind: 'json', column, path: place.path, value: null }]);
-    row.set(key, edited as Column);
+    if (place?.form !== 'place') continue;
+    const edited = inside.get(key) ?? { column: place.column, paths: [] };
+    edited.paths.push(place.path);
+    inside.set(key, edited);
+  }
+  for (const [key, edited] of inside) {
+    if (!row.has(key)) continue;
+    const [column] = pipeline.columnsOf([{ form: 'without', kind: 'json', ...edited }]);
+    row.set(key, column as Column);
   }
   pipeline.setRow(row);
 }
@@ -63,7 +69,8 @@ function include(entries: ReadonlyArray<readonly [string, JsonValue]>, withoutId
   for (const [name, value] of entries) {
     const path = (isOn(value) ? aliasOf(name) : name).split('.').map(outputName);
     const kept = isOn(value) ? pipeline.resolve(name) : parseExpression(value, pipeline);
-    pipeline.spend(path.length);
+    // What a name holds was counted as a place; the objects around a new one were not.
+    pipeline.spend(isOn(value) ? 1 : path.length);
     if (kept) plant(tree, path, kept, name);
   }
   const names = [...tree.keys()];

@@ -3,7 +3,7 @@ import type { AggregateDialect } from '../../sql/aggregate/dialect.ts';
 import { type Fragment, joined, sql } from '../../sql/aggregate/fragment.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import { datePart, instantOfText, isoText } from './aggregate/dates.ts';
-import { canonical, edited, isArray, isNumber, listOf, place, sortKey, textOf } from './aggregate/json.ts';
+import { canonical, edited, isArray, isNumber, listOf, place, sortKey, textOf, without } from './aggregate/json.ts';
 import { arithmetic, jsonOfNumber, remainder, round, toInstant, total } from './aggregate/numbers.ts';
 
 const types: Readonly<Record<ValueKind['kind'], string>> = {
@@ -27,6 +27,7 @@ const aggregate: AggregateDialect = {
 
   place,
   edited,
+  without,
   equalityKey: (json) => sql`((${json})::jsonb)`,
   equalityKeyOf: (text) => sql`((${text})::jsonb)`,
   groupKey: (json) => ({ by: sql`((${json})::jsonb)`, shown: canonical(sql`min(${json})`) }),

@@ -80,7 +80,7 @@ function conditionColumns(condition: Condition, used: Set<Column>): void {
 
 function expressionColumns(expression: Expression, used: Set<Column>): void {
   if ('column' in expression) used.add(expression.column);
-  if (expression.form === 'edited' && expression.value) used.add(expression.value);
+  if (expression.form === 'edited') used.add(expression.value);
   if ('items' in expression) for (const item of expression.items) expressionColumns(item, used);
   if (expression.form === 'object') for (const [, value] of expression.members) expressionColumns(value, used);
 }
@@ -89,8 +89,8 @@ function expressionColumns(expression: Expression, used: Set<Column>): void {
 export function weightOf(expression: Expression, weights: ReadonlyMap<Column, number>): number {
   // An operator may be written with its operand three times over.
   const times = (columns: readonly Column[]) => columns.reduce((sum, column) => sum + 3 * (weights.get(column) ?? 1), 1);
-  if (expression.form === 'column' || expression.form === 'place') return times([expression.column]);
-  if (expression.form === 'edited') return times(expression.value ? [expression.column, expression.value] : [expression.column]);
+  if (expression.form === 'edited') return times([expression.column, expression.value]);
+  if ('column' in expression) return times([expression.column]);
   if (expression.form === 'literal') return 1;
   const items = expression.form === 'object' ? expression.members.map(([, value]) => value) : expression.items;
   return items.reduce((sum, item) => sum + weightOf(item, weights), 1);

@@ -12,8 +12,10 @@ export interface AggregateDialect {
 
   /** JSON text of the value at a path inside JSON text; NULL where there is none, and for null. */
   place(json: Fragment, path: readonly string[]): Fragment;
-  /** JSON text with the value at a path put in; taken out where `value` is null. */
-  edited(json: Fragment, path: readonly string[], value: Fragment | null): Fragment;
+  /** JSON text with a value put in at a path. */
+  edited(json: Fragment, path: readonly string[], value: Fragment): Fragment;
+  /** JSON text without what is at some paths, which are followed by keys alone. */
+  without(json: Fragment, paths: readonly (readonly string[])[]): Fragment;
   /** What equal JSON texts have in common. */
   equalityKey(json: Fragment): Fragment;
   /** The same of the canonical JSON text of a literal (kernel/json.ts). */

@@ -21,10 +21,11 @@ export function compileExpression(expression: Expression, context: ExpressionCon
     case 'place':
       return operand(dialect.place([columnName(expression.column)], expression.path));
     case 'edited': {
-      const value =
-        expression.value && as(context, json, inner({ form: 'column', column: expression.value, ...kindOf(expression.value) }));
+      const value = as(context, json, inner({ form: 'column', column: expression.value, ...kindOf(expression.value) }));
       return operand(dialect.edited([columnName(expression.column)], expression.path, value));
     }
+    case 'without':
+      return operand(dialect.without([columnName(expression.column)], expression.paths));
     case 'object': {
       const members = expression.members.map(([name, value]) => [name, as(context, json, inner(value))] as const);
       return operand(expression.compact ? compactObject(context, members) : object(context, members));

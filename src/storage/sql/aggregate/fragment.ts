@@ -3,17 +3,18 @@ import type { Column, ValueKind } from '../../../query/aggregate/model.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import type { SqlWriter } from '../writer.ts';
 
-/** SQL that may be put together in any order and used more than once: text, values to bind, and what other writers write. */
+/**
+ * SQL that may be put together in any order and used more than once: text, values to bind, what other writers write, and fragments. These
+ * are held, not copied: a copy on every level makes n² of n levels.
+ */
 export type Fragment = readonly Piece[];
-type Piece = string | { readonly bound: StoredValue } | ((out: SqlWriter) => void);
+type Piece = string | { readonly bound: StoredValue } | ((out: SqlWriter) => void) | Fragment;
 
 /** A fragment of SQL text with other fragments in it; strings that are put in are SQL too. */
 export function sql(text: TemplateStringsArray, ...parts: readonly (Fragment | string)[]): Fragment {
   const pieces: Piece[] = [text[0] as string];
   parts.forEach((part, at) => {
-    if (typeof part === 'string') pieces.push(part);
-    else for (const piece of part) pieces.push(piece);
-    pieces.push(text[at + 1] as string);
+    pieces.push(part, text[at + 1] as string);
   });
   return pieces;
 }
@@ -23,7 +24,7 @@ export const bound = (value: StoredValue): Fragment => [{ bound: value }];
 
 /** Fragments one after the other, a text between them. */
 export function joined(parts: readonly Fragment[], separator: string): Fragment {
-  return parts.flatMap((part, at) => (at === 0 ? [...part] : [separator, ...part]));
+  return parts.flatMap((part, at) => (at === 0 ? [part] : [separator, part]));
 }
 
 /** Engines bound the depth of an expression, and a chain of n operators is n deep; halving makes it log n. */
@@ -44,7 +45,8 @@ export function writeFragment(out: SqlWriter, fragment: Fragment): void {
   for (const piece of fragment) {
     if (typeof piece === 'string') out.add(piece);
     else if (typeof piece === 'function') piece(out);
-    else out.bind(piece.bound);
+    else if ('bound' in piece) out.bind(piece.bound);
+    else writeFragment(out, piece);
   }
 }
 

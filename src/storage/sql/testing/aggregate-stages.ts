@@ -122,6 +122,28 @@ export const unwinds: Case[] = [
 
 export const projections: Case[] = [
   ['places are kept in their objects', [{ $project: { 'o.q': 1, _id: 0 } }, { $limit: 2 }], [{ o: { q: 1 } }, {}]],
+  [
+    'places of one Object are taken out together',
+    [
+      only('a'),
+      { $addFields: { copy: '$o' } },
+      {
+        $project: {
+          'o.r.s': 0,
+          'o.r': 0,
+          'o.none.x': 0,
+          'o.q.x': 0,
+          'copy.q': 0,
+          'copy.r.t': 0,
+          'copy.r.s': 0,
+          tags: 0,
+          'tags.x': 0,
+        },
+      },
+      show({ o: 1, copy: 1 }),
+    ],
+    [{ o: { q: 1 }, copy: { r: {} } }],
+  ],
   ['places are taken out', [only('a'), { $project: { 'o.r': 0 } }, show({ o: 1 })], [{ o: { q: 1 } }]],
   [
     '$addFields sees the row as it came',

@@ -18,6 +18,9 @@ const partFormats: Readonly<Record<DatePart, string>> = {
 const FIRST_INSTANT = Date.parse('0000-01-01T00:00:00.000Z');
 const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
 
+/** Arguments of a function are bounded (https://www.sqlite.org/limits.html). */
+const MOST_PATHS = 100;
+
 const pathOf = (labels: readonly string[]) => bound(jsonPath(labels));
 
 const elementText: Fragment = [
@@ -42,8 +45,13 @@ export const sqliteAggregate: AggregateDialect = {
     hasPosition(path)
       ? sql`nullif(rds_place(${json}, ${bound(JSON.stringify(path))}), 'null')`
       : sql`nullif(${json} -> ${pathOf(path)}, 'null')`,
-  edited: (json, path, value) =>
-    value === null ? sql`json_remove(${json}, ${pathOf(path)})` : sql`json_set(${json}, ${pathOf(path)}, json(${value}))`,
+  edited: (json, path, value) => sql`json_set(${json}, ${pathOf(path)}, json(${value}))`,
+  without(json, paths) {
+    let left = json;
+    for (let at = 0; at < paths.length; at += MOST_PATHS)
+      left = sql`json_remove(${left}, ${joined(paths.slice(at, at + MOST_PATHS).map(pathOf), ', ')})`;
+    return left;
+  },
   equalityKey: canonical,
   equalityKeyOf: (text) => text,
   groupKey(json) {

@@ -39,10 +39,31 @@ export function place(json: Fragment, path: readonly string[]): Fragment {
 }
 
 /** See `AggregateDialect.edited`: only keys of objects are followed. */
-export function edited(json: Fragment, path: readonly string[], value: Fragment | null): Fragment {
-  const operand = value === null ? 'NULL' : sql`coalesce(${value}, 'null')`;
-  const body = value === null ? without('x.json', path, 1) : withValue('x.json', path, 1);
-  return sql`(SELECT CASE WHEN x.json IS NOT NULL THEN ${body} END FROM (SELECT (${json})::json AS json, ${operand} AS value OFFSET 0) AS x)`;
+export function edited(json: Fragment, path: readonly string[], value: Fragment): Fragment {
+  return sql`(SELECT CASE WHEN x.json IS NOT NULL THEN ${withValue('x.json', path, 1)} END FROM (SELECT (${json})::json AS json, coalesce(${value}, 'null') AS value OFFSET 0) AS x)`;
+}
+
+/** See `AggregateDialect.without`: members of one object are taken out together. */
+export function without(json: Fragment, paths: readonly (readonly string[])[]): Fragment {
+  return sql`(SELECT CASE WHEN x.json IS NOT NULL THEN ${withoutPlaces('x.json', treeOf(paths), 1)} END FROM (SELECT (${json})::json AS json OFFSET 0) AS x)`;
+}
+
+/** Names and what is taken out below them; `null` where the whole member is. */
+type Places = Map<string, Places | null>;
+
+function treeOf(paths: readonly (readonly string[])[]): Places {
+  const root: Places = new Map();
+  for (const path of paths) {
+    let at: Places | null = root;
+    for (const [depth, name] of path.entries()) {
+      const below: Places | null | undefined = depth === path.length - 1 ? null : at.get(name);
+      const next: Places | null = below === undefined ? new Map() : below;
+      at.set(name, next);
+      if (next === null) break;
+      at = next;
+    }
+  }
+  return root;
 }
 
 /** JSON text of `json` with `x.value` put in. @param depth names the members of this level */
@@ -61,17 +82,18 @@ function membersOf(path: readonly string[]): Fragment {
   return sql`${bound(opening)}::text || x.value || '${'}'.repeat(path.length - 1)}'`;
 }
 
-/** JSON text of `json` without what is at a path. */
-function without(json: string, path: readonly string[], depth: number): Fragment {
-  const [name, ...rest] = path;
+/** JSON text of `json` without what is at some places. */
+function withoutPlaces(json: string, places: Places, depth: number): Fragment {
   const e = `e${depth}`;
-  if (name === undefined || rest.length === 0)
-    return ifObject(
-      json,
-      sql`coalesce(${members(json, e, [`${e}.value::text`], sql` WHERE ${e}.key <> ${label(name ?? '')}`)}, '')`,
-    );
-  const inner = sql`CASE WHEN ${e}.key = ${label(name)} THEN ${without(`${e}.value`, rest, depth + 1)} ELSE ${e}.value::text END`;
-  return ifObject(json, sql`coalesce(${members(json, e, inner)}, '')`);
+  const dropped: string[] = [];
+  const branches: Fragment[] = [];
+  for (const [name, below] of places)
+    if (below === null) dropped.push(name);
+    else branches.push(sql` WHEN ${label(name)} THEN ${withoutPlaces(`${e}.value`, below, depth + 1)}`);
+  const text = `${e}.value::text`;
+  const value = branches.length > 0 ? sql`CASE ${e}.key${joined(branches, '')} ELSE ${text} END` : [text];
+  const where = dropped.length > 0 ? sql` WHERE ${e}.key <> ALL (${bound(arrayLiteral(dropped))}::text[])` : [];
+  return ifObject(json, sql`coalesce(${members(json, e, value, where)}, '')`);
 }
 
 const ifObject = (json: string, inside: Fragment) =>
