@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Filter, TextSearch } from '../../../query/filter.ts';
+import { INDEXED_LENGTH } from '../full-text/words.ts';
+import { compileUpdate } from '../mutation.ts';
 import { writeScore } from '../score.ts';
 import { SqlWriter } from '../writer.ts';
 import type { EngineTables } from './tables.ts';
@@ -32,6 +34,7 @@ const cases: [name: string, search: Partial<TextSearch>, found: string][] = [
 
 /** Makes a table with a text index, some of its records older than that, and defines the tests. */
 export async function testFullText(tables: EngineTables): Promise<void> {
+  await testLongTexts(tables);
   await tables.make('T', { title: 'String', body: 'HTML/XML', other: 'String' });
   await tables.add('T', { objectId: 'a', title: 'Coffee shop', body: 'best Café in town' });
   await tables.add('T', { objectId: 'b', title: 'coffee', body: 'a shop far away "quoted"' });
@@ -62,6 +65,45 @@ export async function testFullText(tables: EngineTables): Promise<void> {
     assert.deepEqual([phrase.get('b'), phrase.get('a')], [2, null]);
     const twice = await textScores(tables, { phrases: ['shop shop'] }, true);
     assert.deepEqual([twice.get('f'), twice.get('a')], [1, null]);
+  });
+}
+
+/** A text whose last word but one, of five letters, ends with what is indexed of it. */
+const long = (last: string) => `first ${'𝒳 '.repeat(INDEXED_LENGTH / 2 - 6)}${last} beyond`;
+
+async function retitle(tables: EngineTables, value: string): Promise<void> {
+  const assignments = [{ kind: 'set', field: tables.field('Cut', 'title'), value }] as const;
+  const update = { kind: 'update', table: tables.table('Cut'), objectId: 'a', guard: null, assignments, returning: [] } as const;
+  await tables.run(compileUpdate(update, tables.dialect));
+}
+
+async function testLongTexts(tables: EngineTables): Promise<void> {
+  await tables.make('Cut', { title: 'String', body: 'HTML/XML' });
+  await tables.add('Cut', { objectId: 'a', title: long('early'), body: 'Other' });
+  await tables.change({ kind: 'setTextIndex', className: 'Cut', fields: ['title', 'body'] });
+  await tables.add('Cut', { objectId: 'b', title: 'short', body: long('later') });
+  const found = (search: Partial<TextSearch>) => tables.ids('Cut', searchFilter(tables, search, 'Cut'));
+
+  test('$text: of a long text the words before the bound are found, however they are looked for', async () => {
+    assert.equal(await found({ terms: ['first'] }), 'a b');
+    for (const sensitive of [{}, { caseSensitive: true }, { diacriticSensitive: true }]) {
+      assert.equal(await found({ terms: ['early'], ...sensitive }), 'a');
+      assert.equal(await found({ terms: ['later'], ...sensitive }), 'b');
+      assert.equal(await found({ terms: ['beyond'], ...sensitive }), '');
+      assert.equal(await found({ phrases: ['later beyond'], ...sensitive }), '');
+      assert.equal(await found({ terms: ['first'], excluded: ['beyond', 'early'], ...sensitive }), 'b');
+    }
+    assert.deepEqual([...(await textScores(tables, { terms: ['beyond', 'early'] }, true, 'Cut'))], [['a', 1], ['b', null]]); // biome-ignore format: one comparison
+  });
+
+  test('$text: what follows the bound is left alone by changes of the text', async () => {
+    await retitle(tables, long('again'));
+    assert.deepEqual(
+      [await found({ terms: ['early'] }), await found({ terms: ['again'] }), await found({ terms: ['beyond'] })],
+      ['', 'a', ''],
+    );
+    await retitle(tables, 'x');
+    assert.deepEqual([await found({ terms: ['again'] }), await found({ terms: ['first'] })], ['', 'b']);
   });
 }
 

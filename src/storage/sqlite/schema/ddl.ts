@@ -8,8 +8,8 @@ import type { Storage } from '../../../values/type.ts';
 import { isActorField } from '../../sql/predicate.ts';
 import { quoted as quote } from '../../sql/writer.ts';
 import type { Connection } from '../connection.ts';
-import { ftsName } from '../sql/full-text.ts';
 import { mostRecords } from '../table-size.ts';
+import { createTextIndex, dropTextIndex, type TextIndex } from './text-index.ts';
 
 const columnTypes: Record<Storage, string> = {
   text: 'TEXT',
@@ -44,7 +44,7 @@ export function applyDdl(connection: Connection, change: SchemaStep, before: Sch
     case 'dropTable':
       refuseRecords(db, table);
       for (const field of table.fields.values()) if (field.type === 'Relation') dropColumn(db, table, field);
-      dropTextIndex(db, table);
+      dropTextIndex(db, textIndexOf(table));
       db.exec(`DROP TABLE ${quote(table.sqlName)}`);
       break;
     case 'addFields': {
@@ -65,9 +65,9 @@ export function applyDdl(connection: Connection, change: SchemaStep, before: Sch
         break;
       }
       const isText = change.names.some((name) => old.textIndex.includes(name));
-      if (isText) dropTextIndex(db, old);
+      if (isText) dropTextIndex(db, textIndexOf(old));
       for (const name of change.names) dropColumn(db, old, fieldOf(old, name));
-      if (isText) createTextIndex(db, table);
+      if (isText) createTextIndex(db, textIndexOf(table));
       break;
     }
     case 'setIndex': {
@@ -79,8 +79,8 @@ export function applyDdl(connection: Connection, change: SchemaStep, before: Sch
       dropIndex(db, table, change.name);
       break;
     case 'setTextIndex':
-      dropTextIndex(db, tableOf(before, change.className));
-      createTextIndex(db, table);
+      dropTextIndex(db, textIndexOf(tableOf(before, change.className)));
+      createTextIndex(db, textIndexOf(table));
       break;
     case 'renameField':
     case 'setPermissions':
@@ -136,7 +136,7 @@ function addColumns(db: DatabaseSync, table: TableSchema, fields: readonly Field
 
 /** Gives a table other columns by a copy of it (https://www.sqlite.org/lang_altertable.html, "Making Other Kinds Of Table Schema Changes"): once through its records, whatever the number of columns. */
 function remakeTable(db: DatabaseSync, old: TableSchema, table: TableSchema): void {
-  dropTextIndex(db, old);
+  dropTextIndex(db, textIndexOf(old));
   // Tables of records start with `t_`.
   const copy = `n~${table.sqlName}`;
   createColumns(db, table, copy);
@@ -147,7 +147,7 @@ function remakeTable(db: DatabaseSync, old: TableSchema, table: TableSchema): vo
   db.exec(`ALTER TABLE ${quote(copy)} RENAME TO ${quote(table.sqlName)}`);
   createIndexes(db, table);
   for (const index of table.indexes.values()) createIndex(db, table, index);
-  createTextIndex(db, table);
+  createTextIndex(db, textIndexOf(table));
   for (const [name, field] of old.fields) if (field.type === 'Relation' && !table.fields.has(name)) dropColumn(db, old, field);
   for (const [name, field] of table.fields) if (field.type === 'Relation' && !old.fields.has(name)) createJoinTable(db, field);
 }
@@ -205,35 +205,11 @@ function createIndex(db: DatabaseSync, table: TableSchema, { name, keys }: Table
   db.exec(`CREATE INDEX ${quote(userIndex(table, name))} ON ${quote(table.sqlName)} (${columns.join(', ')})`);
 }
 
+const textIndexOf = (table: TableSchema): TextIndex => ({
+  sqlName: table.sqlName,
+  columns: table.textIndex.map((name) => fieldOf(table, name).column),
+});
+
 function dropIndex(db: DatabaseSync, table: TableSchema, name: string): void {
   db.exec(`DROP INDEX IF EXISTS ${quote(userIndex(table, name))}`);
-}
-
-const ftsTriggers = (table: TableSchema) => ['insert', 'update', 'delete'].map((event) => quote(`${ftsName(table)}~${event}`));
-
-function dropTextIndex(db: DatabaseSync, table: TableSchema): void {
-  if (table.textIndex.length === 0) return;
-  for (const trigger of ftsTriggers(table)) db.exec(`DROP TRIGGER IF EXISTS ${trigger}`);
-  db.exec(`DROP TABLE IF EXISTS ${quote(ftsName(table))}`);
-}
-
-/** Full text over columns that stay in the record table (external content); triggers keep the two in step within the same commit. */
-function createTextIndex(db: DatabaseSync, table: TableSchema): void {
-  if (table.textIndex.length === 0) return;
-  const fts = quote(ftsName(table));
-  const source = quote(table.sqlName);
-  const columns = table.textIndex.map((name) => quote(fieldOf(table, name).column));
-  const list = columns.join(', ');
-  const values = (row: 'new' | 'old') => columns.map((column) => `${row}.${column}`).join(', ');
-  const add = `INSERT INTO ${fts} (rowid, ${list}) VALUES (new."_seq", ${values('new')});`;
-  const remove = `INSERT INTO ${fts} (${fts}, rowid, ${list}) VALUES ('delete', old."_seq", ${values('old')});`;
-  const [onInsert, onUpdate, onDelete] = ftsTriggers(table);
-  const content = table.sqlName.replaceAll("'", "''");
-  db.exec(
-    `CREATE VIRTUAL TABLE ${fts} USING fts5(${list}, content='${content}', content_rowid='_seq', tokenize='unicode61 remove_diacritics 2')`,
-  );
-  db.exec(`INSERT INTO ${fts} (${fts}) VALUES ('rebuild')`);
-  db.exec(`CREATE TRIGGER ${onInsert} AFTER INSERT ON ${source} BEGIN ${add} END`);
-  db.exec(`CREATE TRIGGER ${onUpdate} AFTER UPDATE OF ${list} ON ${source} BEGIN ${remove} ${add} END`);
-  db.exec(`CREATE TRIGGER ${onDelete} AFTER DELETE ON ${source} BEGIN ${remove} END`);
 }

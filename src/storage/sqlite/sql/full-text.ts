@@ -3,7 +3,7 @@ import type { TableSchema } from '../../../schema/model.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
 
 /** The name of the full-text table of a record table; its rowid is the record's `_seq`, its columns are the fields of the text index. */
-export function ftsName(table: TableSchema): string {
+export function ftsName(table: Pick<TableSchema, 'sqlName'>): string {
   return `${table.sqlName}~fts`;
 }
 

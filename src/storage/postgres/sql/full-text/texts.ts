@@ -1,6 +1,6 @@
 import type { Field } from '../../../../schema/model.ts';
 import type { SqlOut } from '../../../sql/dialect.ts';
-import type { Folding } from '../../../sql/full-text/words.ts';
+import { type Folding, INDEXED_LENGTH } from '../../../sql/full-text/words.ts';
 import { characterClasses, smallLetters } from './characters.ts';
 import { vectorColumn } from './vector.ts';
 
@@ -48,10 +48,10 @@ export function writeFoldedTexts(out: SqlOut, alias: string, fields: readonly Fi
   else out.add(' WHERE c.v @@ ').bind(query).add('::tsquery) ');
 }
 
-/** Rows of VALUES: the text of each field and its vector. */
+/** Rows of VALUES: the text of each field, as far as it is indexed, and its vector. */
 export function writeFields(out: SqlOut, alias: string, fields: readonly Field[]): void {
   fields.forEach((field, at) => {
-    out.add(at > 0 ? ', (' : '(').column(alias, field.column);
-    out.add(', ').column(alias, vectorColumn(field)).add(')');
+    out.add(at > 0 ? ', (left(' : '(left(').column(alias, field.column);
+    out.add(`, ${INDEXED_LENGTH}), `).column(alias, vectorColumn(field)).add(')');
   });
 }

@@ -1,7 +1,7 @@
 import type { Field, TableSchema } from '../../../../schema/model.ts';
 import { storageOf } from '../../../../values/index.ts';
 import type { Companion } from '../../../sql/dialect.ts';
-import { indexFolding, words } from '../../../sql/full-text/words.ts';
+import { indexedPart, indexFolding, words } from '../../../sql/full-text/words.ts';
 
 // What a tsvector holds (https://www.postgresql.org/docs/current/textsearch-limitations.html), a little less than the bounds.
 const LONGEST_WORD = 2046;
@@ -65,9 +65,9 @@ export function vectorOf(text: string): string {
   return parts.join(' ');
 }
 
-/** The words of a text, folded as they are in the index. */
+/** The words of a text as far as it is indexed, folded as they are in the index. */
 export function wordsIn(text: string): string[] {
-  return words(text, indexFolding)
+  return words(indexedPart(text), indexFolding)
     .split(' ')
     .filter((word) => word !== '');
 }

@@ -1,0 +1,68 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { INDEXED_LENGTH } from '../../sql/full-text/words.ts';
+import { quoted as quote } from '../../sql/writer.ts';
+import { ftsName } from '../sql/full-text.ts';
+
+/** The full-text index of a table: none where there are no columns. */
+export interface TextIndex {
+  readonly sqlName: string;
+  readonly columns: readonly string[];
+}
+
+/** Takes the index of a table away. */
+export function dropTextIndex(db: DatabaseSync, index: TextIndex): void {
+  if (index.columns.length === 0) return;
+  dropTriggers(db, index);
+  db.exec(`DROP TABLE IF EXISTS ${quote(ftsName(index))}`);
+}
+
+/**
+ * Full text over columns that stay in the record table (external content); triggers keep the two in step within the same commit. The index
+ * holds the beginning of each text (`INDEXED_LENGTH`), so FTS5's own `rebuild`, which takes whole texts, is not for it.
+ */
+export function createTextIndex(db: DatabaseSync, index: TextIndex): void {
+  if (index.columns.length === 0) return;
+  const fts = quote(ftsName(index));
+  const list = index.columns.map(quote).join(', ');
+  const content = index.sqlName.replaceAll("'", "''");
+  db.exec(
+    `CREATE VIRTUAL TABLE ${fts} USING fts5(${list}, content='${content}', content_rowid='_seq', tokenize='unicode61 remove_diacritics 2')`,
+  );
+  db.exec(`INSERT INTO ${fts} (rowid, ${list}) SELECT "_seq", ${partsOf(index, 't')} FROM ${quote(index.sqlName)} AS t`);
+  createTriggers(db, index);
+}
+
+/** Brings an index to the bound that was made without one. Where no text is beyond it the index holds what it should already. */
+export function boundTextIndex(db: DatabaseSync, index: TextIndex): void {
+  const isLong = index.columns.map((column) => `octet_length(${quote(column)}) > ${INDEXED_LENGTH}`).join(' OR ');
+  if (db.prepare(`SELECT 1 FROM ${quote(index.sqlName)} WHERE ${isLong} LIMIT 1`).get()) {
+    dropTextIndex(db, index);
+    createTextIndex(db, index);
+  } else {
+    dropTriggers(db, index);
+    createTriggers(db, index);
+  }
+}
+
+const triggersOf = (index: TextIndex) => ['insert', 'update', 'delete'].map((event) => quote(`${ftsName(index)}~${event}`));
+
+function dropTriggers(db: DatabaseSync, index: TextIndex): void {
+  for (const trigger of triggersOf(index)) db.exec(`DROP TRIGGER IF EXISTS ${trigger}`);
+}
+
+/** FTS5 takes words out by the text that they came from, which must be the same part of it. */
+function createTriggers(db: DatabaseSync, index: TextIndex): void {
+  const fts = quote(ftsName(index));
+  const source = quote(index.sqlName);
+  const list = index.columns.map(quote).join(', ');
+  const add = `INSERT INTO ${fts} (rowid, ${list}) VALUES (new."_seq", ${partsOf(index, 'new')});`;
+  const remove = `INSERT INTO ${fts} (${fts}, rowid, ${list}) VALUES ('delete', old."_seq", ${partsOf(index, 'old')});`;
+  const [onInsert, onUpdate, onDelete] = triggersOf(index);
+  db.exec(`CREATE TRIGGER ${onInsert} AFTER INSERT ON ${source} BEGIN ${add} END`);
+  db.exec(`CREATE TRIGGER ${onUpdate} AFTER UPDATE OF ${list} ON ${source} BEGIN ${remove} ${add} END`);
+  db.exec(`CREATE TRIGGER ${onDelete} AFTER DELETE ON ${source} BEGIN ${remove} END`);
+}
+
+/** The texts of a row as far as they are indexed. */
+const partsOf = ({ columns }: TextIndex, row: string) =>
+  columns.map((column) => `substr(${row}.${quote(column)}, 1, ${INDEXED_LENGTH})`).join(', ');
