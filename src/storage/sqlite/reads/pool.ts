@@ -7,8 +7,18 @@ import type { FindJobs } from './protocol.ts';
 import { ReadTask } from './task.ts';
 import { ReaderThread } from './thread.ts';
 
-/** Threads are made when they are first needed. */
+/** How many reader threads there are. They are made when they are first needed. */
+interface ThreadBounds {
+  /** For all systems together. */
+  readonly shared: number;
+  /** With those that systems get that have nothing at work yet: the shared ones may be busy with others for as long as a read may take. */
+  readonly all: number;
+  /** Milliseconds without work after which a thread is ended that the shared bound has no place for. */
+  readonly idle: number;
+}
+
 const THREADS = Math.max(4, availableParallelism());
+const usual: ThreadBounds = { shared: THREADS, all: 2 * THREADS, idle: 60_000 };
 
 /**
  * Characters of large records that wait on threads for their clients, beyond which who has taken nothing for the longest time loses his answer.
@@ -19,20 +29,29 @@ const MOST_HELD = 64 * 1024 * 1024;
 export type ReportFault = (fault: string) => void;
 
 /**
- * The reader threads of a process, shared by all its systems. One system takes all threads but one at the most, so that its slow queries
- * cannot delay another's; where reads wait, systems take turns (lines.ts).
+ * The reader threads of a process, shared by all its systems. One system takes all shared threads but one at the most, and one with nothing
+ * at work gets a further thread where these are busy, so that slow queries of some cannot delay another's; where reads wait, systems take
+ * turns (lines.ts).
  */
 export class ReaderPool {
   readonly #timeLimit: number;
   readonly #report: ReportFault;
+  readonly #bounds: ThreadBounds;
   readonly #threads = new Set<ReaderThread>();
   readonly #waiting = new Lines<ReadTask>();
+  #idleTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
   /** @param timeLimit milliseconds of work that a query may take (QUERY_TIMEOUT_MS) */
-  constructor(timeLimit: number, report: ReportFault) {
+  constructor(timeLimit: number, report: ReportFault, bounds = usual) {
     this.#timeLimit = timeLimit;
     this.#report = report;
+    this.#bounds = bounds;
+  }
+
+  /** How many threads there are. */
+  get size(): number {
+    return this.#threads.size;
   }
 
   /** Runs the jobs of a query. @throws timeout after the time limit, in the queue or at work */
@@ -47,7 +66,7 @@ export class ReaderPool {
 
   /** Starts a thread before it is needed, which takes some 100 ms. */
   warmUp(): void {
-    if (!this.#closed) this.#idleThread();
+    if (!this.#closed) this.#idleThread(this.#bounds.shared);
   }
 
   /** Closes the threads' connections to a file. */
@@ -57,23 +76,25 @@ export class ReaderPool {
 
   /** Moves a file's write-ahead log into it on a thread: on the event loop it would hold up requests for tens of milliseconds. */
   async checkpoint(path: string): Promise<void> {
-    const thread = this.#closed ? undefined : (this.#idleThread() ?? [...this.#threads][0]);
+    const thread = this.#closed ? undefined : (this.#idleThread(this.#bounds.shared) ?? [...this.#threads][0]);
     await thread?.errand('checkpoint', path);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
+    clearInterval(this.#idleTimer);
     for (const task of this.#waiting.clear()) task.fail(serviceError('unavailable'));
     await Promise.all([...this.#threads].map((thread) => thread.close()));
   }
 
   #dispatch(): void {
     for (;;) {
-      const path = this.#waiting.turn((of) => this.#atWork(of), THREADS - 1);
-      const thread = path === undefined ? undefined : this.#idleThread();
-      const task = path !== undefined && thread ? this.#waiting.take(path) : undefined;
+      const path = this.#waiting.turn((of) => this.#atWork(of), this.#bounds.shared - 1);
+      if (path === undefined) return;
+      const thread = this.#idleThread(this.#atWork(path) === 0 ? this.#bounds.all : this.#bounds.shared);
+      const task = thread && this.#waiting.take(path);
       if (!task) return;
-      thread?.start(task);
+      thread.start(task);
     }
   }
 
@@ -95,9 +116,14 @@ export class ReaderPool {
     return count;
   }
 
-  #idleThread(): ReaderThread | undefined {
-    for (const thread of this.#threads) if (thread.busyWith === null) return thread;
-    if (this.#threads.size >= THREADS) return undefined;
+  /** @param most busy threads, beyond which there is none */
+  #idleThread(most: number): ReaderThread | undefined {
+    const idle = [...this.#threads].filter((thread) => thread.busyWith === null);
+    if (this.#threads.size - idle.length >= most) return undefined;
+    return idle[0] ?? this.#newThread();
+  }
+
+  #newThread(): ReaderThread {
     const thread = new ReaderThread(this.#report, {
       onIdle: () => this.#dispatch(),
       onParked: () => this.#letGo(),
@@ -107,6 +133,21 @@ export class ReaderPool {
       },
     });
     this.#threads.add(thread);
+    if (this.#threads.size > this.#bounds.shared)
+      this.#idleTimer ??= setInterval(() => this.#endIdle(), this.#bounds.idle).unref();
     return thread;
+  }
+
+  #endIdle(): void {
+    const since = performance.now() - this.#bounds.idle;
+    for (const thread of this.#threads) {
+      if (this.#threads.size <= this.#bounds.shared) break;
+      if (thread.unusedSince > since) continue;
+      this.#threads.delete(thread);
+      void thread.close();
+    }
+    if (this.#threads.size > this.#bounds.shared) return;
+    clearInterval(this.#idleTimer);
+    this.#idleTimer = undefined;
   }
 }

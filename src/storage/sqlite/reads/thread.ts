@@ -38,6 +38,7 @@ export class ReaderThread {
   readonly #report: ReportFault;
   readonly #events: ThreadEvents;
   #gone = false;
+  #unusedSince = performance.now();
 
   constructor(report: ReportFault, events: ThreadEvents) {
     this.#report = report;
@@ -55,6 +56,11 @@ export class ReaderThread {
   get busyWith(): string | null {
     for (const { task } of this.#tasks.values()) if (!task.parked) return task.path;
     return null;
+  }
+
+  /** When its last task ended, by `performance.now()`; infinite while it has any, or an errand. */
+  get unusedSince(): number {
+    return this.#tasks.size + this.#errands.size > 0 ? Number.POSITIVE_INFINITY : this.#unusedSince;
   }
 
   /** Tasks that wait for their clients. */
@@ -163,6 +169,7 @@ export class ReaderThread {
   #finish(atWork: AtWork): void {
     clearTimeout(atWork.watchdog);
     this.#tasks.delete(atWork.task.number);
+    this.#unusedSince = performance.now();
     this.#events.onIdle();
   }
 
