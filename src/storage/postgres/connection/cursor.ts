@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { serviceError } from '../../../errors/fail.ts';
+import type { Pauses } from '../../pauses.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Row } from './database.ts';
 import { limitsSql, type TransactionLimits } from './dial.ts';
 import type { Group, Lease } from './group.ts';
 import type { Answer, Link } from './link.ts';
 
-/** Longest wait for a caller who does not ask for the next page, in milliseconds; and where others wait for a connection, or for the table. */
-const STALL_LIMIT = 55_000;
+/** Longest wait for a caller who does not ask for the next page where others wait for a connection, or for the table, in milliseconds. */
 const STALL_LIMIT_WANTED = 5_000;
 
 /** Bytes of a page, some: where they have come the server waits until the caller has taken them. */
@@ -26,6 +26,8 @@ export interface CursorSettings {
   readonly timeLimit: number;
   /** Said within the transaction; none where the session has them. */
   readonly limits: TransactionLimits;
+  /** How long the caller may take. */
+  readonly pauses: Pauses;
   /** Ends what the server process is at. */
   cancel(link: Link): Promise<unknown>;
   /** Whether somebody waits for a lock that the connection's transaction holds: a change of the schema, and all who came after it. */
@@ -46,14 +48,14 @@ export async function* readPages(
   const { link } = lease;
   const pages = new Pages(link, statement, size, settings);
   const isWanted = async () => settings.group.isWanted || (await settings.isAwaited(link));
-  const stall = new Stall(isWanted, () => {
+  const stall = new Stall(settings.pauses, isWanted, () => {
     void pages.end().then(lease.release);
   });
   try {
     for (;;) {
       const page = await pages.next();
       if (page.length > 0) {
-        stall.begin();
+        stall.begin(pages.handed);
         yield page;
         if (stall.end()) throw serviceError('timeout');
       }
@@ -71,6 +73,8 @@ export async function* readPages(
 class Pages {
   /** Whether the last row was handed out. */
   read = false;
+  /** Bytes of the rows that were handed out last. */
+  handed = 0;
   readonly #link: Link;
   readonly #settings: CursorSettings;
   readonly #size: number;
@@ -117,6 +121,7 @@ class Pages {
     }
     if (this.#worked > this.#settings.timeLimit) throw serviceError('timeout');
     const rows = this.#rows;
+    this.handed = this.#bytes;
     this.#rows = [];
     this.#bytes = 0;
     if (!this.#answered) return rows;
@@ -191,37 +196,44 @@ class Pages {
 
 /** Watches over the pauses of a caller. */
 class Stall {
+  readonly #pauses: Pauses;
   readonly #isWanted: () => Promise<boolean>;
   readonly #giveUp: () => void;
   #timer: NodeJS.Timeout | undefined;
   /** Of the pause that lasts. */
   #began = 0;
+  #mayLast = 0;
   #givenUp = false;
 
-  constructor(isWanted: () => Promise<boolean>, giveUp: () => void) {
+  constructor(pauses: Pauses, isWanted: () => Promise<boolean>, giveUp: () => void) {
+    this.#pauses = pauses;
     this.#isWanted = isWanted;
     this.#giveUp = giveUp;
   }
 
-  begin(): void {
+  /** The caller has been handed so many bytes. */
+  begin(bytes: number): void {
     this.#began = performance.now();
+    this.#mayLast = this.#pauses.begin(bytes);
     this.#lookLater();
   }
 
   /** The caller is back. Whether it was too late. */
   end(): boolean {
     clearTimeout(this.#timer);
+    if (this.#began > 0) this.#pauses.end();
     this.#began = 0;
     return this.#givenUp;
   }
 
   #lookLater(): void {
     const began = this.#began;
-    this.#timer = setTimeout(() => void this.#look(began), STALL_LIMIT_WANTED);
+    const left = began + this.#mayLast - performance.now();
+    this.#timer = setTimeout(() => void this.#look(began), Math.min(STALL_LIMIT_WANTED, Math.max(0, left)));
   }
 
   async #look(began: number): Promise<void> {
-    const isOver = performance.now() - began >= STALL_LIMIT;
+    const isOver = performance.now() - began >= this.#mayLast;
     // Who cannot be asked waits for nothing.
     const isEnough = isOver || (await this.#isWanted().catch(() => false));
     // He may have come back meanwhile.

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../errors/fail.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
+import { Pauses } from '../../pauses.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { readPages } from './cursor.ts';
 import type { Database, Result, Row, Session, TransactionOptions } from './database.ts';
@@ -18,6 +19,8 @@ const CONNECTIONS = 12;
 const SHORT_LIMIT = 1000;
 /** The same where it waits for a change of the schema. */
 const SHORT_LOCK_LIMIT = 100;
+/** Longest wait for a caller who does not ask for the next page, in milliseconds. */
+const STALL_LIMIT = 55_000;
 /** Longest wait for what is under way at the end, in milliseconds. */
 const FAREWELL = 5000;
 
@@ -117,6 +120,7 @@ class Pool implements Database {
       group: this.#long,
       timeLimit: this.#timeLimit,
       limits: this.#slowLimits,
+      pauses: new Pauses(STALL_LIMIT),
       cancel: (link: Link) => this.#cancel(link),
       isAwaited: (link: Link) => this.#isAwaited(link),
     };

@@ -1,4 +1,5 @@
 import { serviceError } from '../../../errors/fail.ts';
+import { Pauses } from '../../pauses.ts';
 import type { FindResult } from '../../port.ts';
 import type { ResolveInclude } from '../../sql/reads/job.ts';
 import type { FindJobs } from './protocol.ts';
@@ -38,14 +39,16 @@ export class ReadTask {
   /** The client wants no more. */
   #left = false;
   readonly #queueTimer: NodeJS.Timeout;
+  readonly #pauses: Pauses;
 
-  constructor(path: string, jobs: FindJobs, resolve: ResolveInclude, timeLimit: number) {
+  constructor(path: string, jobs: FindJobs, resolve: ResolveInclude, timeLimit: number, pauses = new Pauses(STALL_LIMIT)) {
     lastNumber = (lastNumber % 0x7fff_ffff) + 1;
     this.number = lastNumber;
     this.path = path;
     this.jobs = jobs;
     this.resolve = resolve;
     this.timeLimit = timeLimit;
+    this.#pauses = pauses;
     this.result = new Promise((done, reject) => {
       this.#settle = { resolve: done, reject };
     });
@@ -126,6 +129,7 @@ export class ReadTask {
     if (this.#stalled) {
       clearTimeout(this.#stalled);
       this.#stalled = undefined;
+      this.#pauses.end();
       this.onTaken();
     }
     while (this.#pieces.length === 0 && !this.#ended)
@@ -134,7 +138,7 @@ export class ReadTask {
       });
     const piece = this.#pieces.shift();
     if (piece !== undefined) {
-      if (!this.#left) this.#stalled = setTimeout(() => this.onCancelled(), STALL_LIMIT).unref();
+      if (!this.#left) this.#stalled = setTimeout(() => this.onCancelled(), this.#pauses.begin(piece.length)).unref();
     } else if (this.#error) throw this.#error;
     return piece;
   }

@@ -1,0 +1,36 @@
+/** Characters a second that a client takes at least, when he has had all his pauses. */
+const LEAST_PACE = 64 * 1024;
+/** Milliseconds of all his pauses together, beyond what he takes at that pace. */
+const ALL_PAUSES = 600_000;
+
+/**
+ * The time that a client lets an answer wait, whose snapshot of the data is held as long. Who takes a little of it again and again would
+ * hold it for hours; so what he takes gives back the time that it needs at the least pace, and no more than there was at first.
+ */
+export class Pauses {
+  readonly #longest: number;
+  readonly #all: number;
+  readonly #clock: () => number;
+  #left: number;
+  #began = 0;
+
+  /** @param longest milliseconds of one pause */
+  constructor(longest: number, all = ALL_PAUSES, clock = () => performance.now()) {
+    this.#longest = longest;
+    this.#all = all;
+    this.#left = all;
+    this.#clock = clock;
+  }
+
+  /** The client has been handed so many characters. @returns milliseconds that he may take until he asks for more */
+  begin(characters: number): number {
+    this.#left = Math.min(this.#all, this.#left + (characters / LEAST_PACE) * 1_000);
+    this.#began = this.#clock();
+    return Math.max(0, Math.min(this.#longest, this.#left));
+  }
+
+  /** He asks for more. */
+  end(): void {
+    this.#left -= this.#clock() - this.#began;
+  }
+}

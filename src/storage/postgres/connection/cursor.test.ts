@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Pauses } from '../../pauses.ts';
+import { readPages } from './cursor.ts';
+import type { Lease } from './group.ts';
+import { sql } from './testing/open.ts';
+
+/** A read without end over a connection that answers at once; what becomes of the connection. */
+function endless(pauses: Pauses) {
+  const log: string[] = [];
+  const link = {
+    isIdle: true,
+    lost: false,
+    pause: () => {},
+    resume: () => {},
+    query: async () => ({ rows: [] }),
+    command: async (text: string, options?: { each: (row: unknown[], bytes: number) => void }) => {
+      if (!text.startsWith('FETCH')) log.push(text.slice(0, 8));
+      for (let n = 0; n < 5; n++) options?.each([n], 10);
+    },
+  };
+  const lease = { link, release: () => log.push('released') } as unknown as Lease;
+  const settings = {
+    group: { isWanted: false },
+    timeLimit: 10_000,
+    limits: {},
+    pauses,
+    cancel: async () => {},
+    isAwaited: async () => false,
+  };
+  return { pages: readPages(lease, sql('SELECT 1'), 5, settings as unknown as Parameters<typeof readPages>[3]), log };
+}
+
+test('a caller who takes a page now and then is given up once his pauses are over', async () => {
+  const { pages, log } = endless(new Pauses(60_000, 300));
+  const trickle = async () => {
+    for await (const _ of pages) await wait(30);
+  };
+  await assert.rejects(trickle(), { key: 'timeout' });
+  assert.deepEqual(log, ['BEGIN RE', 'ROLLBACK', 'released']);
+});
+
+test('a caller who reads on is not', async () => {
+  const { pages, log } = endless(new Pauses(60_000, 5_000));
+  let taken = 0;
+  for await (const _ of pages) {
+    await wait(1);
+    if (++taken === 100) break;
+  }
+  assert.deepEqual(log, ['BEGIN RE', 'ROLLBACK', 'released']);
+});
