@@ -19,6 +19,7 @@ const pattern: Filter = {
   regex: { pattern: 'a.*b', options: '' },
 } as unknown as Filter;
 const inside: Filter = { kind: 'hasAny', ref: { field: name, path: [] }, operands: [{ kind: 'number', value: 1 }] };
+const ordered: Filter = { kind: 'hasOrdered', ref: { field: name, path: [] }, op: 'gt', operand: { kind: 'number', value: 1 } };
 const query = (filter: Filter, more: Partial<Query> = {}): Query =>
   ({ table, filter, fields: [], includes: [], order: [], skip: 0, limit: 100, count: false, withScore: false, ...more }) as Query;
 
@@ -59,6 +60,12 @@ const short: [string, Query, boolean][] = [
   ['an id or a value', query({ kind: 'or', items: [equals(objectId), equals(name)] }), false],
   ['no such id', query({ kind: 'not', item: equals(objectId) }), false],
   ['an id, and what stands in an Array', query({ kind: 'and', items: [equals(objectId), inside] }), false],
+  [
+    'an id, and one of many orders in an Array',
+    query({ kind: 'and', items: [equals(objectId), { kind: 'or', items: Array<Filter>(300).fill(ordered) }] }),
+    false,
+  ],
+  ['an id, and an order in an Array', query({ kind: 'and', items: [equals(objectId), ordered] }), false],
   [
     'an id, and more conditions than are few',
     query({ kind: 'and', items: [equals(objectId), ...Array<Filter>(100).fill(equals(name))] }),

@@ -114,6 +114,28 @@ describe('PostgreSQL reader', () => {
     assert.equal(await reader.get(selection, 'o0'), null);
   });
 
+  test('a read of one record that looks into its Arrays many times does not take a connection that others share', async () => {
+    const shared: string[] = [];
+    const watched: Database = Object.create(database, {
+      short: {
+        value: (...asked: Parameters<Database['short']>) => {
+          shared.push(asked[0].text);
+          return database.short(...asked);
+        },
+      },
+      long: { value: database.long.bind(database) },
+    });
+    const read = async (where: unknown) => {
+      const { results } = await readerOf(watched).find(query('Many', { where: JSON.stringify(where) }));
+      return JSON.parse(await wholeText(results)).map(({ objectId }: { objectId: string }) => objectId);
+    };
+    const $or = Array.from({ length: 300 }, (_, at) => ({ list: { $gt: at } }));
+    assert.deepEqual(await read({ objectId: 'o5', $or }), ['o5']);
+    assert.deepEqual(shared, []);
+    assert.deepEqual(await read({ objectId: 'o5' }), ['o5']);
+    assert.equal(shared.length, 1);
+  });
+
   test('long answers stream, in order, with every record once', async () => {
     const { ids, count, streamed } = await find({ limit: '50000', order: '-n', count: '1' });
     assert.equal(streamed, true);
