@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { serviceError } from '../errors/fail.ts';
+import { takenBytes } from './taken.ts';
 
 /** Whose body it is: nobody is to keep all others waiting. */
 export interface Sender {
@@ -8,9 +9,6 @@ export interface Sender {
   /** A key, a user or a network; what is meant to count for itself in each system has its name in the text. */
   readonly caller: string;
 }
-
-/** Milliseconds that a body which is whole keeps its place at most: what a call may take, however slowly its answer is taken. */
-const LONGEST_WHOLE_MS = 60_000;
 
 /** A place that was asked for. */
 export class Place {
@@ -29,7 +27,8 @@ export class Place {
   #isWhole = false;
   #isGiven = false;
   #isFree = false;
-  #lastMoment: NodeJS.Timeout | undefined;
+  /** Where the answer goes to the request whose body it is. */
+  #response: ServerResponse | undefined;
 
   constructor(sender: Sender, size: number, leave: (place: Place) => void) {
     this.sender = sender;
@@ -60,17 +59,29 @@ export class Place {
     this.#bytes += bytes;
   }
 
-  /** Tells that the body has come whole: its sender is not waited for any more, and its place is kept for the time that a call may take. */
+  /** Tells that the body has come whole: its sender is waited for only where he does not take the answer. */
   ended(): void {
     this.#isWhole = true;
-    if (!this.#isFree) this.#lastMoment = setTimeout(() => this.free(), LONGEST_WHOLE_MS).unref();
+    this.#measured = undefined;
   }
 
-  /** Bytes since the last measure; without end at the first one, and where nothing more is to come. */
+  /** Has it free once the request is answered and the client has taken the answer, or is gone. */
+  freeWhenAnswered(response: ServerResponse): void {
+    if (this.#isFree) return;
+    this.#response = response;
+    for (const event of ['finish', 'close']) response.once(event, () => this.free());
+  }
+
+  /** Bytes since the last measure, of the body or the answer; without end at the first one, and where the client is not waited for. */
   measure(): number {
-    const since = this.#isWhole || this.#measured === undefined ? Number.POSITIVE_INFINITY : this.#bytes - this.#measured;
-    this.#measured = this.#bytes;
+    const bytes = this.#isWhole ? this.#answered() : this.#bytes;
+    const since = this.#measured === undefined ? Number.POSITIVE_INFINITY : bytes - this.#measured;
+    this.#measured = Number.isFinite(bytes) ? bytes : undefined;
     return since;
+  }
+
+  #answered(): number {
+    return this.#response ? takenBytes(this.#response) : Number.POSITIVE_INFINITY;
   }
 
   /** Has the next measure be the first. */
@@ -78,22 +89,18 @@ export class Place {
     this.#measured = undefined;
   }
 
+  /** Takes it away: of a body that is whole the connection, whose answer has begun. */
   take(): void {
-    this.#take(serviceError('bodyTooSlow'));
+    if (this.#isWhole) this.#response?.destroy();
+    else this.#take(serviceError('bodyTooSlow'));
     this.free();
   }
 
   free(): void {
     if (this.#isFree) return;
     this.#isFree = true;
-    // It would keep the whole request in memory.
-    clearTimeout(this.#lastMoment);
+    this.#response = undefined;
     this.#give();
     this.#leave(this);
   }
-}
-
-/** Has the place of a body free once its request is answered. */
-export function freeWhenAnswered(place: Place, response: ServerResponse): void {
-  for (const event of ['prefinish', 'close']) response.once(event, () => place.free());
 }

@@ -1,6 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { freeWhenAnswered } from '../admission/place.ts';
 import { type Bounds, Places } from '../admission/places.ts';
 import { fail } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
@@ -40,7 +39,7 @@ export class LongBodies {
   async read(request: FastifyRequest, reply: FastifyReply, text: string): Promise<JsonValue> {
     const scanned = scanJson(text);
     const place = this.#places.ask(senderOf(this.#systems, request), scanned.marks);
-    freeWhenAnswered(place, reply.raw);
+    place.freeWhenAnswered(reply.raw);
     place.ended();
     await place.given;
     if (reply.raw.destroyed) fail('badRequest');

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { freeWhenAnswered, type Place, type Sender } from '../../admission/place.ts';
+import type { Place, Sender } from '../../admission/place.ts';
 import { type Bounds, Places } from '../../admission/places.ts';
 
 const MIB = 1024 * 1024;
@@ -72,7 +72,7 @@ export class PlacedBytes {
   #ask(): Place {
     const { places, sender, response, size } = this.#by;
     const place = places.ask(sender(), Math.max(size, LEAST_BYTES));
-    freeWhenAnswered(place, response);
+    place.freeWhenAnswered(response);
     place.taken.catch((error) => {
       this.#isTaken = true;
       this.#giveUp(error);

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getHeapStatistics } from 'node:v8';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { freeWhenAnswered } from '../../admission/place.ts';
 import { Places } from '../../admission/places.ts';
 import { FREE_BYTES, readBody } from '../body-reader.ts';
 import type { Edge } from '../edge.ts';
@@ -30,7 +29,7 @@ export function registerBodyReader(server: FastifyInstance, { systems }: Pick<Ed
     const ask = (size: number) => {
       const place = places.ask(senderOf(systems, request), size);
       const response = responses.get(request.raw);
-      if (response) freeWhenAnswered(place, response);
+      if (response) place.freeWhenAnswered(response);
       return place;
     };
     readBody({ payload, bound: request.routeOptions.bodyLimit, ask }, done);

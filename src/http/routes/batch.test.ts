@@ -67,6 +67,27 @@ test('of answers as large as records a few are made at once, and too many togeth
   assert.deepEqual(answers[25].error.code, 116);
   assert.deepEqual(answers[59], answers[25]);
 });
+test('items that anybody may ask for are not begun after half a minute, the others are', async ({ mock }) => {
+  let now = 0;
+  mock.method(performance, 'now', () => now);
+  const open: Endpoint = {
+    method: 'POST',
+    path: '/login',
+    open: true,
+    async handle() {
+      now += 10_001;
+      return { status: 200, json: '{}' };
+    },
+  };
+  const withLogins = batchEndpoint([open, item('POST', '/t', () => ({ status: 201, json: '{}' }))], () => {});
+  const login = { method: 'POST', path: '/platform/login', body: {} };
+  const { json } = await withLogins.handle({
+    body: { requests: [login, login, login, login, post(1)] },
+  } as unknown as ApiRequest);
+  const [first, second, third, fourth, other] = JSON.parse(json as string);
+  assert.deepEqual([first, second, third, other], Array(4).fill({ success: {} }));
+  assert.match(fourth.error.error, /not available now/);
+});
 test('items fail alone; faults are reported, not shown', async () => {
   log.length = 0;
   const requests = [

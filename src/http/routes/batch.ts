@@ -30,11 +30,15 @@ const SLICE_CHARACTERS = 2_000_000;
 const SLICE_ECHOES = 25;
 /** Characters of answers beyond which the items that are left are refused, not carried out: all of them are in memory at the end. */
 const MOST_ANSWERED = 64 * 1024 * 1024;
+/** Milliseconds after which items that anybody may ask for are no longer begun: a password waits for all others', the whole body in memory. */
+const LONGEST_OPEN_MS = 30_000;
 /** Items whose paths are looked up in one turn. */
 const ROUTED = 20_000;
 
 /** SPEC "Batch": what a GET item gets, and a POST or PUT item without a body. */
 const bodyMissing = `{"error":${renderError(serviceError('batchItemBody')).json}}`;
+
+const tooLate = `{"error":${renderError(serviceError('unavailable')).json}}`;
 
 const tooMuchAnswered = `{"error":${renderError(serviceError('resultTooLarge')).json}}`;
 
@@ -58,6 +62,7 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
       refuseManyOpen(items);
       const answers: string[] = [];
       let answered = 0;
+      const openUntil = performance.now() + LONGEST_OPEN_MS;
       for (let at = 0, end = 0; at < items.length; at = end) {
         if (at > 0) await nextTurn();
         if (answered > MOST_ANSWERED) {
@@ -69,7 +74,7 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
         const slice = items.slice(at, end).map((item) => {
           if (!item.endpoint.open) return answer(request, item, reportFault);
           // Whoever knows the application id may ask for these, and a password takes long to look at: one at a time.
-          const answered = lastOpen.then(() => answer(request, item, reportFault));
+          const answered = lastOpen.then(() => (performance.now() > openUntil ? tooLate : answer(request, item, reportFault)));
           lastOpen = answered;
           return answered;
         });

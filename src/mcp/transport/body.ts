@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
 import { Bytes } from '../../admission/bytes.ts';
-import { freeWhenAnswered, type Place, type Sender } from '../../admission/place.ts';
+import type { Place, Sender } from '../../admission/place.ts';
 import { Places } from '../../admission/places.ts';
 import { serviceError } from '../../errors/fail.ts';
 import { withoutMark } from '../../kernel/json.ts';
@@ -113,7 +113,7 @@ function collect(arrival: Arrival, bytes: Bytes): Promise<void> {
 function shortPlace({ payload, response, places, sender }: Arrival): Place {
   const length = Number(payload.headers['content-length'] ?? SHORT_BODY);
   const place = places.short.ask(sender(), Math.min(length, SHORT_BODY));
-  freeWhenAnswered(place, response);
+  place.freeWhenAnswered(response);
   return place;
 }
 
@@ -122,6 +122,6 @@ async function longPlace({ response, places, longSender }: Arrival): Promise<Pla
   const sender = await longSender();
   if (!sender || response.closed) return undefined;
   const place = places.long.ask(sender);
-  freeWhenAnswered(place, response);
+  place.freeWhenAnswered(response);
   return place;
 }
