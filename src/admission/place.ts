@@ -65,11 +65,11 @@ export class Place {
     this.#measured = undefined;
   }
 
-  /** Has it free once the request is answered and the client has taken the answer, or is gone. */
+  /** Has it free once the whole answer is made, which counts for itself where it is long (`UntakenAnswers`), or the client is gone. */
   freeWhenAnswered(response: ServerResponse): void {
     if (this.#isFree) return;
     this.#response = response;
-    for (const event of ['finish', 'close']) response.once(event, () => this.free());
+    for (const event of ['prefinish', 'close']) response.once(event, () => this.free());
   }
 
   /** Bytes since the last measure, of the body or the answer; without end at the first one, and where the client is not waited for. */

@@ -84,14 +84,14 @@ function handle({ edge, choose, long }: Routed, request: FastifyRequest, reply: 
     const params = request.params as Params;
     for (const name in params) if (params[name] === '') fail('notFound');
     const { headers, body } = request as { headers: FastifyRequest['headers']; body: string | undefined };
+    // Its place is free when the answer is made; the request is there until that is taken.
+    request.body = undefined;
     if (body === undefined || body.length < LONG_BODY) answer(openEnvelope(headers, body));
-    else {
-      request.body = undefined;
+    else
       long
         .read(request, reply, body)
         .then((value) => answer(envelopeOf(headers, value)))
         .catch(refuse);
-    }
   } catch (error) {
     refuse(error);
   }

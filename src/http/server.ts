@@ -15,6 +15,7 @@ import { registerCors } from './plugins/cors.ts';
 import { answerBadAddress, answerBadRequest, registerErrors } from './plugins/errors.ts';
 import { registerHealth } from './plugins/health.ts';
 import { registerHome } from './plugins/home.ts';
+import { registerLongAnswers } from './plugins/long-answers.ts';
 import { registerRequestId, requestId } from './plugins/request-id.ts';
 import { registerRequestLog } from './plugins/request-log.ts';
 import { registerResetPage } from './plugins/reset-page.ts';
@@ -104,6 +105,7 @@ export class HttpServer {
     });
     registerRequestId(server);
     await registerCors(server);
+    registerLongAnswers(server);
     await registerCompression(server);
     registerBodyReader(server, edge);
     registerErrors(server, edge);

@@ -29,6 +29,8 @@ export function readInput(request: FastifyRequest): Input {
   }
   const type = mediaType(headers['content-type']);
   const text = (request.body as string | undefined) ?? '';
+  // Its place is free when the answer is made; the request is there until that is taken.
+  request.body = undefined;
   if (type === 'multipart/form-data')
     fail('invalidJson', 'multipart/form-data is not taken here, send application/x-www-form-urlencoded or JSON');
   return type === 'application/x-www-form-urlencoded' && !isJsonLike(text)

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { test } from 'node:test';
+import { UntakenAnswers } from './untaken.ts';
+
+/** An answer of which something waits for its client. */
+class Answer extends EventEmitter {
+  readonly headersSent = true;
+  readonly socket = { bytesWritten: 0, writableLength: 1 };
+  destroyed = false;
+
+  destroy(): void {
+    this.destroyed = true;
+    this.emit('close');
+  }
+}
+
+let answers: UntakenAnswers;
+const add = (caller: string, size: number) => {
+  const answer = new Answer();
+  answers.add(answer as unknown as ServerResponse, caller, size);
+  return answer;
+};
+const cut = (...all: readonly Answer[]) => all.map(({ destroyed }) => destroyed);
+
+test('where answers are too many, the oldest of the network with most is closed; what was taken does not count', () => {
+  answers = new UntakenAnswers(100);
+  const first = add('a', 30);
+  const [many, more, last] = [add('b', 20), add('b', 20), add('b', 20)];
+  assert.deepEqual(cut(first, many, more, last), [false, false, false, false]);
+  const other = add('c', 20);
+  assert.deepEqual(cut(first, many, more, last, other), [false, true, false, false, false]);
+  more.emit('finish');
+  add('c', 30);
+  assert.deepEqual(cut(first, more, last, other), [false, false, false, false]);
+});
+
+test('who takes his answer keeps it while others do not take theirs, however much he has', ({ mock }) => {
+  mock.timers.enable({ apis: ['setInterval'] });
+  answers = new UntakenAnswers(100);
+  const reading = add('a', 60);
+  const stalled = [add('b', 20), add('c', 20)] as const;
+  for (let time = 0; time < 3; time++) {
+    reading.socket.bytesWritten += 5 * 64 * 1024;
+    mock.timers.tick(5_000);
+  }
+  const next = add('d', 10);
+  assert.deepEqual(cut(reading, ...stalled, next), [false, true, false, false]);
+  const large = add('e', 500);
+  assert.deepEqual(cut(reading, ...stalled, next, large), [true, true, true, true, false], 'one is sent whatever its size');
+  large.emit('finish');
+});

@@ -1,0 +1,87 @@
+import type { ServerResponse } from 'node:http';
+import { takenBytes } from './taken.ts';
+
+/** Bytes a second that an answer is taken with at least where there is no room for more, and the milliseconds over which it is measured. */
+const LEAST_PACE = 64 * 1024;
+const INTERVAL = 5_000;
+
+/** A whole answer that is in memory until its client has taken it. */
+class Untaken {
+  readonly response: ServerResponse;
+  /** The network of its client. */
+  readonly caller: string;
+  readonly size: number;
+  isSlow = false;
+  #measured = Number.POSITIVE_INFINITY;
+
+  constructor(response: ServerResponse, caller: string, size: number) {
+    this.response = response;
+    this.caller = caller;
+    this.size = size;
+  }
+
+  measure(): void {
+    const taken = takenBytes(this.response);
+    this.isSlow = taken - this.#measured < (LEAST_PACE * INTERVAL) / 1_000;
+    this.#measured = taken;
+  }
+}
+
+/**
+ * Long answers that are in memory whole, with a bound on all of them. Where they are more, those whose clients do not take them are closed
+ * (docs/adr/0017-admission.md).
+ */
+export class UntakenAnswers {
+  readonly #most: number;
+  /** In the order in which they were made. */
+  readonly #answers = new Set<Untaken>();
+  #size = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param most bytes */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Counts an answer until its client has taken it, or is gone. */
+  add(response: ServerResponse, caller: string, size: number): void {
+    const answer = new Untaken(response, caller, size);
+    this.#answers.add(answer);
+    this.#size += size;
+    for (const event of ['finish', 'close']) response.once(event, () => this.#remove(answer));
+    this.#timer ??= setInterval(() => this.#measure(), INTERVAL).unref();
+    this.#letGo(answer);
+  }
+
+  #remove(answer: Untaken): void {
+    if (!this.#answers.delete(answer)) return;
+    this.#size -= answer.size;
+    if (this.#answers.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #measure(): void {
+    for (const answer of this.#answers) answer.measure();
+  }
+
+  /** Keeps them within the bound. @param added the one that is yet to be sent */
+  #letGo(added: Untaken): void {
+    while (this.#size > this.#most) {
+      const others = [...this.#answers].filter((answer) => answer !== added);
+      const slow = others.filter(({ isSlow }) => isSlow);
+      const answer = oldestOfMost(slow.length > 0 ? slow : others);
+      if (!answer) return;
+      this.#remove(answer);
+      answer.response.destroy();
+    }
+  }
+}
+
+/** Of the network with the most bytes the answer that has waited longest. */
+function oldestOfMost(answers: readonly Untaken[]): Untaken | undefined {
+  const sizes = new Map<string, number>();
+  for (const { caller, size } of answers) sizes.set(caller, (sizes.get(caller) ?? 0) + size);
+  const most = Math.max(...sizes.values());
+  return answers.find(({ caller }) => sizes.get(caller) === most);
+}
