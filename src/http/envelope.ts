@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { fail } from '../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
+import { limits } from '../kernel/limits.ts';
 import type { Credentials } from '../systems/index.ts';
 import { parseRequestJson } from '../values/index.ts';
 
@@ -35,10 +36,15 @@ const consumed: readonly string[] = [
 /**
  * Reads headers and body. A header wins over the body.
  * @param text the body; `undefined` or empty where there is none
- * @throws invalidJson (107)
+ * @param values that it may have, as `parseRequestJson` counts them
+ * @throws invalidJson (107), tooManyValues (413)
  */
-export function openEnvelope(headers: IncomingHttpHeaders, text: string | undefined): Envelope {
-  return envelopeOf(headers, text === undefined || text === '' ? undefined : parseRequestJson(text));
+export function openEnvelope(
+  headers: IncomingHttpHeaders,
+  text: string | undefined,
+  values: number = limits.jsonMarksAtOnce,
+): Envelope {
+  return envelopeOf(headers, text === undefined || text === '' ? undefined : parseRequestJson(text, limits.jsonDepth, values));
 }
 
 /** The same of a body that was read, which loses the keys that are consumed. */

@@ -39,10 +39,14 @@ const refused: [string, string][] = [
 for (const [what, text] of refused)
   test(`refuses ${what}`, () => assert.throws(() => parseRequestJson(text), { code: 107, message: /^Invalid JSON: / }));
 
+const object = (keys: number) => `{${Array.from({ length: keys }, (_, at) => `"k${at}":0`).join()}}`;
 const manyValues: [string, string, number][] = [
   ['objects of an array', `[${Array(10_000).fill('{}').join()}]`, 20_000],
   ['numbers of an array', `[${Array(10_000).fill('0').join()}]`, 10_000],
-  ['keys of an object', `{${Array.from({ length: 5_000 }, (_, at) => `"${at}":0`).join()}}`, 10_000],
+  ['keys of an object', object(2_000), 4_000],
+  ['keys of which an object has very many', object(10_000), 44_000],
+  ['keys of many objects', `[${Array(50).fill(object(2_000)).join()}]`, 200_050],
+  ['keys at several levels', `{"a":${object(2_000)},"b":[${object(2_000)}],"c":0}`, 8_007],
   ['arrays in arrays', `[${Array(5_000).fill('[[[]]]').join()}]`, 20_000],
   ['marks in strings, which do not count', `{"a":["${',:[{\\"'.repeat(5_000)}"]}`, 3],
 ];

@@ -5,6 +5,11 @@ import { limits } from '../kernel/limits.ts';
 /** Texts from here on are scanned before JSON.parse builds the levels and values; below, even the worst is small. */
 const scanFrom = 16_384;
 
+/** Keys that an object of records has at most; with more it is kept as a table of its keys, and each of those takes as long as several values. */
+export const USUAL_KEYS = 2_000;
+/** Marks that a key beyond these counts for. */
+export const KEY_MARKS = 4;
+
 /** Escapes that can make NUL or half of a surrogate pair. */
 const suspicious = /\\u(?:0000|[dD][89a-fA-F])/;
 
@@ -15,7 +20,8 @@ const tooDeep = (): never => fail('nestedTooDeep');
  * may be depends on where they stand: field names by schema/naming.ts, keys inside values by `checkKeys`.
  * @param text as decoded from UTF-8, so that half of a surrogate pair can only stand in it as an escape
  * @param levels of nesting that are taken
- * @param values that are taken, counted by what stands between and before them: `{"a":[]}` has three marks
+ * @param values that are taken, counted by what stands between and before them: `{"a":[]}` has three marks; keys of which an object has very
+ *   many count as several
  * @throws tooManyValues (116); invalidJson (107) for malformed text, too many levels, NUL or lone surrogates in strings and keys, numbers that are not finite
  */
 export function parseRequestJson(
@@ -48,16 +54,24 @@ const COLON = 58;
 function scan(text: string, levels: number, values: number): void {
   let depth = 0;
   let marks = 0;
+  /** Keys so far of the objects that are open, by depth. */
+  const keys: number[] = [0];
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       at = endOfString(text, at);
       if (at < 0) return;
-    } else if (code === COMMA || code === COLON) {
+    } else if (code === COMMA) {
       if (++marks > values) fail('tooManyValues');
+    } else if (code === COLON) {
+      const count = (keys[depth] ?? 0) + 1;
+      keys[depth] = count;
+      marks += count > USUAL_KEYS ? KEY_MARKS : 1;
+      if (marks > values) fail('tooManyValues');
     } else if ((code | 32) === 123) {
       // [ and {
       if (++depth > levels) tooDeep();
+      keys[depth] = 0;
       if (++marks > values) fail('tooManyValues');
     } else if ((code | 32) === 125) depth--;
   }

@@ -3,16 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fail } from '../errors/fail.ts';
 import { isJsonObject, type JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
-import { endOfString, parseScanned } from './json-input.ts';
+import { endOfString, KEY_MARKS, parseScanned, USUAL_KEYS } from './json-input.ts';
 
 /** Of an array what is read in one turn of the event loop, unless a single member has more. */
 const TURN_MARKS = 50_000;
 const TURN_CHARACTERS = 2_000_000;
-
-/** Keys that an object of records has at most; with more it is kept as a table of its keys, and each of those takes as long as several values. */
-const USUAL_KEYS = 2_000;
-/** Marks that a key beyond these counts for. */
-const KEY_MARKS = 4;
 
 /** A part of the text. */
 interface Span {

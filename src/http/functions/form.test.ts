@@ -44,6 +44,12 @@ test('names of the language are names as others are', () => {
 });
 for (const text of ['a=%00', '%00=a', 'a=b\0', 'a=%ff%00'])
   test(`NUL is refused: ${JSON.stringify(text)}`, () => assert.throws(() => parseForm(text), { key: 'invalidJson' }));
+test('a form has up to 5,000 different names, each as often as it likes', () => {
+  const form = (names: number) => Array.from({ length: names }, (_, n) => `n${n}=1&n${n}=2`).join('&');
+  const read = parseForm(form(5_000));
+  assert.deepEqual([Object.keys(read).length, read.n4999], [5_000, ['1', '2']]);
+  assert.throws(() => parseForm(form(5_001)), { key: 'invalidJson' });
+});
 test('a form of many values is read in linear time, one of too many not at all', () => {
   const values = (count: number) => 'a&'.repeat(count).slice(0, -1);
   assert.equal((parseForm(values(100_000)).a as string[]).length, 100_000);

@@ -5,12 +5,14 @@ import { checkText } from '../../values/index.ts';
 
 /** Values of one form: more than any has, and soon read. */
 const MOST_VALUES = 100_000;
+/** Different names of one form: an object of very many keys takes several times as long for each as a value does. */
+const MOST_NAMES = 5_000;
 
 /**
  * The fields of a form as browsers encode them (`application/x-www-form-urlencoded`), or of a query. A name that comes several times, or
  * ends in `[]`, which is left out, brings an array (docs/decisions.md "Functions and forms"). Any name is an own property. What is no
  * valid escape stays as it is. (`URLSearchParams` takes quadratic time for names without values.)
- * @throws invalidJson (107) for NUL, and for too many values
+ * @throws invalidJson (107) for NUL, and for too many values or names
  */
 export function parseForm(text: string): JsonObject {
   const fields = new Map<string, string | string[]>();
@@ -24,8 +26,10 @@ export function parseForm(text: string): JsonObject {
     const isList = sent.endsWith('[]');
     const name = isList ? sent.slice(0, -2) : sent;
     const before = fields.get(name);
-    if (before === undefined) fields.set(name, isList ? [value] : value);
-    else if (typeof before === 'string') fields.set(name, [before, value]);
+    if (before === undefined) {
+      if (fields.size === MOST_NAMES) fail('invalidJson', `a form has ${MOST_NAMES} different names at the most`);
+      fields.set(name, isList ? [value] : value);
+    } else if (typeof before === 'string') fields.set(name, [before, value]);
     else before.push(value);
   }
   return Object.fromEntries(fields);

@@ -5,6 +5,9 @@ import type { Credentials } from '../../systems/index.ts';
 import { type Envelope, envelopeOf, fieldsOf, openEnvelope, stripConsumed } from '../envelope.ts';
 import { parseForm } from './form.ts';
 
+/** Values of a body, which anybody may send and which is read in one turn: some 100 ms at the worst. */
+const MOST_VALUES = 200_000;
+
 /** What a call brings. */
 export interface Input {
   /** Without the keys that are about the request. */
@@ -18,7 +21,7 @@ export interface Input {
 /**
  * Reads what a call brings: the query of a GET; of a POST the body, as a form where its type says so and it does not begin as JSON does, else as JSON (docs/decisions.md
  * "Functions and forms").
- * @throws invalidJson (107)
+ * @throws invalidJson (107), tooManyValues (413)
  */
 export function readInput(request: FastifyRequest): Input {
   const { headers } = request;
@@ -35,7 +38,7 @@ export function readInput(request: FastifyRequest): Input {
     fail('invalidJson', 'multipart/form-data is not taken here, send application/x-www-form-urlencoded or JSON');
   return type === 'application/x-www-form-urlencoded' && !isJsonLike(text)
     ? inputOf(envelopeOf(headers, parseForm(text)), true)
-    : inputOf(openEnvelope(headers, text), false);
+    : inputOf(openEnvelope(headers, text, MOST_VALUES), false);
 }
 
 /** Many clients send JSON under the type of forms, which is their usual one. No form begins so: a brace would be encoded. */
