@@ -12,9 +12,15 @@ import { tooLargePage } from './pages/too-large.ts';
 /** The Content-Type of every answer. */
 export const jsonType = 'application/json; charset=utf-8';
 
+/**
+ * Of answers that say nothing else. Credentials come in headers that shared caches do not know as such, so that one would keep the answer for
+ * others who ask for the same address.
+ */
+const forItsClient = 'private, no-cache';
+
 /** Sends an endpoint's reply. Long ones are made while they are sent, no faster than the client reads. */
 export function sendReply(edge: Edge, reply: FastifyReply, { status, json, headers }: ApiReply): void {
-  reply.code(status).header('content-type', jsonType);
+  reply.code(status).header('content-type', jsonType).header('cache-control', forItsClient);
   if (headers) {
     for (const name of Object.keys(headers)) {
       const value = headers[name] as string;
@@ -30,6 +36,7 @@ export function sendReply(edge: Edge, reply: FastifyReply, { status, json, heade
 export function sendError(edge: ErrorEdge, reply: FastifyReply, error: unknown): void {
   prepare(edge, reply, error);
   const { status, json } = renderError(error);
+  if (!reply.hasHeader('cache-control')) reply.header('cache-control', forItsClient);
   reply.code(status).header('content-type', jsonType).send(json);
 }
 

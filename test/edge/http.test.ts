@@ -82,6 +82,24 @@ onEachEngine((get) => {
     for (const [at, id] of ids.entries()) assert.match(id ?? '', /^[\w-]{6,}$/, `answer ${at}`);
     assert.equal(new Set(ids).size, ids.length);
   });
+  test('Requests: no answer of data is one that a shared cache keeps', async () => {
+    const id = await create(get(), table, { name: 'x' });
+    const one = `${path}/${id}`;
+    const pipeline = encodeURIComponent('[{"group":{"objectId":null}}]');
+    const addresses = [path, one, `${path}?count=1&limit=0`, `/platform/classes-aggregate/${table}?pipeline=${pipeline}`];
+    const more = ['users', 'roles', 'sessions', 'schemas', `schemas/${table}`, 'users/me', 'sessions/me'].map(
+      (to) => `/platform/${to}`,
+    );
+    const refused = [`${path}/none`, `${path}?where=x`];
+    for (const to of [...addresses, ...more, ...refused]) {
+      const answer = await get().call('GET', to);
+      assert.match(answer.headers.get('cache-control') ?? '', /^(?:private, no-cache|no-store)$/, to);
+    }
+    for (const to of addresses) {
+      const answer = await get().call('GET', to);
+      assert.deepEqual([answer.status, answer.headers.get('cache-control')], [200, 'private, no-cache'], to);
+    }
+  });
   test('Requests: answers are JSON', async () => {
     for (const to of [path, '/platform/nothing']) {
       const type = (await get().call('GET', to)).headers.get('content-type') ?? '';
