@@ -6,7 +6,7 @@ import { assignmentsOf, columnsOf, type OwnValues } from '../storage/columns.ts'
 import type { Mutation, Store } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
 import type { FileRow } from './model.ts';
-import { countFiles } from './usage.ts';
+import { countFiles, countWithin, readUsage } from './usage.ts';
 
 export { readUsage, setQuota } from './usage.ts';
 
@@ -91,11 +91,18 @@ export async function addFile(store: Store, { id, ...file }: NewFile): Promise<v
  * @returns whether it was this call: the file may be there already, or gone
  */
 export async function completeFile(store: Store, id: string, bytes: UploadedBytes): Promise<boolean> {
-  return decided(store, (schema) => {
-    const table = tableOf(schema, fileTable);
-    const noted = update(table, id, absent(fieldOf(table, 'size')), { ...bytes, updatedAt: Date.now() });
-    return [noted, ...counted(schema, 1, bytes.size)];
-  });
+  return decided(store, (schema) => [noted(schema, id, bytes), ...counted(schema, 1, bytes.size)]);
+}
+
+/** The same where the system's quota leaves room for it; the commit decides. @throws outOfStorage (140) */
+export async function completeWithinQuota(store: Store, id: string, bytes: UploadedBytes): Promise<boolean> {
+  const { quota } = await readUsage(store);
+  return decided(store, (schema) => [noted(schema, id, bytes), countWithin(schema, bytes.size, quota)]);
+}
+
+function noted(schema: Schema, id: string, bytes: UploadedBytes): Mutation {
+  const table = tableOf(schema, fileTable);
+  return update(table, id, absent(fieldOf(table, 'size')), { ...bytes, updatedAt: Date.now() });
 }
 
 /**

@@ -200,7 +200,8 @@ describe('files', () => {
     it('are for systems that have room for them, when they are asked for and when they come', async () => {
       const { fields } = await policy();
       const { bytes: used } = await files.usage(system);
-      await files.setQuota(system, used + 99_999);
+      // Two policies of 100,000 bytes are not used yet.
+      await files.setQuota(system, used + 299_999);
       await assert.rejects(policy(), { key: 'outOfStorage' });
       await policy({ ...wanted, ContentLength: 99_999 });
       await files.setQuota(system, used);

@@ -90,7 +90,6 @@ export class Files {
    */
   async policy(context: RecordContext, fileName: string, wanted: JsonObject): Promise<UploadForm & { name: string }> {
     const policy = await this.#large.policyFor(context, wanted);
-    await admit(context.store, policy.size);
     return this.#large.announce(context, fileName, policy, this.#parts.addresses.uploadFormOf(context.appId));
   }
 

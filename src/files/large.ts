@@ -1,12 +1,13 @@
 import { buffer } from 'node:stream/consumers';
-import { fail } from '../errors/fail.ts';
+import { fail, ServiceError } from '../errors/fail.ts';
 import { type JsonObject, own } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { configFlag, type RecordContext } from '../records/index.ts';
-import { addFile, completeFile, findFile } from './catalog.ts';
+import { addFile, completeFile, completeWithinQuota, findFile, type UploadedBytes } from './catalog.ts';
 import type { FileRow, FileSystem } from './model.ts';
 import { fileNameOf, newFileName } from './name.ts';
 import { FormSigner } from './policy.ts';
+import { PromisedBytes } from './promised.ts';
 import { receive } from './receive.ts';
 import type { FileStore, ReceivedFile, UploadForm, UploadPolicy } from './stores/port.ts';
 import { describeType, SAMPLE_BYTES, unknownType } from './types/index.ts';
@@ -25,6 +26,7 @@ export class LargeUploads {
   readonly #signer: FormSigner;
   /** Files whose bytes are being put in their place: bytes never change. */
   readonly #settling = new Set<string>();
+  readonly #promised = new PromisedBytes(POLICY_SECONDS * 1_000);
 
   /** @param secret of this installation */
   constructor(bytes: FileStore, secret: string) {
@@ -51,7 +53,7 @@ export class LargeUploads {
   /**
    * Notes a file that is awaited, and makes the form that takes it.
    * @param ownForm the address of the service's own form
-   * @throws badFileName (122)
+   * @throws badFileName (122), outOfStorage (140)
    */
   async announce(
     { appId, store }: FileSystem,
@@ -60,9 +62,15 @@ export class LargeUploads {
     ownForm: string,
   ): Promise<UploadForm & { name: string }> {
     const { id, name } = newFileName(fileName);
-    const form = (await this.#bytes.form?.(appId, id, policy)) ?? this.#signer.sign(appId, name, policy, ownForm);
-    await addFile(store, { id, name, size: null, contentType: policy.contentType });
-    return { ...form, name };
+    try {
+      await admit(store, this.#promised.add(appId, id, policy.size));
+      const form = (await this.#bytes.form?.(appId, id, policy)) ?? this.#signer.sign(appId, name, policy, ownForm);
+      await addFile(store, { id, name, size: null, contentType: policy.contentType });
+      return { ...form, name };
+    } catch (error) {
+      this.#promised.remove(appId, id);
+      throw error;
+    }
   }
 
   /**
@@ -93,13 +101,25 @@ export class LargeUploads {
     this.#settling.add(key);
     try {
       await this.#putNew(system, await awaited(system, id), file);
-      if (await completeFile(store, id, { size: file.size, contentType })) return;
+      if (await this.#completeNew(system, id, { size: file.size, contentType })) return;
       // A reader was quicker to note it, or it was deleted meanwhile.
       if (await findFile(store, id)) return;
       await this.#bytes.remove(appId, id);
       fail('uploadRefused', 'the file is deleted');
     } finally {
       this.#settling.delete(key);
+    }
+  }
+
+  /** @throws outOfStorage (140) where others have taken the room meanwhile: the bytes go again */
+  async #completeNew({ appId, store }: FileSystem, id: string, bytes: UploadedBytes): Promise<boolean> {
+    try {
+      return await completeWithinQuota(store, id, bytes);
+    } catch (error) {
+      if (error instanceof ServiceError && error.key === 'outOfStorage') await this.#bytes.remove(appId, id);
+      throw error;
+    } finally {
+      this.#promised.remove(appId, id);
     }
   }
 
@@ -130,6 +150,7 @@ export class LargeUploads {
     const stream = await this.#bytes.open(appId, file.id, { start: 0, end }, version);
     if (!stream) return null;
     const type = await describeType(await buffer(stream), size <= SAMPLE_BYTES, fileNameOf(file.name));
+    this.#promised.remove(appId, file.id);
     await completeFile(store, file.id, { size, contentType: type ?? unknownType, ...(version !== undefined && { version }) });
     return findFile(store, file.id);
   }

@@ -1,4 +1,5 @@
 import { fail } from '../errors/fail.ts';
+import type { Filter } from '../query/filter.ts';
 import { readRow } from '../records/index.ts';
 import { fieldOf, type Schema, tableOf } from '../schema/model.ts';
 import { assignmentsOf } from '../storage/columns.ts';
@@ -34,6 +35,20 @@ export async function admit(store: Store, size = 0): Promise<void> {
   if (outOfStorage || (quota !== null && bytes + size > quota)) fail('outOfStorage');
 }
 
+/** The step that counts a file more, where its bytes are within what the quota leaves at the time of the commit; else it throws outOfStorage. */
+export function countWithin(schema: Schema, size: number, quota: number | null): Mutation {
+  const table = tableOf(schema, usageTable);
+  const quotaField = fieldOf(table, 'quota');
+  const items: Filter[] =
+    quota === null
+      ? [{ kind: 'not', item: { kind: 'exists', ref: { field: quotaField, path: [] } } }]
+      : [
+          { kind: 'compare', field: quotaField, op: 'eq', value: quota },
+          { kind: 'compare', field: fieldOf(table, 'bytes'), op: 'lte', value: quota - size },
+        ];
+  return { ...countFiles(schema, 1, size), condition: { kind: 'and', items }, missing: 'outOfStorage' };
+}
+
 /** Sets what a system's files may take. @param bytes `null` for no bound */
 export async function setQuota(store: Store, bytes: number | null): Promise<void> {
   await store.write({
@@ -49,7 +64,7 @@ export async function setQuota(store: Store, bytes: number | null): Promise<void
 }
 
 /** The step that counts files and bytes more, or fewer where they are negative. */
-export function countFiles(schema: Schema, files: number, bytes: number): Mutation {
+export function countFiles(schema: Schema, files: number, bytes: number): Extract<Mutation, { kind: 'update' }> {
   const table = tableOf(schema, usageTable);
   return {
     kind: 'update',

@@ -63,7 +63,7 @@ export type Assignment =
   | { readonly kind: 'edit'; readonly field: Field; readonly edits: readonly JsonEdit[] };
 
 /** What a step fails with that does not find its record. */
-export type MissingError = 'objectNotFound' | 'unknownFile';
+export type MissingError = 'objectNotFound' | 'unknownFile' | 'outOfStorage';
 
 /** Columns of a new record that take over the values of another record, as it is when their step comes. */
 export interface Copies {

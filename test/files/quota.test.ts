@@ -6,7 +6,7 @@ import { assertServed, deleteFile, upload, uploadFile } from '../support/files.t
 import { assertRefused } from '../support/records.ts';
 import { anyEngine } from '../support/service.ts';
 import { soon } from '../support/soon.ts';
-import { allowLarge, askPolicy, newPolicy, upload as sendLarge } from './large.ts';
+import { allowLarge, askPolicy, newPolicy, sendForm, upload as sendLarge } from './large.ts';
 import { addSystem, filesCommand, operate, usage } from './operator.ts';
 import { onEachEngine, useOwnFiles } from './stores.ts';
 
@@ -55,6 +55,29 @@ onEachEngine((files) => {
     await quota('--none');
     await soon(async () => assert.equal((await upload(service(), 'a.txt', 'x')).status, 201));
     assert.deepEqual([(await usage(files)).quota, (await usage(files)).outOfStorage], [null, false]);
+  });
+
+  test('decisions: policies that are not used yet count; of forms that come at once those are taken that fit', async () => {
+    const early = await Promise.all(Array.from({ length: 5 }, () => newPolicy(service(), 'a.txt', 10)));
+    const { bytes } = await usage(files);
+    await quota('--bytes', String(bytes + 75));
+    const ask = (size: number) => askPolicy(service(), 'a.txt', { ContentType: 'text/plain', ContentLength: size });
+    await soon(async () => assert.equal((await ask(76)).status, 400));
+    const [one, other] = [await ask(12), await ask(13)];
+    assert.deepEqual([one.status, other.status], [200, 200]);
+    assertRefused(await ask(1), full);
+    await sendLarge(one.body, 'y'.repeat(12));
+    assertRefused(await ask(1), full);
+    await quota('--bytes', String(bytes + 12 + 25));
+    await soon(async () => assert.equal((await usage(files)).quota, bytes + 37));
+    const sent = await Promise.all(early.map((policy) => sendForm(policy, 'y'.repeat(10))));
+    assert.deepEqual(sent.map(({ status }) => status).sort(), [204, 204, 400, 400, 400]);
+    assert.equal((await usage(files)).bytes, bytes + 32);
+    await quota('--none');
+    await soon(async () => assert.equal((await upload(service(), 'a.txt', 'x')).status, 201));
+    // Who was refused may come again.
+    const refused = early.filter((_, at) => sent[at]?.status === 400);
+    for (const policy of refused) await sendLarge(policy, 'y'.repeat(10));
   });
 
   test('decisions: a quota of 0 takes nothing, and is of one system', async () => {
