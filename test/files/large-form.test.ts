@@ -127,6 +127,18 @@ onEachEngine(
       });
     });
 
+    test('Large upload: fields beside the policy do no harm, unless all are longer than 32 KB together', async () => {
+      for (const [more, status] of [
+        [2, 204],
+        [3, 400],
+      ] as const) {
+        const policy = await newPolicy(service(), 'a.txt', 100);
+        const padding = Array.from({ length: more }, (_, at) => [`more${at}`, 'x'.repeat(12_000)]);
+        const answer = await sendForm({ ...policy, fields: { ...policy.fields, ...Object.fromEntries(padding) } }, 'text');
+        assert.equal(answer.status, status, answer.text);
+      }
+    });
+
     test('Files 4: the file part last: fields after it, and a second file, change nothing', async () => {
       const { url, fields, name } = await newPolicy(service(), 'a.txt', 100);
       const form = new FormData();

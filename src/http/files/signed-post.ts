@@ -24,6 +24,9 @@ const formLimits = {
   fileSize: limits.largeFileBytes + 1,
 };
 
+/** Characters of all fields of a form together: they are in memory for as long as its file takes to come, and take no place. */
+const MOST_FIELDS_LENGTH = 32 * 1024;
+
 /** CONTRACT "Large upload": the form that a policy of the disk store is for. Its fields are its credentials. */
 export function registerSignedPost(server: FastifyInstance, edge: Edge): void {
   server.register((scope, _options, done) => {
@@ -64,9 +67,14 @@ async function answerForm(edge: Edge, request: FastifyRequest, reply: FastifyRep
 async function receiveForm({ files }: Edge, system: System, request: FastifyRequest): Promise<void> {
   if (!request.isMultipart()) fail('badUpload', 'it is no multipart/form-data');
   const fields = new Map<string, string>();
+  let length = 0;
   for await (const part of request.parts()) {
-    if (part.type === 'field') fields.set(part.fieldname, textOf(part));
-    else if (part.fieldname.toLowerCase() !== 'file') fail('badUpload', 'the file should be named file');
+    if (part.type === 'field') {
+      const text = textOf(part);
+      length += text.length;
+      if (length > MOST_FIELDS_LENGTH) fail('badUpload', 'the fields are too long together');
+      fields.set(part.fieldname, text);
+    } else if (part.fieldname.toLowerCase() !== 'file') fail('badUpload', 'the file should be named file');
     else {
       await files.receive(system, fields, withTime(request, part.file));
       return;
