@@ -8,7 +8,7 @@ import { createBrotliDecompress, createGunzip, createZstdDecompress } from 'node
 import { fastify } from 'fastify';
 import { MOST_COMPRESSORS, registerCompression } from './compression.ts';
 
-const server = fastify();
+const server = fastify({ trustProxy: true });
 let rest = Promise.withResolvers<void>();
 let letGo = 0;
 
@@ -45,8 +45,10 @@ async function* broken() {
   throw new Error('broken');
 }
 
-const ask = (path: string, encoding: string, method = 'GET') =>
-  request({ port: (server.server.address() as AddressInfo).port, path, method, headers: { 'Accept-Encoding': encoding } }).end();
+const ask = (path: string, encoding: string, method = 'GET', address = '203.0.113.1') => {
+  const { port } = server.server.address() as AddressInfo;
+  return request({ port, path, method, headers: { 'Accept-Encoding': encoding, 'X-Forwarded-For': address } }).end();
+};
 
 for (const [encoding, decoder] of [
   ['gzip', createGunzip],
@@ -89,15 +91,21 @@ for (const encoding of ['identity', 'gzip', 'br', 'zstd'])
 
 test('answers beyond those that are compressed at once go out as they are, until others have ended', async () => {
   rest = Promise.withResolvers();
-  const answerOf = (path: string) =>
-    new Promise<IncomingMessage>((resolve, reject) => ask(path, 'br').once('response', resolve).once('error', reject));
+  const answerOf = (path: string, address?: string) =>
+    new Promise<IncomingMessage>((resolve, reject) =>
+      ask(path, 'br', 'GET', address).once('response', resolve).once('error', reject),
+    );
   const encodingOf = ({ headers }: IncomingMessage) => headers['content-encoding'];
-  const stalled = await Promise.all(Array.from({ length: MOST_COMPRESSORS }, () => answerOf('/slow')));
+  const half = (address: string) => Promise.all(Array.from({ length: MOST_COMPRESSORS / 2 }, () => answerOf('/slow', address)));
+  const stalled = await half('203.0.113.2');
+  const ofTheSame = await answerOf('/slow', '203.0.113.2');
+  assert.equal(encodingOf(ofTheSame), undefined, 'one network has half of them');
+  stalled.push(...(await half('203.0.113.3')));
   assert.deepEqual(new Set(stalled.map(encodingOf)), new Set(['br']));
   const further = await answerOf('/slow');
   assert.equal(encodingOf(further), undefined);
   rest.resolve();
-  assert.deepEqual(JSON.parse(await textOf(further)), { first: 1, second: 2 });
+  for (const plain of [ofTheSame, further]) assert.deepEqual(JSON.parse(await textOf(plain)), { first: 1, second: 2 });
   for (const answer of stalled) answer.destroy();
   for (const deadline = Date.now() + 5_000; ; ) {
     const answer = await answerOf('/slow');

@@ -3,18 +3,27 @@ import { Readable } from 'node:stream';
 import zlib from 'node:zlib';
 import compress from '@fastify/compress';
 import type { FastifyInstance, FastifyRequest, onSendHookHandler } from 'fastify';
+import { networkOf } from '../../kernel/network.ts';
 import { varyBy } from '../answer.ts';
 
 /** Bytes up to which an answer goes out as it is (CONTRACT "Operations"). */
 export const LARGEST_PLAIN_BYTES = 1024;
 /** Bytes of an answer that is compressed at once; the others are compressed off the event loop. */
 const LARGEST_SYNC_BYTES = 16 * 1024;
-/** Answers that are compressed while they are sent: each has up to some MB of state for as long as its client takes. The others go out as they are. */
+/**
+ * Answers that are compressed while they are sent: each has up to some MB of state for as long as its client takes. One network has half of
+ * them. The others go out as they are.
+ */
 export const MOST_COMPRESSORS = 64;
+const MOST_OF_NETWORK = MOST_COMPRESSORS / 2;
 
 /** Each piece of a stream goes out when it is there, and does not wait for the next one. */
 const gzip = { level: 5, flush: zlib.constants.Z_SYNC_FLUSH };
-const brotli = { flush: zlib.constants.BROTLI_OPERATION_FLUSH };
+/** The window is what most of the state is: with 256 KB of it answers become some percent longer than with 4 MB. */
+const brotli = {
+  flush: zlib.constants.BROTLI_OPERATION_FLUSH,
+  params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4, [zlib.constants.BROTLI_PARAM_LGWIN]: 18 },
+};
 const zstd = { flush: zlib.constants.ZSTD_e_flush };
 
 /** One object has the options of zlib and zstd alike in the plugin, and they are not the same. */
@@ -64,7 +73,8 @@ export const mayBeCompressed = ({ headers }: Pick<FastifyRequest, 'headers'>): b
 function unlessPlain(compressed: onSendHookHandler, compressors: Compressors): onSendHookHandler {
   return function (request, reply, payload, done) {
     if (isShort(payload) || !mayBeCompressed(request)) done(null, payload);
-    else if (isAtOnce(payload) || compressors.take(reply.raw)) compressed.call(this, request, reply, payload, done);
+    else if (isAtOnce(payload) || compressors.take(reply.raw, networkOf(request.ip ?? '')))
+      compressed.call(this, request, reply, payload, done);
     else done(null, payload);
   };
 }
@@ -72,15 +82,25 @@ function unlessPlain(compressed: onSendHookHandler, compressors: Compressors): o
 /** Answers that are being compressed while they are sent, or may be. */
 class Compressors {
   #count = 0;
+  readonly #byNetwork = new Map<string, number>();
 
   /** Whether there is room for one more, which is there until its answer is over. */
-  take(response: ServerResponse): boolean {
-    if (this.#count >= MOST_COMPRESSORS) return false;
-    this.#count++;
-    response.once('close', () => {
-      this.#count--;
-    });
+  take(response: ServerResponse, network: string): boolean {
+    if (this.#count >= MOST_COMPRESSORS || this.#of(network) >= MOST_OF_NETWORK) return false;
+    this.#add(network, 1);
+    response.once('close', () => this.#add(network, -1));
     return true;
+  }
+
+  #of(network: string): number {
+    return this.#byNetwork.get(network) ?? 0;
+  }
+
+  #add(network: string, more: 1 | -1): void {
+    this.#count += more;
+    const count = this.#of(network) + more;
+    if (count > 0) this.#byNetwork.set(network, count);
+    else this.#byNetwork.delete(network);
   }
 }
 
