@@ -20,6 +20,7 @@ import { type CarrierContext, WriteCarrier } from './writes/carrier.ts';
 import { KnownSchema } from './writes/known.ts';
 import { inSession } from './writes/one-commit.ts';
 import { WriteQueue } from './writes/queue.ts';
+import { transactionsOf } from './writes/transactions.ts';
 
 /** Writes in one transaction: a batch as large as the edge carries out at once. */
 const LARGEST_GROUP = 1_000;
@@ -70,7 +71,8 @@ export class PostgresStore implements Store, Watcher {
     const dialect = postgresDialect(schemaName);
     const reload = () => this.#reload();
     const written = (tables: Iterable<string>) => this.#count(tables);
-    this.#context = { transactions: database, schemaName, dialect, addresses, known: this.#known, reload, written };
+    const transactions = transactionsOf(database, schemaName);
+    this.#context = { transactions, schemaName, dialect, addresses, known: this.#known, reload, written };
     this.#queue = new WriteQueue(new WriteCarrier(this.#context), { largestGroup: LARGEST_GROUP, mostGroups: MOST_GROUPS });
     this.#behind = new WritesBehind((write) => this.#queued(write, true), report);
     this.#freshness = new Freshness(

@@ -46,8 +46,11 @@ export function writeRecordBytes(out: SqlWriter, table: TableSchema, alias: stri
   writeBytes(out, textFields(table), alias);
 }
 
-/** A sum of n terms is n deep, which engines bound; halving makes it log n. */
-function writeBytes(out: SqlWriter, fields: readonly Field[], alias: string): void {
+/**
+ * Writes how many bytes the texts of some columns take, over an alias. A sum of n terms is n deep, which engines bound; halving makes it
+ * log n.
+ */
+export function writeBytes(out: SqlWriter, fields: readonly Field[], alias: string): void {
   const [first, second] = fields;
   if (!first) {
     out.add('0');

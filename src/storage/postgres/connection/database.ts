@@ -29,6 +29,8 @@ export interface TransactionOptions {
   readonly idleLimit?: number;
   /** Milliseconds that a statement may wait for a lock. Any time where it is left out. */
   readonly lockLimit?: number;
+  /** Whose it is: one system gets all such connections but one at the most. Where it is left out, it is the service's own, and comes first. */
+  readonly system?: string;
 }
 
 /**
@@ -57,10 +59,11 @@ export interface Database {
   pages(statement: Statement, system: string, size: number): AsyncGenerator<Row[]>;
   /**
    * One transaction of statements that do not depend on each other's results, in one round trip.
+   * @param system whose it is, as with `transact`
    * @throws StatementFailed, which says which of them failed and why; nothing has taken effect
    * @throws CommitUnknown where the connection was lost after it was sent (a kind of `unavailable`)
    */
-  atomically(statements: readonly Statement[]): Promise<Result[]>;
+  atomically(statements: readonly Statement[], system?: string): Promise<Result[]>;
   /** A transaction that decides on the way. Committed when `work` resolves, rolled back when it throws. */
   transact<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Statements by themselves, not in a transaction, on a connection of their own. */

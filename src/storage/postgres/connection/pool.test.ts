@@ -90,6 +90,18 @@ test('a transaction has its own limits, and the next one the usual ones again', 
     { timeLimit: 400 },
   ));
 
+test('transactions of one system do not keep those of another waiting, however they are carried out', () =>
+  withDatabase(async ({ database }) => {
+    const busy = Array.from({ length: 6 }, (_, n) =>
+      n % 2 > 0
+        ? database.transact((session) => session.query(sql('SELECT pg_sleep(0.4)')), { system: 'busy' })
+        : database.atomically([sql('SELECT pg_sleep(0.4)')], 'busy'),
+    );
+    const other = database.atomically([sql('SELECT 1')], 'other').then(() => 'other');
+    assert.equal(await Promise.race([other, ...busy.map((one) => one.then(() => 'busy'))]), 'other');
+    await Promise.all(busy);
+  }));
+
 test('no more connections than were allowed, and none at the end', async () => {
   let left: unknown;
   await withDatabase(

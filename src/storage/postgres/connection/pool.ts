@@ -131,10 +131,10 @@ class Pool implements Database {
     }
   }
 
-  async atomically(statements: readonly Statement[]): Promise<Result[]> {
+  async atomically(statements: readonly Statement[], system?: string): Promise<Result[]> {
     if (statements.length === 0) return [];
     for (let attempt = 0; ; attempt++) {
-      const { link, release } = await this.#lease(this.#transactions, null);
+      const { link, release } = await this.#lease(this.#transactions, system ?? null);
       try {
         return await runAtomically(link, statements, this.#limits, attempt === 0);
       } catch (error) {
@@ -147,7 +147,7 @@ class Pool implements Database {
   }
 
   async transact<T>(work: (session: Session) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    const { link, release } = await this.#lease(this.#transactions, null);
+    const { link, release } = await this.#lease(this.#transactions, options.system ?? null);
     try {
       bePatient(link, options.timeLimit ?? this.#timeLimit);
       return await runTransaction(link, work, { ...this.#slowLimits, ...limitsOf(options) });

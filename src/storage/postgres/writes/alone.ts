@@ -1,7 +1,7 @@
 import type { Schema } from '../../../schema/model.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
 import type { Result, Session } from '../connection/database.ts';
-import { hasEdits, isEdited, settleEdits } from './edits.ts';
+import { EditedRecords, hasEdits, isEdited, settlePlan } from './edits.ts';
 import { refusalOf } from './failure.ts';
 import { compileLocks, compileStep, type StepContext } from './step.ts';
 
@@ -26,7 +26,7 @@ export async function carryOutAlone(session: Session, plan: WritePlan, schema: S
 }
 
 async function carryOut(session: Session, mutation: Mutation, schema: Schema, context: StepContext): Promise<string> {
-  const settled = isEdited(mutation) ? await settleEdits(session, mutation, context.dialect, new Map()) : mutation;
+  const settled = isEdited(mutation) ? await settledAlone(session, mutation, context) : mutation;
   const { statements, outcome } = compileStep(settled, schema, context, false);
   const locks = settled.kind === 'delete' ? [compileLocks(settled.table, [settled.objectId], context.dialect)] : [];
   let results: readonly Result[];
@@ -36,4 +36,9 @@ async function carryOut(session: Session, mutation: Mutation, schema: Schema, co
     throw refusalOf(error, mutation);
   }
   return outcome(results.slice(locks.length));
+}
+
+async function settledAlone(session: Session, mutation: Mutation, { dialect }: StepContext): Promise<Mutation> {
+  const { mutations } = await settlePlan(session, { changes: [], mutations: [mutation] }, dialect, new EditedRecords());
+  return mutations[0] ?? mutation;
 }

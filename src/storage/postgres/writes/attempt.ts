@@ -1,6 +1,3 @@
-import { ServiceError } from '../../../errors/fail.ts';
-import type { TableSchema } from '../../../schema/model.ts';
-import type { Mutation, WritePlan } from '../../port.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Result, Session } from '../connection/database.ts';
 import { StatementFailed } from '../connection/errors.ts';
@@ -8,10 +5,12 @@ import { storeNotice } from '../notices.ts';
 import type { CarrierContext } from './carrier.ts';
 import { schemaCheck, withCheck } from './check.ts';
 import { type CompiledConditions, compileConditions, overtakenBy } from './conditions.ts';
-import { type EditedColumns, hasEdits, settlePlan } from './edits.ts';
-import { compileGroup, mayMove, pictureOf, tablesOf, type Unit, unitOf, watchedAmong } from './group.ts';
+import { hasEdits } from './edits.ts';
+import { failedAt, GroupFailed } from './failure.ts';
+import { compileGroup, mayMove, tablesOf, type Unit, unitOf, watchedAmong } from './group.ts';
+import { locksOf } from './locks.ts';
 import type { QueuedWrite } from './queue.ts';
-import { compileLocks } from './step.ts';
+import { settleGroup } from './settle.ts';
 
 /** Writes to be carried out in one transaction. */
 export interface Attempt extends CarrierContext {
@@ -22,27 +21,13 @@ export interface Attempt extends CarrierContext {
   readonly merged: boolean;
 }
 
-/** A transaction of several writes was refused; nothing of it has taken effect. */
-export class GroupFailed extends Error {
-  /** The writes that come before those that failed, those, and the rest, as they were carried out. */
-  readonly before: readonly QueuedWrite[];
-  readonly failing: readonly QueuedWrite[];
-  readonly after: readonly QueuedWrite[];
-
-  constructor(cause: unknown, parts: readonly (readonly QueuedWrite[])[], at: number) {
-    super('a group of writes failed', { cause });
-    this.before = parts.slice(0, at).flat();
-    this.failing = parts[at] ?? [];
-    this.after = parts.slice(at + 1).flat();
-  }
-}
-
-/** What came of a write before its transaction was sent. */
-type Settled = { readonly plan: WritePlan } | { readonly error: ServiceError };
-
-/** Carries out a group in one transaction, and settles its writes. @throws GroupFailed, unavailable, CommitUnknown */
-export async function attemptGroup(attempt: Attempt): Promise<void> {
-  const { group, transactions } = attempt;
+/**
+ * Carries out a group in one transaction, and settles its writes.
+ * @returns the last ones, untouched, where the edits before them are as much as a transaction holds
+ * @throws GroupFailed, unavailable, CommitUnknown
+ */
+export async function attemptGroup(attempt: Attempt): Promise<readonly QueuedWrite[]> {
+  const { group, transactions, dialect } = attempt;
   if (!group.some(({ plan }) => hasEdits(plan))) {
     const units = unitsOf(attempt, group);
     const { statements, isApart } = statementsOf(attempt, units);
@@ -53,31 +38,32 @@ export async function attemptGroup(attempt: Attempt): Promise<void> {
       const done = await located({ group, units, conditions, before: before.length }, work);
       return done.slice(before.length);
     };
-    let results = await carryOut(units.length > 1 && !isOrdered(group) ? locksOf(attempt) : []);
-    if (units.length === 1 && units[0]?.isTooEarly?.(results)) results = await carryOut(locksOf(attempt));
+    let results = await carryOut(units.length > 1 && !isOrdered(group) ? locksOf(group, dialect) : []);
+    if (units.length === 1 && units[0]?.isTooEarly?.(results)) results = await carryOut(locksOf(group, dialect));
     // A statement that returned no row has checked nothing, and done nothing.
     if (!isApart && results[0]?.rows.length === 0)
       await located({ group }, () => transactions.atomically([schemaCheck(attempt.schemaName, attempt.changes)]));
     settle(attempt, group, units, results);
-    return;
+    return [];
   }
   const done = await transactions.transact(async (session) => {
     const conditions = conditionsOf(attempt);
     await located({ group, conditions, before: conditions.statements.length }, () => sendAll(session, conditions.statements));
-    const settled = await settleAll(session, attempt);
-    const kept = group.filter((_, at) => 'plan' in (settled[at] as Settled));
-    const refused = group.filter((_, at) => 'error' in (settled[at] as Settled));
+    const { settled, rest } = await settleGroup(session, group, dialect);
+    const kept = group.filter((_, at) => 'plan' in (settled[at] ?? {}));
+    const refused = group.filter((_, at) => 'error' in (settled[at] ?? {}));
     const plans = settled.flatMap((one) => ('plan' in one ? [one.plan] : []));
     const units = unitsOf(attempt, kept, plans);
     const statements = [...bodyOf(attempt, units), schemaCheck(attempt.schemaName, attempt.changes)];
-    const results = await located({ group: kept, units, refused }, () => sendAll(session, statements));
-    requireEdits({ group: kept, units, refused }, results);
-    return { settled, kept, units, results };
+    const results = await located({ group: kept, units, refused, rest }, () => sendAll(session, statements));
+    requireEdits({ group: kept, units, refused, rest }, results);
+    return { settled, rest, kept, units, results };
   });
   done.settled.forEach((one, at) => {
     if ('error' in one) group[at]?.reject(one.error);
   });
   settle(attempt, done.kept, done.units, done.results);
+  return done.rest;
 }
 
 function unitsOf(attempt: Attempt, group: readonly QueuedWrite[], plans = group.map(({ plan }) => plan)): Unit[] {
@@ -107,57 +93,11 @@ function statementsOf(attempt: Attempt, units: readonly Unit[]): { statements: S
 const isOrdered = (group: readonly QueuedWrite[]) => group.every(({ plan }) => mayMove(plan.mutations));
 
 /**
- * Locks the records that a group changes or takes pictures of, in their order, so that two processes which change the same ones do not wait
- * for each other.
- */
-function locksOf({ group, dialect }: Attempt): Statement[] {
-  const records = new Map<string, { table: TableSchema; ids: Set<string> }>();
-  for (const { plan } of group)
-    for (const mutation of plan.mutations) {
-      const locked = lockedBy(mutation);
-      if (!locked) continue;
-      const { table, objectId } = locked;
-      const known = records.get(table.className);
-      if (known) known.ids.add(objectId);
-      else records.set(table.className, { table, ids: new Set([objectId]) });
-    }
-  return [...records].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { table, ids }]) => compileLocks(table, [...ids], dialect));
-}
-
-function lockedBy(mutation: Mutation): { readonly table: TableSchema; readonly objectId: string } | null {
-  if (mutation.kind === 'update' || mutation.kind === 'delete') return mutation;
-  const picture = pictureOf(mutation);
-  return picture ? { table: picture.from, objectId: picture.objectId } : null;
-}
-
-/** Locks the records of all edits and computes them, in one round trip. An edit that its record refuses is out of it. */
-async function settleAll(session: Session, attempt: Attempt): Promise<Settled[]> {
-  const { group, dialect } = attempt;
-  const edited: EditedColumns = new Map();
-  const locked = Promise.all(locksOf(attempt).map((statement) => session.query(statement)));
-  const settled: Settled[] = group.map(({ plan }) => ({ plan }));
-  const settling = group.map(async ({ plan, records }, at) => {
-    if (!hasEdits(plan)) return;
-    try {
-      settled[at] = { plan: await settlePlan(session, plan, dialect, edited) };
-    } catch (error) {
-      const isAlone = plan.mutations.length === 1 && !records.some((record) => edited.has(record));
-      if (!isRefusal(error) || !isAlone) throw failedAt(group, at, error);
-      settled[at] = { error };
-    }
-  });
-  const failed = (await Promise.allSettled([locked, ...settling])).find(({ status }) => status === 'rejected');
-  if (failed?.status === 'rejected')
-    throw failed.reason instanceof GroupFailed ? failed.reason : failedAt(group, group.length, failed.reason);
-  return settled;
-}
-
-/**
  * An edit is computed from what those before it in the group make of the record. Where the record refuses one of these after all, by its
  * size, what was computed from it is void.
  * @throws GroupFailed
  */
-function requireEdits({ group, units = [], refused = [] }: Located, results: readonly Result[]): void {
+function requireEdits({ group, units = [], refused = [], rest = [] }: Located, results: readonly Result[]): void {
   let first = 0;
   for (const { statements, writes, outcome } of units) {
     const own = results.slice(first, first + statements.length);
@@ -168,7 +108,7 @@ function requireEdits({ group, units = [], refused = [] }: Located, results: rea
     try {
       outcome(own, 0);
     } catch (error) {
-      throw failedAt([...refused, ...group], refused.length + at, error);
+      throw failedAt([...refused, ...group, ...rest], refused.length + at, error);
     }
   }
 }
@@ -177,15 +117,6 @@ function requireEdits({ group, units = [], refused = [] }: Located, results: rea
 function isBuiltOn(group: readonly QueuedWrite[], at: number): boolean {
   const records = new Set(group[at]?.records);
   return group.slice(at + 1).some((later) => later.records.some((record) => records.has(record)));
-}
-
-/** Whether the record was read and refuses the edit; the transaction goes on. */
-function isRefusal(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && error.key !== 'unavailable' && error.key !== 'timeout';
-}
-
-function failedAt(group: readonly QueuedWrite[], at: number, cause: unknown): GroupFailed {
-  return new GroupFailed(cause, [group.slice(0, at), group.slice(at, at + 1), group.slice(at + 1)], 1);
 }
 
 /** @throws StatementFailed, which says which one */
@@ -207,11 +138,13 @@ interface Located {
   readonly before?: number;
   /** Writes without statements; each is the first of the group to its record, so that it comes first when they are run again. */
   readonly refused?: readonly QueuedWrite[];
+  /** Writes that are left for another transaction. */
+  readonly rest?: readonly QueuedWrite[];
 }
 
 /** Says of a failed statement which writes it was of. @throws GroupFailed */
 async function located(
-  { group, units = [], conditions, before = 0, refused = [] }: Located,
+  { group, units = [], conditions, before = 0, refused = [], rest = [] }: Located,
   work: () => Promise<Result[]>,
 ): Promise<readonly Result[]> {
   try {
@@ -219,14 +152,9 @@ async function located(
   } catch (error) {
     if (!(error instanceof StatementFailed)) throw error;
     const overtaken = conditions?.writeOf(error.index);
-    if (overtaken !== undefined)
-      throw new GroupFailed(
-        overtakenBy(error.cause),
-        [group.slice(0, overtaken), group.slice(overtaken, overtaken + 1), group.slice(overtaken + 1)],
-        1,
-      );
+    if (overtaken !== undefined) throw failedAt(group, overtaken, overtakenBy(error.cause));
     let first = before;
-    const parts = [refused, ...units.map((unit) => unit.writes.map((at) => group[at] as QueuedWrite))];
+    const parts = [refused, ...units.map((unit) => unit.writes.map((at) => group[at] as QueuedWrite)), rest];
     const at = units.findIndex(({ statements }) => {
       first += statements.length;
       return error.index < first;

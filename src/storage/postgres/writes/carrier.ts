@@ -5,10 +5,10 @@ import { Overtaken } from '../../port.ts';
 import { CommitUnknown, causeOf, isStale, mayRetry } from '../connection/errors.ts';
 import { storeNotice } from '../notices.ts';
 import { carryOutAlone } from './alone.ts';
-import { type Attempt, attemptGroup, GroupFailed } from './attempt.ts';
+import { type Attempt, attemptGroup } from './attempt.ts';
 import { isDivisionByZero, schemaCheck } from './check.ts';
 import { requireConditions } from './conditions.ts';
-import { refusalOf } from './failure.ts';
+import { GroupFailed, refusalOf } from './failure.ts';
 import { tablesOf, watchedAmong } from './group.ts';
 import { growSchema } from './growth.ts';
 import type { KnownSchema } from './known.ts';
@@ -79,8 +79,8 @@ export class WriteCarrier implements Carrier {
     const attempt: Attempt = { ...this.#context, group, changes, merged };
     let failed: GroupFailed;
     try {
-      await this.#tried(group, () => attemptGroup(attempt));
-      return;
+      const rest = await this.#tried(group, () => attemptGroup(attempt));
+      return this.#carryOut(rest, changes, merged);
     } catch (error) {
       if (!(error instanceof GroupFailed)) throw error;
       failed = error;

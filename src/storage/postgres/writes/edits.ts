@@ -10,8 +10,15 @@ import { compileLocked } from './step.ts';
 type Update = Extract<Mutation, { kind: 'update' }>;
 type Edit = Extract<Assignment, { kind: 'edit' }>;
 
-/** Texts of json columns as writes before have left them, by record and column. */
-export type EditedColumns = Map<string, Map<string, string | null>>;
+/** What is known of the records that edits are about, while the writes before are not carried out yet. */
+export class EditedRecords {
+  /** Texts of json columns, by record and column: as they were read, or as writes before have left them. */
+  readonly texts = new Map<string, Map<string, string | null>>();
+  /** Those that writes before have changed. */
+  readonly changed = new Set<string>();
+  /** Columns that are read already, or about to be. */
+  readonly asked = new Map<string, Set<string>>();
+}
 
 /** Whether a step edits json columns, which takes reading them first. */
 export function isEdited(mutation: Mutation): mutation is Update {
@@ -25,25 +32,94 @@ export function hasEdits({ mutations }: WritePlan): boolean {
 
 const isEdit = (assignment: Assignment): assignment is Edit => assignment.kind === 'edit';
 
+/** The json columns that an update edits. */
+export function editedFields({ assignments }: Update): Field[] {
+  return assignments.filter(isEdit).map(({ field }) => field);
+}
+
+/** The updates of a write that edit json columns. */
+export function editedUpdates({ mutations }: WritePlan): Update[] {
+  return mutations.filter(isEdited);
+}
+
+/** What a record has in the columns that were asked for; `null`: the update does not find it. */
+type Reading = Promise<ReadonlyMap<string, string | null> | null>;
+
+/** Sends what locks the records of a write's edits and reads their columns, but for those that were asked for before. */
+export function readEdited(session: Session, plan: WritePlan, dialect: Dialect, { asked }: EditedRecords): Reading[] {
+  return editedUpdates(plan).map((update) => {
+    const key = recordKey(update.table.className, update.objectId);
+    const before = asked.get(key) ?? new Set();
+    const columns = editedFields(update).map(({ column }) => column);
+    asked.set(key, new Set([...before, ...columns]));
+    const reading = read(
+      session,
+      update,
+      columns.filter((column) => !before.has(column)),
+      dialect,
+    );
+    // It is waited for in its turn, or not at all where one before fails.
+    reading.catch(() => {});
+    return reading;
+  });
+}
+
+async function read(session: Session, update: Update, columns: readonly string[], dialect: Dialect): Reading {
+  const [row] = (await session.query(compileLocked(update, columns, dialect))).rows;
+  return row ? new Map(columns.map((column, at) => [column, row[at + 1] as string | null])) : null;
+}
+
 /**
- * Locks the record of an edited update and computes the new values: the update as a plain one.
- * @param edited what earlier writes made of records, which are not carried out yet; what this one makes is added
+ * A write with all its edits settled, in their order: its updates as plain ones.
+ * @param readings of its edits, by `readEdited`
+ * @param records what this write makes of them is added
  * @throws objectNotFound or the step's own error instead; what the operators reject; errors of the database
  */
-export async function settleEdits(session: Session, update: Update, dialect: Dialect, edited: EditedColumns): Promise<Update> {
-  const columns = update.assignments.filter(isEdit).map(({ field }) => field.column);
-  const { rows } = await session.query(compileLocked(update, columns, dialect));
-  const [row] = rows;
-  if (!row) return fail(update.missing ?? 'objectNotFound');
+export async function settlePlan(
+  session: Session,
+  plan: WritePlan,
+  dialect: Dialect,
+  records: EditedRecords,
+  readings = readEdited(session, plan, dialect, records),
+): Promise<WritePlan> {
+  const mutations: Mutation[] = [];
+  let edits = 0;
+  for (const mutation of plan.mutations) {
+    if (!isEdited(mutation)) {
+      mutations.push(mutation);
+      continue;
+    }
+    const found = await readings[edits++];
+    if (!found) return fail(mutation.missing ?? 'objectNotFound');
+    const known = new Map([...found, ...(records.texts.get(recordKey(mutation.table.className, mutation.objectId)) ?? [])]);
+    // A write before was to read them, and did not find the record.
+    const missing = editedFields(mutation).filter(({ column }) => !known.has(column));
+    const late =
+      missing.length > 0
+        ? await read(
+            session,
+            mutation,
+            missing.map(({ column }) => column),
+            dialect,
+          )
+        : null;
+    mutations.push(settleEdits(mutation, new Map([...known, ...(late ?? [])]), records));
+  }
+  return { ...plan, mutations };
+}
+
+/** @param known the columns that the update edits, and what else is known of its record */
+function settleEdits(update: Update, known: Map<string, string | null>, { texts, changed }: EditedRecords): Update {
   const key = recordKey(update.table.className, update.objectId);
-  const known = edited.get(key);
+  // They stay known where the record refuses the edit.
+  texts.set(key, known);
   const made = new Map(known);
   const values = new Map<Field, string | null>();
   // Of several edits that the record refuses, the error of the first column is told.
   for (const { field, edits } of inColumnOrder(update)) {
-    const current = known?.has(field.column) ? known.get(field.column) : row[columns.indexOf(field.column)];
     const label = `${update.table.className}.${field.name}`;
-    values.set(field, applyEdits((current ?? null) as string | null, edits, field.type === 'Array' ? 'Array' : 'Object', label));
+    const current = known.get(field.column) ?? null;
+    values.set(field, applyEdits(current, edits, field.type === 'Array' ? 'Array' : 'Object', label));
   }
   const assignments = update.assignments.map((assignment): Assignment => {
     const { field, kind } = assignment;
@@ -53,19 +129,12 @@ export async function settleEdits(session: Session, update: Update, dialect: Dia
     return { kind: 'set', field, value };
   });
   // Only now: a write that fails leaves nothing.
-  edited.set(key, made);
+  texts.set(key, made);
+  changed.add(key);
   return { ...update, assignments };
 }
 
 function inColumnOrder({ table, assignments }: Update): Edit[] {
   const edits = new Map(assignments.filter(isEdit).map((edit) => [edit.field.name, edit]));
   return [...table.fields.keys()].flatMap((name) => edits.get(name) ?? []);
-}
-
-/** A write with all its edits settled, in their order. Writes asked for together share the round trip. @throws as `settleEdits` */
-export async function settlePlan(session: Session, plan: WritePlan, dialect: Dialect, edited: EditedColumns): Promise<WritePlan> {
-  const mutations = await Promise.all(
-    plan.mutations.map((mutation) => (isEdited(mutation) ? settleEdits(session, mutation, dialect, edited) : mutation)),
-  );
-  return { ...plan, mutations };
 }

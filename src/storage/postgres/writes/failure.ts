@@ -3,6 +3,7 @@ import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import type { Mutation } from '../../port.ts';
 import { causeOf, isOutOfRange, isTooLarge, violatedConstraint } from '../connection/errors.ts';
 import { fieldOfConstraint } from '../schema/ddl.ts';
+import type { QueuedWrite } from './queue.ts';
 
 /**
  * What the client is told where the database refuses a step: duplicateValue or the error of the unique field whose value another record has
@@ -23,4 +24,24 @@ export function refusalOf(error: unknown, mutation: Mutation): unknown {
 function outOfRange({ assignments }: Extract<Mutation, { kind: 'update' }>): ServiceError {
   const names = assignments.filter(({ kind }) => kind === 'increment').map(({ field }) => field.name);
   return serviceError('badOperator', `the result of Increment on ${names.join(' or ')} is not a finite number`);
+}
+
+/** A transaction of several writes was refused; nothing of it has taken effect. */
+export class GroupFailed extends Error {
+  /** The writes that come before those that failed, those, and the rest, as they were carried out. */
+  readonly before: readonly QueuedWrite[];
+  readonly failing: readonly QueuedWrite[];
+  readonly after: readonly QueuedWrite[];
+
+  constructor(cause: unknown, parts: readonly (readonly QueuedWrite[])[], at: number) {
+    super('a group of writes failed', { cause });
+    this.before = parts.slice(0, at).flat();
+    this.failing = parts[at] ?? [];
+    this.after = parts.slice(at + 1).flat();
+  }
+}
+
+/** The failure of a group by one of its writes; by none of them where the place is behind the last. */
+export function failedAt(group: readonly QueuedWrite[], at: number, cause: unknown): GroupFailed {
+  return new GroupFailed(cause, [group.slice(0, at), group.slice(at, at + 1), group.slice(at + 1)], 1);
 }

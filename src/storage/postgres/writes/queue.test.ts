@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { applyChange, emptySchema } from '../../../schema/change.ts';
-import { type Schema, tableOf } from '../../../schema/model.ts';
-import type { Mutation, WritePlan } from '../../port.ts';
+import { fieldOf, type Schema, tableOf } from '../../../schema/model.ts';
+import type { Assignment, Condition, Mutation, WritePlan } from '../../port.ts';
 import { type QueuedWrite, WriteQueue } from './queue.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -14,6 +14,7 @@ let queue: WriteQueue;
 
 beforeEach(() => {
   schema = applyChange(emptySchema, { kind: 'createTable', className: 'A' });
+  schema = applyChange(schema, { kind: 'addField', className: 'A', name: 'list', type: 'Array' });
   underWay = [];
   const carry = (group: readonly QueuedWrite[]) =>
     new Promise<readonly QueuedWrite[]>((resolve) => {
@@ -39,14 +40,20 @@ const nameOf = ({ plan }: QueuedWrite) => {
 const now = () => underWay.map(({ names }) => names);
 const end = (at: number, again?: readonly QueuedWrite[]) => underWay[at]?.end(again);
 
-const add = (id: string, { changes = false, deletes = false, behind = false } = {}) => {
+const add = (id: string, { changes = false, deletes = false, behind = false, edits = false, sets = '', condition = '' } = {}) => {
   const plan = (): WritePlan => {
     const table = tableOf(schema, 'A');
+    const field = fieldOf(table, 'list');
+    const assignments: Assignment[] = [];
+    if (edits) assignments.push({ kind: 'edit', field, edits: [{ op: 'add', path: [], objects: [1] }] });
+    if (sets) assignments.push({ kind: 'set', field, value: sets });
+    const all = { kind: 'and', items: [] } as const;
+    const conditions: Condition[] = condition ? [{ kind: 'absent', table, filter: all, key: condition }] : [];
     const mutation: Mutation = deletes
       ? { kind: 'delete', table, objectId: id, guard: null }
-      : { kind: 'update', table, objectId: id, guard: null, assignments: [], returning: [] };
+      : { kind: 'update', table, objectId: id, guard: null, assignments, returning: [] };
     const isNew = changes && !schema.tables.has('B');
-    return { changes: isNew ? [{ kind: 'createTable', className: 'B' }] : [], mutations: [mutation] };
+    return { conditions, changes: isNew ? [{ kind: 'createTable', className: 'B' }] : [], mutations: [mutation] };
   };
   return queue.add({ plan }, plan(), schema, behind);
 };
@@ -160,4 +167,25 @@ test('a write whose plan is refused under the newer schema is rejected alone', a
   await end(0);
   await first;
   await queue.whenIdle();
+});
+
+test('a group has a bound on what its updates set', async () => {
+  const megabytes = 'x'.repeat(9 * 1024 * 1024);
+  for (const id of ['1', '2', '3']) void add(id, { sets: megabytes });
+  await turn();
+  assert.deepEqual(now(), ['1 2']);
+});
+
+test('conditions and edits do not share a group, the last of which may be left for another one', async () => {
+  void add('1', { edits: true });
+  void add('2', { condition: 'a' });
+  void add('3', { condition: 'b' });
+  void add('4', { edits: true });
+  await turn();
+  const groups: string[] = [];
+  while (underWay.length > 0) {
+    groups.push(...now());
+    await end(0);
+  }
+  assert.deepEqual(groups, ['1', '2 3', '4']);
 });

@@ -1,10 +1,7 @@
 import type { Schema } from '../../../schema/model.ts';
-import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
-import type { Mutation, PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
-import { idOf } from './bulk-insert.ts';
-import { conditionLocks } from './conditions.ts';
-import { hasEdits, isEdited } from './edits.ts';
-import { pictureOf, recordKey } from './group.ts';
+import type { PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
+import { hasEdits } from './edits.ts';
+import { heldBy, writtenAtOnce } from './held.ts';
 
 /** A write that waits for its turn, or is under way. */
 export interface QueuedWrite {
@@ -36,7 +33,7 @@ export interface QueueOptions {
 }
 
 /** Characters of values in a group, beyond one write; a statement of many rows is in memory as a whole. */
-const LARGEST_TEXT = 16 * 1024 * 1024;
+export const LARGEST_TEXT = 16 * 1024 * 1024;
 /** Locks of conditions in a group, beyond one write: the server has room for 64 of a session, on the average. */
 const MOST_LOCKS = 40;
 
@@ -151,6 +148,7 @@ export class WriteQueue {
     const passed = new Passed();
     const written = new Set<string>();
     const locked = new Set<string>();
+    let edits = false;
     let taken = 0;
     let text = 0;
     for (const entry of this.#waiting) {
@@ -173,6 +171,9 @@ export class WriteQueue {
       }
       if (this.#mustWait(entry) || passed.holds(entry)) break;
       if (group.length > 0 && (changes(entry) || !mayJoin(entry, written) || !mayLock(entry, locked))) break;
+      edits ||= hasEdits(entry.plan);
+      // Of a group with edits the last writes may be left for another transaction (settle.ts), conditions hold for one.
+      if (edits && group.length > 0 && locked.size + entry.locks.length > 0) break;
       for (const lock of entry.locks) locked.add(lock);
       for (const record of writtenAtOnce(entry)) written.add(record);
       group.push(entry);
@@ -262,45 +263,14 @@ function mayLock({ locks }: QueuedWrite, locked: ReadonlySet<string>): boolean {
   return !locks.some((lock) => locked.has(lock)) && (locks.length === 0 || locked.size + locks.length <= MOST_LOCKS);
 }
 
-/** The records that a write changes by other steps than edits. */
-function writtenAtOnce({ plan, records }: QueuedWrite): readonly string[] {
-  return hasEdits(plan) ? changedBy(plan.mutations.filter((mutation) => !isEdited(mutation))) : records;
-}
-
-function textOf({ mutations }: WritePlan): number {
+/** Characters of the values that a write brings. */
+export function textOf({ mutations }: WritePlan): number {
   let text = 0;
+  const count = (value: unknown) => {
+    if (typeof value === 'string') text += value.length;
+  };
   for (const mutation of mutations)
-    if (mutation.kind === 'insert') for (const [, value] of mutation.values) text += typeof value === 'string' ? value.length : 0;
+    if (mutation.kind === 'insert') for (const [, value] of mutation.values) count(value);
+    else if (mutation.kind === 'update') for (const one of mutation.assignments) if (one.kind === 'set') count(one.value);
   return text;
-}
-
-/** The records that a write changes, as far as its plan names them, and the tables in which it claims a value for itself alone. */
-function changedBy(mutations: readonly Mutation[]): string[] {
-  return mutations.flatMap((mutation) => {
-    const { kind, table } = mutation;
-    if (kind === 'require' || kind === 'updateAll' || kind === 'deleteAll' || kind === 'unmark') return [];
-    if (kind === 'insert') {
-      const record = recordKey(table.className, idOf(mutation));
-      // Of two that claim one name the first is to get it, so they must not be under way on two connections.
-      return uniqueFieldsOf(table.className).size > 0 ? [record, recordKey(table.className, '')] : [record];
-    }
-    return [recordKey(table.className, kind === 'update' || kind === 'delete' ? mutation.objectId : mutation.ownerId)];
-  });
-}
-
-/** What nobody else may have while a write is carried out. */
-function heldBy(plan: WritePlan): Pick<QueuedWrite, 'records' | 'locks'> {
-  const locks = conditionLocks(plan);
-  const records = lockedBy(plan.mutations);
-  return { records: locks.length > 0 ? [...records, ...locks.map((lock) => recordKey('', lock))] : records, locks };
-}
-
-/** The same, and the records that it takes pictures of: nobody else may change them meanwhile. */
-function lockedBy(mutations: readonly Mutation[]): string[] {
-  const pictured = mutations.flatMap((mutation) => {
-    const picture = pictureOf(mutation);
-    return picture ? [recordKey(picture.from.className, picture.objectId)] : [];
-  });
-  const changed = changedBy(mutations);
-  return pictured.length > 0 ? [...new Set([...changed, ...pictured])] : changed;
 }

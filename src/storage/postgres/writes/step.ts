@@ -1,5 +1,5 @@
 import { fail } from '../../../errors/fail.ts';
-import type { Schema, TableSchema } from '../../../schema/model.ts';
+import type { Field, Schema, TableSchema } from '../../../schema/model.ts';
 import type { MissingError, Mutation } from '../../port.ts';
 import { growthOf } from '../../record-size.ts';
 import type { Dialect } from '../../sql/dialect.ts';
@@ -18,6 +18,7 @@ import {
   writePointing,
   writeWhere,
 } from '../../sql/mutation.ts';
+import { writeBytes } from '../../sql/record-size.ts';
 import { type RowContext, returnedMembers } from '../../sql/shape.ts';
 import { SqlWriter, type Statement } from '../../sql/writer.ts';
 import type { Result } from '../connection/database.ts';
@@ -214,12 +215,23 @@ export function compileLocks({ sqlName }: TableSchema, ids: readonly string[], d
   return { text, params: [arrayLiteral(ids)] };
 }
 
-/** The columns of a record that an update edits, the record locked until the transaction's end; no row where the update finds none. */
+/** How many bytes the texts of some columns of a table's records take together: rows of an objectId and a number. */
+export function compileBytes(
+  { sqlName }: TableSchema,
+  fields: readonly Field[],
+  ids: readonly string[],
+  dialect: Dialect,
+): Statement {
+  const out = new SqlWriter(dialect).add('SELECT t."objectId", ');
+  writeBytes(out, fields, 't');
+  out.add(' FROM ').table(sqlName).add(' AS t WHERE t."objectId" = ANY(').bind(arrayLiteral(ids));
+  return out.add('::text[])').statement();
+}
+
+/** 1, then columns of the record of an update, which is locked until the transaction's end; no row where the update finds none. */
 export function compileLocked(mutation: Of<'update'>, columns: readonly string[], dialect: Dialect): Statement {
-  const out = new SqlWriter(dialect).add('SELECT ');
-  columns.forEach((column, at) => {
-    out.add(at > 0 ? ', ' : '').column('t', column);
-  });
+  const out = new SqlWriter(dialect).add('SELECT 1');
+  for (const column of columns) out.add(', ').column('t', column);
   writeWhere(out.add(' FROM ').table(mutation.table.sqlName).add(' AS t'), mutation);
   return out.add(' FOR UPDATE OF t').statement();
 }

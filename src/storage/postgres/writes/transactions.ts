@@ -5,6 +5,14 @@ import { StatementFailed } from '../connection/errors.ts';
 /** What carries writes out: the connections themselves, or one transaction that is open already. */
 export type Transactions = Pick<Database, 'atomically' | 'transact'>;
 
+/** Those of a system, which take turns with those of others. */
+export function transactionsOf(database: Database, system: string): Transactions {
+  return {
+    atomically: (statements) => database.atomically(statements, system),
+    transact: (work, options) => database.transact(work, { ...options, system }),
+  };
+}
+
 const command = (text: string): Statement => ({ text, params: [] });
 const begin = command('SAVEPOINT w');
 const undo = command('ROLLBACK TO SAVEPOINT w');

@@ -1,0 +1,128 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ServiceError } from '../../../errors/fail.ts';
+import type { Field, TableSchema } from '../../../schema/model.ts';
+import type { WritePlan } from '../../port.ts';
+import type { Dialect } from '../../sql/dialect.ts';
+import type { Session } from '../connection/database.ts';
+import { EditedRecords, editedFields, editedUpdates, hasEdits, readEdited, settlePlan } from './edits.ts';
+import { failedAt, GroupFailed } from './failure.ts';
+import { recordKey } from './group.ts';
+import { locksOf } from './locks.ts';
+import { LARGEST_TEXT, type QueuedWrite, textOf } from './queue.ts';
+import { compileBytes } from './step.ts';
+
+/** Characters of new values after which others of the process have their turn. */
+const LONGEST_TURN = 1024 * 1024;
+
+/** What came of a write before its transaction was sent. */
+export type Settled = { readonly plan: WritePlan } | { readonly error: ServiceError };
+
+/** A group whose edits are computed. */
+export interface SettledGroup {
+  /** Of the first writes of the group, in their order. */
+  readonly settled: readonly Settled[];
+  /** The others: what the first ones read, and make of it, is as much as one transaction holds. */
+  readonly rest: readonly QueuedWrite[];
+}
+
+/**
+ * Locks the records of a group and computes its edits, one after the other, as many as may be in memory together. An edit that its record
+ * refuses is out of it.
+ * @throws GroupFailed
+ */
+export async function settleGroup(session: Session, group: readonly QueuedWrite[], dialect: Dialect): Promise<SettledGroup> {
+  const locked = Promise.all(locksOf(group, dialect).map((statement) => session.query(statement)));
+  locked.catch(() => {});
+  const records = new EditedRecords();
+  const settled: Settled[] = [];
+  try {
+    // What a single one reads is a record at the most.
+    const end = group.length > 1 ? endOf(group, await bytesOf(session, group, dialect)) : group.length;
+    const readings = group.slice(0, end).map(({ plan }) => readEdited(session, plan, dialect, records));
+    await locked;
+    let made = 0;
+    let turn = 0;
+    for (let at = 0; at < end && (at === 0 || made <= LARGEST_TEXT); at++) {
+      if (made - turn > LONGEST_TURN) {
+        await nextTurn();
+        turn = made;
+      }
+      const one = await settledAt(
+        group,
+        at,
+        () => settlePlan(session, planAt(group, at), dialect, records, readings[at]),
+        records,
+      );
+      settled.push(one);
+      made += textOf('plan' in one ? one.plan : planAt(group, at));
+    }
+  } catch (error) {
+    throw error instanceof GroupFailed ? error : failedAt(group, group.length, error);
+  }
+  return { settled, rest: group.slice(settled.length) };
+}
+
+const planAt = (group: readonly QueuedWrite[], at: number): WritePlan => (group[at] as QueuedWrite).plan;
+
+/** @throws GroupFailed where the write is refused and does not stand alone */
+async function settledAt(
+  group: readonly QueuedWrite[],
+  at: number,
+  settle: () => Promise<WritePlan>,
+  { changed }: EditedRecords,
+): Promise<Settled> {
+  const { plan, records } = group[at] as QueuedWrite;
+  if (!hasEdits(plan)) return { plan };
+  try {
+    return { plan: await settle() };
+  } catch (error) {
+    const isAlone = plan.mutations.length === 1 && !records.some((record) => changed.has(record));
+    if (!isRefusal(error) || !isAlone) throw failedAt(group, at, error);
+    return { error };
+  }
+}
+
+/** The columns of a record that an update edits, as a name. */
+const editKey = ({ className }: TableSchema, objectId: string, fields: readonly Field[]): string =>
+  `${fields.map(({ column }) => column).join('\n')}\n${recordKey(className, objectId)}`;
+
+/** The bytes of what the edits of a group read, by `editKey`. Big values are not read to be measured. */
+async function bytesOf(session: Session, group: readonly QueuedWrite[], dialect: Dialect): Promise<Map<string, number>> {
+  const asked = new Map<string, { table: TableSchema; fields: readonly Field[]; ids: Set<string> }>();
+  for (const { plan } of group)
+    for (const update of editedUpdates(plan)) {
+      const { table, objectId } = update;
+      const fields = editedFields(update);
+      const key = editKey(table, '', fields);
+      const together = asked.get(key) ?? { table, fields, ids: new Set<string>() };
+      asked.set(key, together);
+      together.ids.add(objectId);
+    }
+  const bytes = new Map<string, number>();
+  const measured = [...asked.values()].map(async ({ table, fields, ids }) => {
+    const { rows } = await session.query(compileBytes(table, fields, [...ids], dialect));
+    for (const [objectId, size] of rows) bytes.set(editKey(table, objectId as string, fields), size as number);
+  });
+  await Promise.all(measured);
+  return bytes;
+}
+
+/** Where the first writes of a group end whose edits may be read together: one at least. */
+function endOf(group: readonly QueuedWrite[], bytes: ReadonlyMap<string, number>): number {
+  const counted = new Set<string>();
+  let sum = 0;
+  for (let at = 0; at < group.length; at++) {
+    for (const update of editedUpdates(planAt(group, at))) {
+      const key = editKey(update.table, update.objectId, editedFields(update));
+      if (!counted.has(key)) sum += bytes.get(key) ?? 0;
+      counted.add(key);
+    }
+    if (at > 0 && sum > LARGEST_TEXT) return at;
+  }
+  return group.length;
+}
+
+/** Whether the record was read and refuses the edit; the transaction goes on. */
+function isRefusal(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.key !== 'unavailable' && error.key !== 'timeout';
+}
