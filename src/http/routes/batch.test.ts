@@ -88,6 +88,24 @@ test('items that anybody may ask for are not begun after half a minute, the othe
   assert.deepEqual([first, second, third, other], Array(4).fill({ success: {} }));
   assert.match(fourth.error.error, /not available now/);
 });
+test('of items that change a place in a value a few are under way at once, of new records with places all', async () => {
+  let underWay = 0;
+  let most = 0;
+  const handle = async () => {
+    most = Math.max(most, ++underWay);
+    await new Promise((resolve) => setImmediate(resolve));
+    underWay--;
+    return { status: 200, json: '{}' };
+  };
+  const editing = batchEndpoint([item('PUT', '/t/:id', handle), item('POST', '/t', handle)], () => {});
+  const mostOf = async (method: string, path: string) => {
+    most = 0;
+    const requests = Array.from({ length: 60 }, (_, n) => ({ method, path, body: { n: 1, 'list.0': n % 2 ? n : `${n}` } }));
+    await editing.handle({ body: { requests } } as unknown as ApiRequest);
+    return most;
+  };
+  assert.deepEqual([await mostOf('PUT', '/platform/t/1'), await mostOf('POST', '/platform/t')], [25, 60]);
+});
 test('items fail alone; faults are reported, not shown', async () => {
   log.length = 0;
   const requests = [

@@ -26,8 +26,8 @@ const noQuery: ReadonlyMap<string, string> = new Map();
 const SLICE = 1_000;
 const SLICE_FIELDS = 120_000;
 const SLICE_CHARACTERS = 2_000_000;
-/** Of items whose answers hold what operators made of a field, which may be as large as a record: so many are under way at once. */
-const SLICE_ECHOES = 25;
+/** Of items that change a value in place, and may answer what became of it: it may be as large as a record. So many are under way at once. */
+const SLICE_EDITS = 25;
 /** Characters of answers beyond which the items that are left are refused, not carried out: all of them are in memory at the end. */
 const MOST_ANSWERED = 64 * 1024 * 1024;
 /** Milliseconds after which items that anybody may ask for are no longer begun: a password waits for all others', the whole body in memory. */
@@ -102,19 +102,21 @@ function endOfSlice(items: readonly Routed[], start: number): number {
   const last = Math.min(start + SLICE, items.length);
   let fields = 0;
   let characters = 0;
-  let echoes = 0;
+  let edits = 0;
   for (let at = start; at < last; at++) {
-    const body = items[at]?.body;
-    let isEcho = false;
+    const { body, endpoint } = items[at] as Routed;
+    let isEdit = false;
     if (isJsonObject(body))
       for (const key in body) {
         const value = body[key];
         fields++;
         if (typeof value === 'string') characters += value.length;
-        else isEcho ||= isJsonObject(value) && own(value, '__op') !== undefined;
+        else isEdit ||= isJsonObject(value) && own(value, '__op') !== undefined;
+        // A record that is new has no value that a place could be in.
+        isEdit ||= endpoint.method === 'PUT' && key.includes('.');
       }
-    if (isEcho) echoes++;
-    if (at > start && (fields > SLICE_FIELDS || characters > SLICE_CHARACTERS || echoes > SLICE_ECHOES)) return at;
+    if (isEdit) edits++;
+    if (at > start && (fields > SLICE_FIELDS || characters > SLICE_CHARACTERS || edits > SLICE_EDITS)) return at;
   }
   return last;
 }
