@@ -14,6 +14,9 @@ import { compileBytes } from './step.ts';
 /** Characters of new values after which others of the process have their turn. */
 const LONGEST_TURN = 1024 * 1024;
 
+/** Writes whose edits are measured first, then twice as many at a time: measuring a value costs as much as reading it. */
+const FIRST_MEASURED = 8;
+
 /** What came of a write before its transaction was sent. */
 export type Settled = { readonly plan: WritePlan } | { readonly error: ServiceError };
 
@@ -31,14 +34,15 @@ export interface SettledGroup {
  * @throws GroupFailed
  */
 export async function settleGroup(session: Session, group: readonly QueuedWrite[], dialect: Dialect): Promise<SettledGroup> {
-  const locked = Promise.all(locksOf(group, dialect).map((statement) => session.query(statement)));
-  locked.catch(() => {});
   const records = new EditedRecords();
   const settled: Settled[] = [];
   try {
     // What a single one reads is a record at the most.
-    const end = group.length > 1 ? endOf(group, await bytesOf(session, group, dialect)) : group.length;
-    const readings = group.slice(0, end).map(({ plan }) => readEdited(session, plan, dialect, records));
+    const end = group.length > 1 ? await endOf(session, group, dialect) : group.length;
+    const taken = group.slice(0, end);
+    const locked = Promise.all(locksOf(taken, dialect).map((statement) => session.query(statement)));
+    locked.catch(() => {});
+    const readings = taken.map(({ plan }) => readEdited(session, plan, dialect, records));
     await locked;
     let made = 0;
     let turn = 0;
@@ -86,32 +90,17 @@ async function settledAt(
 const editKey = ({ className }: TableSchema, objectId: string, fields: readonly Field[]): string =>
   `${fields.map(({ column }) => column).join('\n')}\n${recordKey(className, objectId)}`;
 
-/** The bytes of what the edits of a group read, by `editKey`. Big values are not read to be measured. */
-async function bytesOf(session: Session, group: readonly QueuedWrite[], dialect: Dialect): Promise<Map<string, number>> {
-  const asked = new Map<string, { table: TableSchema; fields: readonly Field[]; ids: Set<string> }>();
-  for (const { plan } of group)
-    for (const update of editedUpdates(plan)) {
-      const { table, objectId } = update;
-      const fields = editedFields(update);
-      const key = editKey(table, '', fields);
-      const together = asked.get(key) ?? { table, fields, ids: new Set<string>() };
-      asked.set(key, together);
-      together.ids.add(objectId);
-    }
-  const bytes = new Map<string, number>();
-  const measured = [...asked.values()].map(async ({ table, fields, ids }) => {
-    const { rows } = await session.query(compileBytes(table, fields, [...ids], dialect));
-    for (const [objectId, size] of rows) bytes.set(editKey(table, objectId as string, fields), size as number);
-  });
-  await Promise.all(measured);
-  return bytes;
-}
-
 /** Where the first writes of a group end whose edits may be read together: one at least. */
-function endOf(group: readonly QueuedWrite[], bytes: ReadonlyMap<string, number>): number {
+async function endOf(session: Session, group: readonly QueuedWrite[], dialect: Dialect): Promise<number> {
+  const bytes = new Map<string, number>();
   const counted = new Set<string>();
   let sum = 0;
-  for (let at = 0; at < group.length; at++) {
+  for (let at = 0, measured = 0, next = FIRST_MEASURED; at < group.length; at++) {
+    if (at === measured) {
+      measured += next;
+      next *= 2;
+      await measure(session, group.slice(at, measured), bytes, dialect);
+    }
     for (const update of editedUpdates(planAt(group, at))) {
       const key = editKey(update.table, update.objectId, editedFields(update));
       if (!counted.has(key)) sum += bytes.get(key) ?? 0;
@@ -120,6 +109,31 @@ function endOf(group: readonly QueuedWrite[], bytes: ReadonlyMap<string, number>
     if (at > 0 && sum > LARGEST_TEXT) return at;
   }
   return group.length;
+}
+
+/** Asks for the bytes of what the edits of some writes read. @param bytes what is known of them, by `editKey`; the others are added */
+async function measure(
+  session: Session,
+  group: readonly QueuedWrite[],
+  bytes: Map<string, number>,
+  dialect: Dialect,
+): Promise<void> {
+  const asked = new Map<string, { table: TableSchema; fields: readonly Field[]; ids: Set<string> }>();
+  for (const { plan } of group)
+    for (const update of editedUpdates(plan)) {
+      const { table, objectId } = update;
+      const fields = editedFields(update);
+      if (bytes.has(editKey(table, objectId, fields))) continue;
+      const key = editKey(table, '', fields);
+      const together = asked.get(key) ?? { table, fields, ids: new Set<string>() };
+      asked.set(key, together);
+      together.ids.add(objectId);
+    }
+  const answers = [...asked.values()].map(async ({ table, fields, ids }) => {
+    const { rows } = await session.query(compileBytes(table, fields, [...ids], dialect));
+    for (const [objectId, size] of rows) bytes.set(editKey(table, objectId as string, fields), size as number);
+  });
+  await Promise.all(answers);
 }
 
 /** Whether the record was read and refuses the edit; the transaction goes on. */
