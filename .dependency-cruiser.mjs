@@ -27,7 +27,7 @@ const layers = [
   ['http', 'mcp', 'oauth', 'cli'],
   ['index.ts'],
   ['stores.ts'],
-  ['app.ts', 'move.ts', 'processes.ts', 'lifecycle-log.ts'],
+  ['app.ts', 'move.ts', 'processes.ts', 'lifecycle-log.ts', 'faults.ts'],
   ['main.ts'],
 ];
 

@@ -18,8 +18,8 @@ import { Administration, Deletions, KeyGuard, openStore, type System, Systems, U
 import type { Company } from './transfer/index.ts';
 import { PasswordResets, Users, userTableRules } from './users/index.ts';
 
-/** How long requests in flight may take after the service was told to end, in milliseconds. */
-const DRAIN_BOUND = 30_000;
+/** How long requests in flight may take after the service was told to end, and after a fault, in milliseconds. */
+const DRAIN_BOUND = { told: 30_000, fault: 3_000 };
 const HOUR = 3_600_000;
 
 /**
@@ -49,8 +49,11 @@ export interface App {
   readonly contextOf: ContextOf;
   /** Starts to listen. @returns the address */
   listen(): Promise<string>;
-  /** Finishes the requests in flight and closes every store. */
-  close(): Promise<void>;
+  /**
+   * Finishes the requests in flight and closes every store.
+   * @param cause bounds how long these may take: after a fault, one may never be answered
+   */
+  close(cause: 'told' | 'fault'): Promise<void>;
 }
 
 /** What the service keeps, opened for an operator's command: other processes may serve it at the same time. */
@@ -73,12 +76,14 @@ export interface Workshop {
 
 /**
  * Puts the service together; the only place, beside `openWorkshop`, where adapters are constructed.
+ * @param fault given errors of the service's own that nobody caught; the process is to end after one
  * @throws OperatorError where another process serves DATA_DIR or PostgreSQL cannot be used, and errors of the operating system where
  *   DATA_DIR cannot be
  */
 export async function createApp(
   config: Config,
   { smtpUrl, databaseUrl }: Pick<Secrets, 'smtpUrl' | 'databaseUrl'>,
+  fault: (error: unknown) => void,
 ): Promise<App> {
   const log = createLog(config.logLevel);
   makeDataDirectory(config);
@@ -92,7 +97,7 @@ export async function createApp(
   };
   try {
     files = await openFiles(config, stores, log);
-    return await assemble(config, smtpUrl, { ...stores, close }, files, log);
+    return await assemble(config, smtpUrl, { ...stores, close }, files, { log, fault });
   } catch (error) {
     // Connections that are open would keep the process.
     await close();
@@ -100,7 +105,19 @@ export async function createApp(
   }
 }
 
-async function assemble(config: Config, smtpUrl: string | undefined, stores: Stores, files: Files, log: Logger): Promise<App> {
+/** Where goes what nobody who calls hears of. */
+interface Told {
+  readonly log: Logger;
+  readonly fault: (error: unknown) => void;
+}
+
+async function assemble(
+  config: Config,
+  smtpUrl: string | undefined,
+  stores: Stores,
+  files: Files,
+  { log, fault }: Told,
+): Promise<App> {
   const { addresses } = stores;
   const hooks = hooksWith(files.keeper, {
     queued: (context) => automation.queued(context),
@@ -133,7 +150,7 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
   const { trustProxy } = config;
   const resets = new PasswordResets({ mailer, baseUrl: () => addresses.base, log });
   const baseUrl = () => addresses.base;
-  const functions = new Functions({ directory: config.functionsDir, timeLimit: config.functionTimeout, hooks, log });
+  const functions = new Functions({ directory: config.functionsDir, timeLimit: config.functionTimeout, hooks, log, fault });
   await functions.load();
   const automation = new Automation({ systems, hooks, functions, mailer, log });
   const shared = { systems, users, files, hooks, log, trustProxy, baseUrl };
@@ -155,9 +172,9 @@ async function assemble(config: Config, smtpUrl: string | undefined, stores: Sto
       deletions.start();
       return address;
     },
-    async close() {
+    async close(cause) {
       clearInterval(clearing);
-      await http.close(DRAIN_BOUND);
+      await http.close(DRAIN_BOUND[cause]);
       await automation.close();
       await upkeep.close();
       await deletions.close();

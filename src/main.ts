@@ -39,17 +39,20 @@ const printAddress = (address: string) => print(`Record Data Service listening o
 async function serveAlone({ config, secrets }: Settings): Promise<void> {
   const { createApp } = await import('./app.ts');
   const life = await lifecycleOf({ config, secrets });
-  const app = await createApp(config, secrets);
+  const faults = (await import('./faults.ts')).faultsOf(config);
+  const app = await createApp(config, secrets, faults.report);
+  let cause: 'told' | 'fault' = 'fault';
   try {
     const told = toldToEnd(life);
     await addFirstSystem(app.administration, app.contextOf, secrets, config.dataDir, print);
     const address = await app.listen();
     printAddress(address);
     life.started(app.administration.systems().length, address);
-    await told;
+    await Promise.race([told, faults.first]);
+    cause = 'told';
   } finally {
     life.stopping('fault');
-    await app.close();
+    await app.close(cause);
     life.stopped();
   }
 }
@@ -57,13 +60,15 @@ async function serveAlone({ config, secrets }: Settings): Promise<void> {
 /** WEB_CONCURRENCY: this process makes the first system and starts those that serve. */
 async function serveTogether({ config, secrets }: Settings): Promise<void> {
   const life = await lifecycleOf({ config, secrets });
+  const faults = (await import('./faults.ts')).faultsOf(config);
+  process.on('uncaughtException', faults.report);
   const told = toldToEnd(life);
   const systems = await inWorkshop(true, async ({ administration, contextOf }) => {
     await addFirstSystem(administration, contextOf, secrets, config.dataDir, print);
     return administration.systems().length;
   });
   try {
-    await serveWith(config.webConcurrency, told, (address) => {
+    await serveWith(config.webConcurrency, Promise.race([told, faults.first]), (address) => {
       printAddress(address);
       life.started(systems, address);
     });
@@ -79,12 +84,15 @@ async function serveBeside({ config, secrets }: Settings): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {});
   endInOrder();
   const told = toldByStarter();
-  const app = await createApp(config, secrets);
+  const faults = (await import('./faults.ts')).faultsOf(config);
+  const app = await createApp(config, secrets, faults.report);
+  let cause: 'told' | 'fault' = 'fault';
   try {
     tellListening(await app.listen());
-    await told;
+    await Promise.race([told, faults.first]);
+    cause = 'told';
   } finally {
-    await app.close();
+    await app.close(cause);
     process.disconnect?.();
   }
 }

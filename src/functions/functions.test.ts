@@ -36,7 +36,7 @@ before(async () => {
   await provision(store);
   const watching = { mutations: () => [], committed: (event: WriteEvent) => writes.push(event) };
   const hooks = { ...masterContext(store).hooks, observers: [watching] };
-  functions = new Functions({ directory, timeLimit: 5_000, hooks, log: createLog('silent') });
+  functions = new Functions({ directory, timeLimit: 5_000, hooks, log: createLog('silent'), fault: assert.fail });
   await functions.load();
 });
 after(async () => {

@@ -15,6 +15,8 @@ export interface FunctionsParts {
   readonly timeLimit: number;
   readonly hooks: WriteHooks;
   readonly log: Logger;
+  /** Given errors of the service's own that nobody caught; the process is to end after one. */
+  readonly fault: (error: unknown) => void;
 }
 
 /** The server-side functions: the service's own forms, and the operator's. SPEC "Server-side functions"; CONTRACT "Operator's functions". */

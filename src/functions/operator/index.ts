@@ -19,6 +19,8 @@ export interface OperatorFunctionsParts {
   readonly log: Logger;
   /** Names of functions of the service's own: a file cannot take one. */
   readonly isReserved: (name: string) => boolean;
+  /** Given errors of the service's own that nobody caught; the process is to end after one. */
+  readonly fault: (error: unknown) => void;
 }
 
 /** The functions that the operator has put into FUNCTIONS_DIR (CONTRACT "Operator's functions"). */
@@ -34,7 +36,7 @@ export class OperatorFunctions {
 
   /** Loads all functions once, and logs what cannot be loaded. Never throws. */
   async load(): Promise<void> {
-    keepUp(this.#parts.log);
+    keepUp(this.#parts.log, this.#parts.fault);
     await this.#loader.loadAll();
   }
 

@@ -25,10 +25,10 @@ export function asService<T>(work: () => T): T {
 let isKept = false;
 
 /**
- * Keeps the process up where a function left a promise that fails or a timer that throws: it is logged. All else ends the process as it
- * would without this.
+ * Keeps the process up where a function left a promise that fails or a timer that throws: it is logged.
+ * @param fault is given all else, after which the process is to end; where others listen for it, it is theirs
  */
-export function keepUp(log: Logger): void {
+export function keepUp(log: Logger, fault: (error: unknown) => void): void {
   if (isKept) return;
   isKept = true;
   const told = (thrown: unknown): boolean => {
@@ -40,8 +40,6 @@ export function keepUp(log: Logger): void {
     if (!told(reason) && process.listenerCount('unhandledRejection') === 1) throw reason;
   });
   process.on('uncaughtException', (error) => {
-    if (told(error) || process.listenerCount('uncaughtException') > 1) return;
-    console.error(error);
-    process.exit(1);
+    if (!told(error) && process.listenerCount('uncaughtException') === 1) fault(error);
   });
 }

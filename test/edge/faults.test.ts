@@ -1,0 +1,115 @@
+/** CONTRACT "Operations": what the log tells where a fault, and no signal, ends the service. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { anyEngine, type EngineName, engines, startService } from '../support/service.ts';
+import { soon } from '../support/soon.ts';
+import { temporary } from './process.ts';
+
+/** Loaded into the service before all else: a signal makes a fault that is no function's, of the kind that `FAULT` names. */
+const FAULTY = `
+const faults = {
+  error: () => { throw new Error('fault on purpose'); },
+  rejection: () => { Promise.reject(new Error('fault on purpose')); },
+  text: () => { throw 'fault on purpose'; },
+};
+process.on('SIGUSR2', () => setImmediate(faults[process.env.FAULT]));
+`;
+
+async function startFaulty(engine: EngineName, fault: string, env: Record<string, string> = {}) {
+  const file = join(await temporary(), 'faulty.mjs');
+  await writeFile(file, FAULTY);
+  return startService({ engine, env: { LOG_LEVEL: 'info', FAULT: fault, NODE_OPTIONS: `--import=${file}`, ...env } });
+}
+
+/** The lines of the log in what a service printed. */
+const logLines = (output: string): Record<string, any>[] =>
+  output
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, any>);
+
+/** What tells of a service's life, in order. */
+const life = (output: string) =>
+  logLines(output)
+    .filter(({ msg }) => /^(started|stopping|stopped|a fault ends the process)$/.test(msg))
+    .map(({ msg, cause, signal, err }) => [msg, cause ?? signal ?? err?.message].filter(Boolean));
+
+const ended = [['started'], ['a fault ends the process', 'fault on purpose'], ['stopping', 'fault'], ['stopped']];
+
+for (const engine of anyEngine)
+  for (const fault of ['error', 'rejection', 'text'])
+    test(`Operations: a fault (${fault}) is told, then stopping with its cause, then stopped; the exit code is 1`, async () => {
+      const service = await startFaulty(engine, fault);
+      const exited = once(service.process, 'exit');
+      const begun = Date.now();
+      service.process.kill('SIGUSR2');
+      assert.deepEqual(await exited, [1, null]);
+      assert.ok(Date.now() - begun < 10_000, `${Date.now() - begun} ms`);
+      assert.deepEqual(life(service.output()), ended, service.output());
+      assert.match(service.output(), /^record-service: ended by a fault, which the log tells of$/m);
+      await service.stop();
+    });
+
+for (const engine of anyEngine)
+  test('Operations: a request that is never answered does not hold the end after a fault', async () => {
+    const service = await startFaulty(engine, 'error');
+    const exited = once(service.process, 'exit');
+    const body = new ReadableStream({ start: (stream) => stream.enqueue(Buffer.from('{"n":')) });
+    const headers = { 'X-Platform-Application-Id': service.appId, 'X-Platform-Master-Key': service.masterKey };
+    const sent = fetch(`${service.url}/platform/classes/Kept`, { method: 'POST', headers, body, duplex: 'half' } as RequestInit);
+    const failed = assert.rejects(sent);
+    await wait(300);
+    service.process.kill('SIGUSR2');
+    assert.deepEqual(await exited, [1, null]);
+    await failed;
+    assert.deepEqual(life(service.output()), ended, service.output());
+    await service.stop();
+  });
+
+if (engines.includes('postgres')) {
+  const together = { WEB_CONCURRENCY: '2' };
+  test('Operations: of several processes one tells when the service started, why it stops, and when it has', async () => {
+    const service = await startFaulty('postgres', 'error', together);
+    assert.equal(await service.stop(), 0);
+    assert.deepEqual(life(service.output()), [['started'], ['stopping', 'SIGTERM'], ['stopped']]);
+    const started = logLines(service.output()).find(({ msg }) => msg === 'started');
+    assert.deepEqual([started?.engine, started?.systems, started?.address], ['postgres', 1, service.url]);
+  });
+
+  test('Operations: a fault of the process that starts the others ends them all', async () => {
+    const service = await startFaulty('postgres', 'error', together);
+    const exited = once(service.process, 'exit');
+    service.process.kill('SIGUSR2');
+    assert.deepEqual(await exited, [1, null]);
+    assert.deepEqual(life(service.output()), ended, service.output());
+    await assert.rejects(fetch(`${service.url}/health/live`));
+    await service.stop();
+  });
+
+  test('Operations: a fault of one of several processes is told, and the service goes on', async () => {
+    const service = await startFaulty('postgres', 'error', together);
+    const children = `/proc/${service.process.pid}/task/${service.process.pid}/children`;
+    const workers = () => readFileSync(children, 'utf8').trim().split(' ');
+    const [first, second] = workers();
+    process.kill(Number(first), 'SIGUSR2');
+    await soon(async () => {
+      assert.deepEqual(
+        [workers().length, workers().includes(String(second)), workers().includes(String(first))],
+        [2, true, false],
+      );
+    }, 15_000);
+    assert.equal((await service.call('GET', '/platform/classes/Accounts')).status, 200);
+    assert.equal(await service.stop(), 0);
+    assert.deepEqual(life(service.output()), [
+      ['started'],
+      ['a fault ends the process', 'fault on purpose'],
+      ['stopping', 'SIGTERM'],
+      ['stopped'],
+    ]);
+  });
+}
