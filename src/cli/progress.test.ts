@@ -33,6 +33,13 @@ test('elsewhere there is a line every ten seconds', () => {
   teller.clear();
   assert.equal(told.length, 2);
 });
+test('rate and time left of what follows count from its beginning', () => {
+  const { teller, told, at } = watched({}, true);
+  at(5_000, 1_000, 1);
+  teller.begin();
+  at(10_000, 50_000, 0.5);
+  assert.deepEqual(told.slice(1), ['\r\x1b[KAccounts: 50,000 rows, 10,000 a second, 0:05 left']);
+});
 test('JSON is one object a line, on a terminal too', () => {
   const { teller, told, at } = watched({ json: true }, true);
   at(5_000, 1);

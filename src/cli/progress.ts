@@ -40,7 +40,7 @@ export class Teller {
   readonly #options: TellOptions;
   readonly #screen: Screen;
   readonly #now: () => number;
-  readonly #began: number;
+  #began: number;
   #shownAt: number;
   #onScreen = false;
 
@@ -53,13 +53,18 @@ export class Teller {
     this.#shownAt = this.#began;
   }
 
+  /** Other work follows, whose rate and time left count from here. */
+  begin(): void {
+    this.#began = this.#now();
+  }
+
   /** Shows where the command is, where it is time to. */
   progress(progress: Progress): void {
     const now = this.#now();
     const isRenewed = this.#screen.isTTY === true && !this.#options.json;
     if (this.#options.quiet || now - this.#shownAt < (isRenewed ? ON_TERMINAL : ELSEWHERE)) return;
     this.#shownAt = now;
-    const seconds = (now - this.#began) / 1000;
+    const seconds = Math.max(now - this.#began, 1) / 1000;
     const perSecond = Math.round(progress.done / seconds);
     const { share } = progress;
     const secondsLeft = share === undefined || share <= 0 ? null : Math.round((seconds * (1 - share)) / share);

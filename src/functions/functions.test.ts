@@ -36,7 +36,13 @@ before(async () => {
   await provision(store);
   const watching = { mutations: () => [], committed: (event: WriteEvent) => writes.push(event) };
   const hooks = { ...masterContext(store).hooks, observers: [watching] };
-  functions = new Functions({ directory, timeLimit: 5_000, hooks, log: createLog('silent'), fault: assert.fail });
+  functions = new Functions({
+    directory,
+    timeLimit: 5_000,
+    hooks,
+    log: createLog('silent'),
+    fault: (error) => assert.fail(String(error)),
+  });
   await functions.load();
 });
 after(async () => {

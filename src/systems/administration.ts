@@ -34,7 +34,8 @@ export interface AdditionSteps {
 
 /** What a system has beside its store. */
 export interface Belongings {
-  removeSystem(appId: string): Promise<void>;
+  /** @param removed told of each so many files that are gone */
+  removeSystem(appId: string, removed?: (files: number) => void): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -143,15 +144,16 @@ export class Administration {
 
   /**
    * Deletes a system, removed or not, with all its data.
+   * @param removed told of each so many files that are gone
    * @throws AdministrationError where there is none or another process is at it, and what opening the rest throws
    */
-  async deleteSystem(appId: string): Promise<void> {
+  async deleteSystem(appId: string, removed?: (files: number) => void): Promise<void> {
     // Opened first: where they cannot be reached, the system stays.
     const belongings = await this.#openBelongings();
     try {
       const isThere = await this.#registry.removeSystem(appId, 0);
       if (!isThere && !this.removedSystems().some((one) => one.appId === appId)) this.checkSystem(appId);
-      if (!(await this.#delete(appId, belongings))) refuse(`${printable(appId)} is being deleted by another process`);
+      if (!(await this.#delete(appId, belongings, removed))) refuse(`${printable(appId)} is being deleted by another process`);
     } finally {
       await belongings.close();
     }
@@ -186,10 +188,10 @@ export class Administration {
     return gone;
   }
 
-  #delete(appId: string, belongings: Belongings): Promise<boolean> {
+  #delete(appId: string, belongings: Belongings, removed?: (files: number) => void): Promise<boolean> {
     return this.#registry.deleteSystem(appId, Date.now(), async () => {
       await this.#engine.remove(appId);
-      await belongings.removeSystem(appId);
+      await belongings.removeSystem(appId, removed);
     });
   }
 

@@ -74,7 +74,7 @@ export async function makeWorld(open: (directory: string) => Engine, files: Writ
   const writes: WriteEvent[] = [];
   const hooks = { observers: [{ committed: (event: WriteEvent) => writes.push(event) }], rules: userTableRules, files };
   const log = createLog('silent');
-  const functions = new Functions({ directory, timeLimit: 5_000, hooks, log, fault: assert.fail });
+  const functions = new Functions({ directory, timeLimit: 5_000, hooks, log, fault: (error) => assert.fail(String(error)) });
   const master = { ...masterContext(store), hooks };
   const read = async (className: string, objectId: string): Promise<TriggeringRecord> => {
     const fields = JSON.parse(await getRecord(master, className, objectId, new Map()));

@@ -72,15 +72,22 @@ async function run(
   refuseImport(context, table);
   const schema = context.store.schema();
   const hasResults = schema.tables.get(table)?.fields.has('results') === true;
-  if (!options.newFields) {
-    await source.keep();
-    await refuseNewColumns(schema, table, (await readRows(source.read(), hasResults)).blocks);
-  }
   const teller = new Teller(options);
+  try {
+    if (!options.newFields) {
+      await source.keep((done) => teller.progress({ what: 'standard input', done, unit: 'bytes' }));
+      teller.begin();
+      const looked = (done: number) => teller.progress({ what: table, done, unit: 'rows looked at', share: source.share() });
+      await refuseNewColumns(schema, table, counted((await readRows(source.read(), hasResults)).blocks, looked));
+    }
+  } finally {
+    teller.clear();
+  }
   if (!skipTriggers) await warnOfTriggers(context, table, teller, ask);
   const { unit, blocks } = await readRows(source.read(), hasResults);
   const rejects = await Rejects.open(teller, unit, options.rejected, options.file);
   let done = 0;
+  teller.begin();
   const importing = importRecords(context, table, blocks, { keepTimes, skipTriggers, skipTimeline }, company, {
     rejected: (line) => rejects.take(line),
     progressed(created) {
@@ -90,7 +97,8 @@ async function run(
   });
   const { created, rejected, leftOut } = await importing.catch((error) => {
     teller.clear();
-    if (done > 0) console.error(`the import broke off after ${done} records, which stay in ${table}`);
+    const text = `the import broke off after ${done} records, which stay in ${table}`;
+    if (done > 0) teller.note(text, { brokeOff: table, created: done });
     throw error;
   });
   teller.clear();
@@ -104,6 +112,16 @@ async function run(
   else print(`${rows} rows: ${created} created, ${updated} updated, ${rejected} rejected`);
   await rejects.written();
   return rejected;
+}
+
+/** The same blocks. @param passed told of the rows so far, when a block was dealt with */
+async function* counted<T>(blocks: AsyncIterable<readonly T[]>, passed: (rows: number) => void): AsyncGenerator<readonly T[]> {
+  let rows = 0;
+  for await (const block of blocks) {
+    yield block;
+    rows += block.length;
+    passed(rows);
+  }
 }
 
 /** Says which triggers the records would run, and asks where somebody is there to answer. @throws OperatorError where he says no */
@@ -130,13 +148,22 @@ class Source {
     this.#size = size;
   }
 
-  /** Lets the bytes be read more than once. */
-  async keep(): Promise<void> {
+  /** Lets the bytes be read more than once. @param kept told of the bytes so far, where they have to be kept for it */
+  async keep(kept: (bytes: number) => void): Promise<void> {
     if (this.#path !== null) return;
     this.#directory = await mkdtemp(join(tmpdir(), 'record-service-'));
-    this.#path = join(this.#directory, 'rows');
-    await writeFile(this.#path, process.stdin, { mode: 0o600 });
-    this.#size = (await open(this.#path).then(async (file) => [await file.stat(), await file.close()] as const))[0].size;
+    const path = join(this.#directory, 'rows');
+    let bytes = 0;
+    const chunks = async function* () {
+      for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+        bytes += chunk.length;
+        yield chunk;
+        kept(bytes);
+      }
+    };
+    await writeFile(path, chunks(), { mode: 0o600 });
+    this.#path = path;
+    this.#size = bytes;
   }
 
   async *read(): AsyncGenerator<Buffer> {

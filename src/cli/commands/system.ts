@@ -6,6 +6,7 @@ import type { RemovedSystem, SystemEntry } from '../../storage/registry.ts';
 import { addAdministrator, administratorFrom } from '../administrator.ts';
 import { warnOfShort } from '../one-line.ts';
 import type { Actions, Print } from '../program.ts';
+import { addTellOptions, Teller, type TellOptions } from '../progress.ts';
 
 interface AddOptions {
   appId?: string;
@@ -15,10 +16,17 @@ interface AddOptions {
   adminPassword?: string;
 }
 
+interface RemoveOptions extends TellOptions {
+  now?: true;
+}
+
 interface ListOptions {
   removed?: true;
   json?: true;
 }
+
+/** How often it is looked whether progress is to be shown, in milliseconds. */
+const TICK = 100;
 
 /** `system add|list|remove|restore`. */
 export function addSystemCommands(program: Command, { withAdministration, ask }: Actions, print: Print): void {
@@ -56,13 +64,12 @@ export function addSystemCommands(program: Command, { withAdministration, ask }:
       );
       for (const row of listed) print(json ? JSON.stringify(row) : Object.values(row).join('\t'));
     });
-  system
-    .command('remove <app-id>')
+  addTellOptions(system.command('remove <app-id>'))
     .description(
       'put a system aside for 14 days; after them it is deleted with all its data. On a terminal it asks for the id again',
     )
     .option('--now', 'delete it at once, also one that was put aside')
-    .action(async (appId: string, { now }: { now?: true }) => {
+    .action(async (appId: string, { now, ...tell }: RemoveOptions) => {
       await withAdministration(async (administration) => {
         // Nobody is asked about what cannot be.
         if (!administration.removedSystems().some((system) => now && system.appId === appId)) administration.checkSystem(appId);
@@ -70,12 +77,13 @@ export function addSystemCommands(program: Command, { withAdministration, ask }:
         const typed = await ask(`${what} Type its application id again: `);
         if (typed !== null && typed.trim() !== appId) throw new OperatorError('that is another id; nothing was done');
         if (now) {
-          await administration.deleteSystem(appId);
-          print(`Deleted ${appId}`);
+          await withProgress(appId, tell, (removed) => administration.deleteSystem(appId, removed));
+          print(tell.json ? JSON.stringify({ appId, outcome: 'deleted' }) : `Deleted ${appId}`);
           return;
         }
         const until = isoText(await administration.removeSystem(appId));
-        print(`Removed ${appId}; until ${until} it comes back by: record-service system restore ${appId}`);
+        if (tell.json) print(JSON.stringify({ appId, outcome: 'removed', until }));
+        else print(`Removed ${appId}; until ${until} it comes back by: record-service system restore ${appId}`);
       });
     });
   system
@@ -85,6 +93,21 @@ export function addSystemCommands(program: Command, { withAdministration, ask }:
       await withAdministration((administration) => administration.restoreSystem(appId));
       print(`Restored ${appId}`);
     });
+}
+
+/** Shows that a deletion goes on, and how many files are gone; of the records the store tells nothing until all are. */
+async function withProgress(appId: string, tell: TellOptions, work: (removed: (files: number) => void) => Promise<void>) {
+  const teller = new Teller(tell);
+  let done = 0;
+  const ticking = setInterval(() => teller.progress({ what: `Deleting ${appId}`, done, unit: 'files' }), TICK);
+  try {
+    await work((files) => {
+      done += files;
+    });
+  } finally {
+    clearInterval(ticking);
+    teller.clear();
+  }
 }
 
 const systemRow = ({ appId, createdAt, name }: SystemEntry) => ({ appId, createdAt: isoText(createdAt), name });

@@ -62,9 +62,14 @@ export class DiskStore implements FileStore {
     await unlink(this.#path(appId, id)).catch(nullIfMissing);
   }
 
-  async removeSystem(appId: string): Promise<void> {
+  async removeSystem(appId: string, removed?: (files: number) => void): Promise<void> {
     const directory = this.#systemDirectory(appId);
     for (const made of this.#made) if (made === directory || dirname(made) === directory) this.#made.delete(made);
+    for (const prefix of (await readdir(directory).catch(nullIfMissing)) ?? []) {
+      const files = await readdir(join(directory, prefix)).catch(nullIfMissing);
+      await rm(join(directory, prefix), { recursive: true, force: true });
+      removed?.(files?.length ?? 0);
+    }
     await rm(directory, { recursive: true, force: true });
   }
 

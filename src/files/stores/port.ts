@@ -64,8 +64,8 @@ export interface FileStore {
   open(appId: string, id: string, range?: ByteRange, version?: string): Promise<Readable | null>;
   /** One that is not there counts as removed. */
   remove(appId: string, id: string): Promise<void>;
-  /** All files of a system. */
-  removeSystem(appId: string): Promise<void>;
+  /** All files of a system. @param removed told of each so many that are gone */
+  removeSystem(appId: string, removed?: (files: number) => void): Promise<void>;
   /** All files of a system, in no order; those that are being stored may be missing. */
   list(appId: string): AsyncIterable<StoredObject>;
   /** A form of the store's own for one upload; where it has none the service takes the bytes itself. */

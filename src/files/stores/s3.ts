@@ -133,10 +133,11 @@ export class S3Store implements FileStore {
     await this.#ask('DeleteObject', this.#client.send(command));
   }
 
-  async removeSystem(appId: string): Promise<void> {
+  async removeSystem(appId: string, removed?: (files: number) => void): Promise<void> {
     for await (const page of this.#pages(appId)) {
       const keys = page.map(({ id }) => ({ Key: this.#key(appId, id).Key }));
       if (keys.length > 0) await this.#removeAll(keys);
+      removed?.(keys.length);
     }
   }
 

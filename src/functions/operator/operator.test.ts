@@ -29,7 +29,7 @@ const functionsWithin = (timeLimit: number) =>
     hooks: { observers: [], rules: userTableRules, files: noFiles },
     log,
     isReserved: () => false,
-    fault: assert.fail,
+    fault: (error) => assert.fail(String(error)),
   });
 const patient = functionsWithin(60_000);
 const hasty = functionsWithin(200);

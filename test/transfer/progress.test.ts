@@ -1,0 +1,108 @@
+/** CONTRACT "Operations": what long commands tell of themselves, with --quiet and --json too. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { type Run, temporary } from '../edge/process.ts';
+import { dataForTest, type OwnData } from '../support/data.ts';
+
+import { anyEngine, compileCache, startService } from '../support/service.ts';
+import { command } from '../systems/cli.ts';
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const directory = await temporary();
+
+/** Loaded into the command before all else: its clock for progress goes a thousand times as fast, so that ten seconds are soon over. */
+const hasty = join(directory, 'hasty.mjs');
+await writeFile(hasty, 'const now = performance.now.bind(performance); performance.now = () => now() * 1000;');
+
+const rows = `${JSON.stringify({ Name: 'x'.repeat(1_000) })}\n`.repeat(3_000);
+const file = join(directory, 'rows.ndjson');
+await writeFile(file, rows);
+
+/** Where nobody else works on the data, since the command would wait for others by that clock. */
+async function run(data: OwnData, args: readonly string[], input = ''): Promise<Run> {
+  const more = { NODE_OPTIONS: `--import=${hasty}`, QUERY_TIMEOUT_MS: '3600000' };
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd: data.dataDir,
+    env: { PATH: process.env.PATH ?? '', ...compileCache, ...data.settings, ...more },
+    stdio: 'pipe',
+  });
+  const texts = Promise.all(
+    [child.stdout, child.stderr].map(async (stream) => (await stream.setEncoding('utf8').toArray()).join('')),
+  );
+  child.stdin.end(input);
+  const [code] = await once(child, 'close');
+  const [stdout = '', stderr = ''] = await texts;
+  return { code, stdout, stderr };
+}
+
+/** Every line is a JSON object. */
+const objects = (text: string) =>
+  text
+    .trim()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+for (const engine of anyEngine) {
+  test('Progress: import tells of the standard input, of the first look at the rows, and of what is created', async () => {
+    const data = await dataForTest(engine);
+    const args = ['import', '--system', 'testapp', '--table', 'Accounts', '--file', '-', '--skip-timeline'];
+    const plain = await run(data, args, rows);
+    assert.deepEqual([plain.code, plain.stdout], [0, '3000 rows: 3000 created, 0 updated, 0 rejected\n']);
+    assert.match(plain.stderr, /^standard input: [\d,]+ bytes, [\d,]+ a second$/m);
+    assert.match(plain.stderr, /^Accounts: [\d,]+ rows looked at, [\d,]+ a second, [\d:]+ left$/m);
+    assert.match(plain.stderr, /^Accounts: 3,000 rows, [\d,]+ a second, 0:00 left$/m);
+
+    const json = await run(data, [...args, '--json'], rows);
+    assert.equal(json.code, 0, json.stderr);
+    assert.deepEqual(objects(json.stdout), [{ rows: 3000, created: 3000, updated: 0, rejected: 0 }]);
+    const told = objects(json.stderr);
+    assert.deepEqual([...new Set(told.map(({ unit }) => unit))], ['bytes', 'rows looked at', 'rows']);
+    for (const object of told) assert.deepEqual(Object.keys(object), ['progress', 'done', 'unit', 'perSecond', 'secondsLeft']);
+
+    for (const more of [[], ['--json']]) {
+      const quiet = await run(data, [...args.with(6, file), '--quiet', ...more]);
+      assert.deepEqual([quiet.code, quiet.stderr], [0, ''], quiet.stdout);
+      if (more.length > 0) assert.deepEqual(objects(quiet.stdout), objects(json.stdout));
+      else assert.equal(quiet.stdout, plain.stdout);
+    }
+  });
+
+  test('Progress: what stays of an import that breaks off is told, as JSON where that is asked for', async () => {
+    const data = await dataForTest(engine);
+    const service = await startService({ ...data, engine });
+    const cutOff = join(directory, 'cut-off.json');
+    // A group beside a service has 500 or 5,000 rows.
+    await writeFile(cutOff, `{"results":[${'{"Name":"a"},'.repeat(5_100)}`);
+    const args = ['import', '--system', 'testapp', '--table', 'Accounts', '--file', cutOff, '--new-fields', '--skip-timeline'];
+    const [plain, json] = await Promise.all([[], ['--json']].map((more) => command(service, ...args, ...more)));
+    assert.ok(plain && json);
+    const why = 'record-service: the export ends in the middle: the file is cut off';
+    assert.deepEqual([plain.code, plain.stdout], [1, '']);
+    assert.deepEqual(plain.stderr.trim().split('\n'), ['the import broke off after 5000 records, which stay in Accounts', why]);
+    assert.deepEqual([json.code, json.stdout], [1, '']);
+    const [told = '', last] = json.stderr.trim().split('\n');
+    assert.deepEqual([JSON.parse(told), last], [{ brokeOff: 'Accounts', created: 5000 }, why]);
+    await service.stop();
+  });
+
+  test('Progress: system remove takes --json and --quiet, and --now shows that it goes on', async () => {
+    const data = await dataForTest(engine);
+    const removed = await run(data, ['system', 'remove', 'testapp', '--json']);
+    assert.equal(removed.code, 0, removed.stderr);
+    const [{ until, ...rest } = {}] = objects(removed.stdout);
+    assert.deepEqual(rest, { appId: 'testapp', outcome: 'removed' });
+    assert.match(String(until), /^\d{4}-\d\d-\d\dT/);
+    const deleted = await run(data, ['system', 'remove', 'testapp', '--now', '--json']);
+    assert.deepEqual([deleted.code, objects(deleted.stdout)], [0, [{ appId: 'testapp', outcome: 'deleted' }]]);
+    for (const { progress, unit } of objects(deleted.stderr)) assert.deepEqual([progress, unit], ['Deleting testapp', 'files']);
+    await run(data, ['system', 'add', '--app-id', 'testapp']);
+    const quiet = await run(data, ['system', 'remove', 'testapp', '--now', '--quiet']);
+    assert.deepEqual([quiet.code, quiet.stdout, quiet.stderr], [0, 'Deleted testapp\n', '']);
+  });
+}
