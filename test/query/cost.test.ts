@@ -4,8 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { callTool, keyHeaders } from '../support/mcp.ts';
+import { callTool, keyHeaders, mcpAddress, message, post } from '../support/mcp.ts';
 import { assertError, create, defineTable, find, onEachEngine, pointer, type Row, tableName } from '../support/query.ts';
+import type { Json } from '../support/records.ts';
 import type { Answer, Service } from '../support/service.ts';
 import { signUp } from '../support/users.ts';
 
@@ -94,6 +95,19 @@ onEachEngine((get) => {
       const refused = await call({ $or: dears(5) });
       assert.match(refused.text, tooLarge);
       assert.match((await call({ s: { $regex: '^Dana', $options: 'i' } })).text, /1/);
+      // Each fits by itself; the third one of the same batch does not any more, one that comes again costs nothing, the next request is free.
+      const told = async (patterns: readonly number[]) => {
+        const calls = patterns.map((n, at) =>
+          message('tools/call', { name: 'Count-Data', arguments: { table, where: { s: dear(n) } } }, at),
+        );
+        const answers: Json[] = (await post(mcpAddress(get()), calls, keyHeaders(get()))).body;
+        const texts = patterns.map((_, at) => answers.find(({ id }) => id === at)?.result.content[0].text);
+        return texts.map((text) => (tooLarge.test(text) ? 'refused' : JSON.parse(text).count));
+      };
+      const all = await told([1, 2, 3, 4]);
+      assert.deepEqual(all.toSorted(), [0, 0, 'refused', 'refused']);
+      assert.deepEqual(await told([5, 6]), [0, 0]);
+      assert.deepEqual(await told([7, 7, 7, 8]), [0, 0, 0, 0]);
     });
 
     test('in criteria, and in those of a batch of them', async () => {

@@ -64,6 +64,25 @@ for (const engine of engines)
     });
     after(() => service.stop());
 
+    test('Operations: /health/live is answered while a list of large records streams', async () => {
+      const answer = await begun(service, '/platform/classes/Notes?limit=100');
+      assert.equal(answer.statusCode, 200);
+      let bytes = 0;
+      let isRead = false;
+      const reading = (async () => {
+        for await (const chunk of answer) bytes += (chunk as Buffer).length;
+        isRead = true;
+      })();
+      let answered = 0;
+      while (!isRead) {
+        assert.equal((await service.call('GET', '/health/live', { as: 'anonymous' })).status, 200);
+        if (!isRead) answered++;
+      }
+      await reading;
+      assert.ok(bytes > (RECORDS - 1) * 2 * MB, `${bytes} bytes`);
+      assert.ok(answered > 0);
+    });
+
     test('Records/Query: a list of large records streams, in bounded memory', async () => {
       const expected = Array.from({ length: RECORDS }, (_, n) => hash(textOf(n)));
       let rows: { text: string }[] = [];
