@@ -60,7 +60,7 @@ test('bytes that cannot be read: 500 before the first, a broken connection after
   world.bytes = failing(null);
   const answer = await world.get();
   assert.deepEqual([answer.status, await answer.json()], [500, { code: 1, error: 'server error' }]);
-  assert.deepEqual([answer.headers.get('cache-control'), answer.headers.get('content-disposition')], [null, null]);
+  assert.deepEqual([answer.headers.get('cache-control'), answer.headers.get('content-disposition')], ['private, no-cache', null]);
   assert.equal(world.logged.length, 1);
   world.bytes = failing(Buffer.from('01'));
   await assert.rejects(async () => (await world.get()).text());
