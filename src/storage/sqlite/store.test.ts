@@ -149,6 +149,24 @@ describe('SQLite store', () => {
     assert.equal((await find('Large', { where: JSON.stringify({ to: pointer }) })).records.length, 2);
   });
 
+  test('an index of few but long texts is made while others have their turns', async () => {
+    const words = Array.from({ length: 30_000 }, (_, at) => (at * 7_919).toString(36)).join(' ');
+    for (let n = 0; n < 4; n++) await create('Texts', { objectId: `text${n}`, text: `${words} word${n}`, other: 'x' });
+    const search = JSON.stringify({ text: { $text: { $search: { $term: 'word3' } } } });
+    for (const change of [{ textIndex: ['text', 'other'] }, { fields: { other: { __op: 'Delete' } } }]) {
+      let turns = 0;
+      const others = setInterval(() => turns++, 5);
+      await updateSchema(context(), 'Texts', change);
+      clearInterval(others);
+      assert.ok(turns >= 5, `${turns} turns`);
+      const { records } = await find('Texts', { where: search });
+      assert.deepEqual(
+        records.map(({ objectId }) => objectId),
+        ['text3'],
+      );
+    }
+  });
+
   test('an errand that fails is reported, and costs nobody a thread', async () => {
     const reported: string[] = [];
     const other = new ReaderPool(1_000, (fault) => reported.push(fault));

@@ -3,15 +3,18 @@ import type { FileAddresses } from '../../../config/index.ts';
 import type { ErrorKey } from '../../../errors/catalogue.ts';
 import { ServiceError } from '../../../errors/fail.ts';
 import { type SchemaStep, stepsOf } from '../../../schema/change.ts';
-import type { Schema } from '../../../schema/model.ts';
+import type { Schema, TableSchema } from '../../../schema/model.ts';
 import { lookUpFieldsOf } from '../../../schema/system-tables.ts';
 import { Overtaken, type WriteOutcome, type WritePlan } from '../../port.ts';
 import type { Connection } from '../connection.ts';
 import { isLongChange } from '../schema/ddl.ts';
-import { mostRecords } from '../table-size.ts';
+import { mostRecords, textBytes } from '../table-size.ts';
 
 /** Records of a table that are read through, to build an index or to take a column out, in little enough time for the event loop. */
 const SHORT_REBUILD = 10_000;
+
+/** Bytes of texts that a full-text index is made of in little enough time for the event loop. */
+const SHORT_TEXTS = 512 * 1024;
 
 /** Fields that a new table has in little enough time for the event loop, which may have an index each. */
 const FEW_FIELDS = 200;
@@ -38,8 +41,16 @@ export function isRebuild(connection: Connection, plan: WritePlan, schema: Schem
     const table = schema.tables.get(step.className);
     if (table === undefined) return false;
     if ((step.kind === 'addFields' || step.kind === 'dropFields') && isLongChange(step, table)) return true;
-    return readsAll(step) && mostRecords(connection, table) > SHORT_REBUILD;
+    if (readsAll(step) && mostRecords(connection, table) > SHORT_REBUILD) return true;
+    return textBytes(connection, table, reindexed(step, table)) > SHORT_TEXTS;
   });
+}
+
+/** The fields whose texts a step makes a full-text index of. */
+function reindexed(step: SchemaStep, { textIndex }: TableSchema): readonly string[] {
+  if (step.kind === 'setTextIndex') return step.fields;
+  if (step.kind !== 'dropFields' || !step.names.some((name) => textIndex.includes(name))) return [];
+  return textIndex.filter((name) => !step.names.includes(name));
 }
 
 function readsAll(step: SchemaStep): boolean {
