@@ -52,6 +52,16 @@ test('the place of a whole body is kept until its request is answered, and given
   assert.equal(second.isGiven, true);
 });
 
+test('who has gone before he asks has no place', () => {
+  const room = new Places({ all: 4, ofSystem: 3, ofCaller: 2 });
+  const gone = new Answer();
+  gone.destroy();
+  const place = room.ask({ system: 'a', caller: 'x' }, 2);
+  place.freeWhenAnswered(gone.asServerResponse());
+  place.ended();
+  assert.equal(room.ask({ system: 'a', caller: 'x' }, 2).isGiven, true);
+});
+
 test('an answer that its client does not take loses the connection where others wait for the place of its body', ({ mock }) => {
   mock.timers.enable({ apis: ['setInterval'] });
   const room = new Places({ all: 4, ofSystem: 4, ofCaller: 2 }, 1_000);

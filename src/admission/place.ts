@@ -68,6 +68,11 @@ export class Place {
   /** Has it free once the whole answer is made, which counts for itself where it is long (`UntakenAnswers`), or the client is gone. */
   freeWhenAnswered(response: ServerResponse): void {
     if (this.#isFree) return;
+    // The client has gone meanwhile: nothing more is told of him.
+    if (response.destroyed) {
+      this.free();
+      return;
+    }
     this.#response = response;
     for (const event of ['prefinish', 'close']) response.once(event, () => this.free());
   }
