@@ -50,6 +50,18 @@ test('work that fails leaves its turn to the next, and tells its own caller alon
   assert.deepEqual(done, ['a1']);
 });
 
+test('work for which nobody waits any more is not done when its turn comes', async () => {
+  block();
+  let isGone = false;
+  const left = queue.run({ system: 'a', caller: '1', isGone: () => isGone }, async () => done.push('left'));
+  const next = ask('a1');
+  isGone = true;
+  release();
+  await assert.rejects(left, { key: 'unavailable' });
+  assert.equal(await next, undefined);
+  assert.deepEqual(done, ['a1']);
+});
+
 test('a system has work of its own done whatever that of others waits for', async () => {
   queue = new FairQueue({ atOnce: 2, ownAtOnce: 1, waiting: 10 });
   const ends: (() => void)[] = [];

@@ -1,4 +1,4 @@
-import { serviceError } from '../errors/fail.ts';
+import { fail, serviceError } from '../errors/fail.ts';
 
 /** Whose turn it is: that of a system, and in it that of a caller. */
 export interface Turn {
@@ -6,6 +6,8 @@ export interface Turn {
   readonly system: unknown;
   /** A network, a user, a key; empty where nobody is known. */
   readonly caller: string;
+  /** Whether nobody waits for the work any more: it is not done then. */
+  readonly isGone?: () => boolean;
 }
 
 /** How much of the work is done at once, and how much may wait. */
@@ -43,7 +45,7 @@ export class FairQueue {
     this.#bounds = bounds;
   }
 
-  /** Does the work in its turn. @throws unavailable (503) where too many wait */
+  /** Does the work in its turn. @throws unavailable (503) where too many wait, or nobody waits for it when its turn comes */
   run<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const start = () => {
@@ -52,7 +54,8 @@ export class FairQueue {
           this.#count(turn.system, -1);
           this.#next(turn.system);
         };
-        (async () => work())().finally(end).then(resolve, reject);
+        const begin = async () => (turn.isGone?.() ? fail('unavailable') : work());
+        begin().finally(end).then(resolve, reject);
       };
       if (this.#busy < this.#bounds.atOnce || this.#hasOwn(turn.system)) start();
       else this.#wait(turn, { start, refuse: () => reject(serviceError('unavailable')) });

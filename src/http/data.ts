@@ -142,7 +142,7 @@ function ask(exchange: Exchange, system: System | undefined): void {
 const callerOf = (system: System, { envelope, request }: Exchange) =>
   principalFor(system, envelope.credentials, request.ip ?? '');
 
-function apiRequest({ edge, endpoint, envelope, request }: Exchange, system: System, principal: Principal): ApiRequest {
+function apiRequest({ edge, endpoint, envelope, request, reply }: Exchange, system: System, principal: Principal): ApiRequest {
   return {
     system,
     principal,
@@ -150,6 +150,7 @@ function apiRequest({ edge, endpoint, envelope, request }: Exchange, system: Sys
       sessionToken: envelope.credentials.sessionToken,
       installationId: envelope.installationId,
       address: () => request.ip ?? '',
+      isGone: () => reply.raw.destroyed,
     },
     context: {
       appId: system.appId,

@@ -13,6 +13,8 @@ export interface Client {
   readonly installationId: string | null;
   /** The address that it came from, as TRUST_PROXY says; empty where the connection is gone. */
   readonly address: () => string;
+  /** Whether he is no longer there for the answer. */
+  readonly isGone: () => boolean;
 }
 
 /** A request below the prefix, its system and caller known. The same for a request of its own and for an item of a batch. */

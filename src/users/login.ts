@@ -21,6 +21,8 @@ export interface SignInAttempt {
   readonly password: JsonValue | undefined;
   /** That it comes from. */
   readonly network: string;
+  /** Whether nobody waits for the answer any more: a password that waits for its turn is not compared then. */
+  readonly isGone?: () => boolean;
 }
 
 /** What a client signs in with. */
@@ -72,11 +74,11 @@ export async function logIn(store: Store, attempt: LoginAttempt): Promise<Logged
  * Finds out whether somebody is who he says (SPEC "Login and session"; "States and transitions"). The commit that counts an attempt
  * decides whether it counts at all: of many at once, those after the eighth wrong one find the user locked, the right one too. Names that
  * nobody has take as long as wrong passwords. The sign-in page of agents asks no more (docs/adr/0014-sign-in.md).
- * @throws usernameMissing (200), passwordMissing (201), badLogin, accountLocked, userInactive (101)
+ * @throws usernameMissing (200), passwordMissing (201), badLogin, accountLocked, userInactive (101), unavailable (503)
  */
 export async function authenticate(store: Store, attempt: SignInAttempt, alongside: Alongside = () => []): Promise<SignedIn> {
   const { name, isAddress, password } = checkAttempt(attempt);
-  const turn = { system: store, caller: attempt.network };
+  const turn = { system: store, caller: attempt.network, isGone: attempt.isGone ?? (() => false) };
   const user = await userNamed(store, loginKey(name), isAddress);
   if (!user) {
     await isPassword(turn, password, undefined);

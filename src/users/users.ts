@@ -33,6 +33,8 @@ export interface LoginClient {
   readonly installationId: InstallationId;
   /** That the request comes from. */
   readonly network: string;
+  /** As of `SignInAttempt`. */
+  readonly isGone: () => boolean;
 }
 
 /** What opens a session answers beside what it made. The token is shown this once. */
@@ -90,9 +92,9 @@ export class Users {
    * @returns JSON text of the user with his token
    * @throws what `logIn` throws
    */
-  async logIn(context: RecordContext, sent: JsonObject, { installationId, network }: LoginClient): Promise<string> {
+  async logIn(context: RecordContext, sent: JsonObject, { installationId, network, isGone }: LoginClient): Promise<string> {
     const { username, email, password } = sent;
-    const attempt = { username, email, password, installationId, network, sessionDays: this.#sessionDays };
+    const attempt = { username, email, password, installationId, network, isGone, sessionDays: this.#sessionDays };
     const { userId, token } = await logIn(context.store, attempt);
     return unlessMissing(withToken(context, userId, token), 'badLogin');
   }

@@ -66,7 +66,7 @@ export function userEndpoints(users: Users, resets: PasswordResets, limit: Addre
   return endpoints.map((endpoint) => ({ ...endpoint, bodyBytes: limits.smallBodyBytes }));
 }
 
-const loginClient = ({ installationId, address }: Client) => ({ installationId, network: networkOf(address()) });
+const loginClient = ({ installationId, address, isGone }: Client) => ({ installationId, network: networkOf(address()), isGone });
 
 type Handle = Endpoint['handle'];
 
