@@ -10,7 +10,7 @@ import { failedAt, GroupFailed } from './failure.ts';
 import { compileGroup, mayMove, tablesOf, type Unit, unitOf, watchedAmong } from './group.ts';
 import { locksOf } from './locks.ts';
 import type { QueuedWrite } from './queue.ts';
-import { settleGroup } from './settle.ts';
+import { type Settled, settleGroup } from './settle.ts';
 
 /** Writes to be carried out in one transaction. */
 export interface Attempt extends CarrierContext {
@@ -49,18 +49,20 @@ export async function attemptGroup(attempt: Attempt): Promise<readonly QueuedWri
   const done = await transactions.transact(async (session) => {
     const conditions = conditionsOf(attempt);
     await located({ group, conditions, before: conditions.statements.length }, () => sendAll(session, conditions.statements));
-    const { settled, rest } = await settleGroup(session, group, dialect);
+    const { settled, rest } = await settleGroup(session, attempt);
+    const covered = coveredBy(group, settled);
     const kept = group.filter((_, at) => 'plan' in (settled[at] ?? {}));
     const refused = group.filter((_, at) => 'error' in (settled[at] ?? {}));
     const plans = settled.flatMap((one) => ('plan' in one ? [one.plan] : []));
     const units = unitsOf(attempt, kept, plans);
     const statements = [...bodyOf(attempt, units), schemaCheck(attempt.schemaName, attempt.changes)];
-    const results = await located({ group: kept, units, refused, rest }, () => sendAll(session, statements));
-    requireEdits({ group: kept, units, refused, rest }, results);
+    const results = await located({ group: kept, units, refused, covered, rest }, () => sendAll(session, statements));
+    requireEdits({ group: kept, units, refused, covered, rest }, results);
     return { settled, rest, kept, units, results };
   });
   done.settled.forEach((one, at) => {
     if ('error' in one) group[at]?.reject(one.error);
+    else if ('by' in one) group[at]?.resolve({ returned: one.returned });
   });
   settle(attempt, done.kept, done.units, done.results);
   return done.rest;
@@ -92,26 +94,49 @@ function statementsOf(attempt: Attempt, units: readonly Unit[]): { statements: S
 /** Whether the statements of a group lock its records in their order by themselves (`compileGroup`). */
 const isOrdered = (group: readonly QueuedWrite[]) => group.every(({ plan }) => mayMove(plan.mutations));
 
+/** The writes that are not carried out themselves, in their order, by the one that is carried out for them. */
+function coveredBy(group: readonly QueuedWrite[], settled: readonly Settled[]): Map<QueuedWrite, QueuedWrite[]> {
+  const covered = new Map<QueuedWrite, QueuedWrite[]>();
+  const last = settled.map((_, at) => at);
+  for (let at = settled.length - 1; at >= 0; at--) {
+    const one = settled[at];
+    if (!one || !('by' in one)) continue;
+    const end = last[one.by] as number;
+    last[at] = end;
+    const by = group[end] as QueuedWrite;
+    covered.set(by, [group[at] as QueuedWrite, ...(covered.get(by) ?? [])]);
+  }
+  return covered;
+}
+
 /**
  * An edit is computed from what those before it in the group make of the record. Where the record refuses one of these after all, by its
- * size, what was computed from it is void.
+ * size, what was computed from it is void; so are those that were to be carried out with it.
  * @throws GroupFailed
  */
-function requireEdits({ group, units = [], refused = [], rest = [] }: Located, results: readonly Result[]): void {
+function requireEdits(
+  { group, units = [], refused = [], covered = new Map(), rest = [] }: Located,
+  results: readonly Result[],
+): void {
   let first = 0;
   for (const { statements, writes, outcome } of units) {
     const own = results.slice(first, first + statements.length);
     first += statements.length;
     const [at] = writes;
     const write = group[at ?? 0];
-    if (at === undefined || !write || !hasEdits(write.plan) || !isBuiltOn(group, at)) continue;
+    if (at === undefined || !write || !hasEdits(write.plan) || !(isBuiltOn(group, at) || covered.has(write))) continue;
     try {
       outcome(own, 0);
     } catch (error) {
-      throw failedAt([...refused, ...group, ...rest], refused.length + at, error);
+      const all = (writes: readonly QueuedWrite[]) => withCovered(writes, covered);
+      throw new GroupFailed(error, [refused, all(group.slice(0, at)), all([write]), all(group.slice(at + 1)), rest], 2);
     }
   }
 }
+
+/** Writes, each after those that it is carried out for. */
+const withCovered = (writes: readonly QueuedWrite[], covered: ReadonlyMap<QueuedWrite, readonly QueuedWrite[]>): QueuedWrite[] =>
+  writes.flatMap((write) => [...(covered.get(write) ?? []), write]);
 
 /** Whether later writes of a group are to the records of one. */
 function isBuiltOn(group: readonly QueuedWrite[], at: number): boolean {
@@ -138,13 +163,15 @@ interface Located {
   readonly before?: number;
   /** Writes without statements; each is the first of the group to its record, so that it comes first when they are run again. */
   readonly refused?: readonly QueuedWrite[];
+  /** Writes that others are carried out for, by these. */
+  readonly covered?: ReadonlyMap<QueuedWrite, readonly QueuedWrite[]>;
   /** Writes that are left for another transaction. */
   readonly rest?: readonly QueuedWrite[];
 }
 
 /** Says of a failed statement which writes it was of. @throws GroupFailed */
 async function located(
-  { group, units = [], conditions, before = 0, refused = [], rest = [] }: Located,
+  { group, units = [], conditions, before = 0, refused = [], covered = new Map(), rest = [] }: Located,
   work: () => Promise<Result[]>,
 ): Promise<readonly Result[]> {
   try {
@@ -154,7 +181,16 @@ async function located(
     const overtaken = conditions?.writeOf(error.index);
     if (overtaken !== undefined) throw failedAt(group, overtaken, overtakenBy(error.cause));
     let first = before;
-    const parts = [refused, ...units.map((unit) => unit.writes.map((at) => group[at] as QueuedWrite)), rest];
+    const parts = [
+      refused,
+      ...units.map((unit) =>
+        withCovered(
+          unit.writes.map((at) => group[at] as QueuedWrite),
+          covered,
+        ),
+      ),
+      rest,
+    ];
     const at = units.findIndex(({ statements }) => {
       first += statements.length;
       return error.index < first;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import * as records from '../../../records/index.ts';
 import { fieldOf, tableOf } from '../../../schema/model.ts';
 import type { Mutation } from '../../port.ts';
@@ -22,7 +23,7 @@ describe('edits of large values', () => {
   });
 
   const large = (megabytes: number) => ['x'.repeat(megabytes * MB)];
-  const add = (...objects: unknown[]) => ({ list: { __op: 'Add', objects } }) as never;
+  const add = (...objects: JsonValue[]): JsonObject => ({ list: { __op: 'Add', objects } });
   /** How many transactions the records of a table were last written in. */
   const transactions = async (table: string) => {
     const [row] = await query(place.url, `SELECT count(DISTINCT xmin::text)::int AS n FROM ${schemaName}."t_${table}"`);
@@ -70,6 +71,81 @@ describe('edits of large values', () => {
     assert.deepEqual(told[2], ['a', 'b']);
     assert.deepEqual(told[5], ['a', 'b', 'c']);
     assert.deepEqual((await store.get('Turns', 'r')).list, [0, 'a', 'b', 'c', 'd']);
+  });
+
+  /** Counts the updates of a table's rows from now on. */
+  const counted = async (table: string) => {
+    const of = `${schemaName}."t_${table}"`;
+    const counts = `${schemaName}."counts_${table}"`;
+    const body = `BEGIN INSERT INTO ${counts} VALUES (1); RETURN NULL; END`;
+    await query(place.url, `CREATE TABLE ${counts} (n int)`);
+    await query(place.url, `CREATE FUNCTION ${counts}() RETURNS trigger LANGUAGE plpgsql AS $$ ${body} $$`);
+    await query(place.url, `CREATE TRIGGER counts AFTER UPDATE ON ${of} FOR EACH ROW EXECUTE FUNCTION ${counts}()`);
+    return async () => {
+      const [row] = await query(
+        place.url,
+        `WITH all_of AS (DELETE FROM ${counts} RETURNING n) SELECT count(*)::int AS n FROM all_of`,
+      );
+      return (row as { n: number }).n;
+    };
+  };
+
+  test('of edits of one record the last is carried out for all, and each tells what it made', async () => {
+    await store.create('Once', { objectId: 'r', list: [0], doc: {}, n: 0 });
+    await store.create('Once', { objectId: 's', list: [0], doc: {}, n: 0 });
+    const updates = await counted('Once');
+    const told = await Promise.all(
+      [1, 2, 3].flatMap((n) => [store.update('Once', 'r', add(n)), store.update('Once', 's', { 'list.0': n })]),
+    );
+    assert.deepEqual(
+      told.map(({ list }) => list),
+      [[0, 1], undefined, [0, 1, 2], undefined, [0, 1, 2, 3], undefined],
+    );
+    assert.equal(await updates(), 2);
+    const rows = await store.find('Once');
+    assert.deepEqual(
+      rows.map(({ list, updatedAt }) => [list, updatedAt]),
+      [
+        [[0, 1, 2, 3], told[4]?.updatedAt],
+        [[3], told[5]?.updatedAt],
+      ],
+    );
+  });
+
+  test('edits of other columns, and what is more than an edit, are carried out by themselves', async () => {
+    await store.create('Each', { objectId: 'r', list: [0], doc: {}, n: 0 });
+    const updates = await counted('Each');
+    const bodies: JsonObject[] = [
+      add(1),
+      { 'doc.a': 1 },
+      add(2),
+      { ...add(3), n: { __op: 'Increment', amount: 1 } },
+      add(4),
+      add(5),
+    ];
+    const told = await Promise.all(bodies.map((body) => store.update('Each', 'r', body)));
+    assert.equal(await updates(), 5);
+    assert.deepEqual([told[3]?.n, told[4]?.list], [1, [0, 1, 2, 3, 4]]);
+    const { list, doc, n } = await store.get('Each', 'r');
+    assert.deepEqual([list, doc, n], [[0, 1, 2, 3, 4, 5], { a: 1 }, 1]);
+  });
+
+  test('one that is too large, or refused, fails alone among those that another is carried out for', async () => {
+    await store.create('Bound', { objectId: 'r', list: large(12) });
+    const added = ['a', 'x'.repeat(9 * MB), 'b', 'c'].map((value) => store.update('Bound', 'r', add(value)));
+    const shrunk = { list: { __op: 'Remove', objects: large(12) } };
+    const outcomes = await Promise.allSettled([
+      ...added,
+      store.update('Bound', 'r', shrunk),
+      store.update('Bound', 'r', add('d')),
+    ]);
+    assert.deepEqual(statuses(outcomes), ['ok', 116, 'ok', 'ok', 'ok', 'ok']);
+    assert.deepEqual((await store.get('Bound', 'r')).list, ['a', 'b', 'c', 'd']);
+    const more = await Promise.allSettled(
+      [add(1), { 'list.0.x': 1 }, add(2), { list: 5 }, add(3), add(4)].map((body) => store.update('Bound', 'r', body)),
+    );
+    assert.deepEqual(statuses(more), ['ok', 111, 'ok', 111, 'ok', 'ok']);
+    assert.deepEqual((await store.get('Bound', 'r')).list, ['a', 'b', 'c', 'd', 1, 2, 3, 4]);
   });
 
   test('a column is read for the next edit where one before does not find the record', async () => {

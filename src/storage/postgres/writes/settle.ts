@@ -4,13 +4,16 @@ import type { Field, TableSchema } from '../../../schema/model.ts';
 import type { WritePlan } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import type { Session } from '../connection/database.ts';
+import { CoveredEdits, returnedBy } from './covered.ts';
 import { EditedRecords, editedFields, editedUpdates, hasEdits, readEdited, settlePlan } from './edits.ts';
 import { failedAt, GroupFailed } from './failure.ts';
 import { recordKey } from './group.ts';
 import { locksOf } from './locks.ts';
 import { LARGEST_TEXT, type QueuedWrite, textOf } from './queue.ts';
-import { compileBytes } from './step.ts';
+import { compileBytes, type StepContext } from './step.ts';
 
+/** Characters of new values in a transaction, those too that are not carried out: some seconds of work. */
+const MOST_WORK = 16 * LARGEST_TEXT;
 /** Characters of new values after which others of the process have their turn. */
 const LONGEST_TURN = 1024 * 1024;
 
@@ -18,7 +21,18 @@ const LONGEST_TURN = 1024 * 1024;
 const FIRST_MEASURED = 8;
 
 /** What came of a write before its transaction was sent. */
-export type Settled = { readonly plan: WritePlan } | { readonly error: ServiceError };
+export type Settled =
+  | { readonly plan: WritePlan }
+  | { readonly error: ServiceError }
+  /** Another write of the group is carried out for it (covered.ts). */
+  | { readonly by: number; readonly returned: string };
+
+/** A group whose edits are to be computed. */
+export interface Unsettled extends StepContext {
+  readonly group: readonly QueuedWrite[];
+  /** Whether one may be carried out for several. */
+  readonly merged: boolean;
+}
 
 /** A group whose edits are computed. */
 export interface SettledGroup {
@@ -33,7 +47,8 @@ export interface SettledGroup {
  * refuses is out of it.
  * @throws GroupFailed
  */
-export async function settleGroup(session: Session, group: readonly QueuedWrite[], dialect: Dialect): Promise<SettledGroup> {
+export async function settleGroup(session: Session, { group, dialect, addresses, merged }: Unsettled): Promise<SettledGroup> {
+  const covered = new CoveredEdits();
   const records = new EditedRecords();
   const settled: Settled[] = [];
   try {
@@ -44,9 +59,10 @@ export async function settleGroup(session: Session, group: readonly QueuedWrite[
     locked.catch(() => {});
     const readings = taken.map(({ plan }) => readEdited(session, plan, dialect, records));
     await locked;
+    let kept = 0;
     let made = 0;
     let turn = 0;
-    for (let at = 0; at < end && (at === 0 || made <= LARGEST_TEXT); at++) {
+    for (let at = 0; at < end && kept <= LARGEST_TEXT && made <= MOST_WORK; at++) {
       if (made - turn > LONGEST_TURN) {
         await nextTurn();
         turn = made;
@@ -58,7 +74,16 @@ export async function settleGroup(session: Session, group: readonly QueuedWrite[
         records,
       );
       settled.push(one);
-      made += textOf('plan' in one ? one.plan : planAt(group, at));
+      if (!('plan' in one)) continue;
+      const text = textOf(one.plan);
+      made += text;
+      kept += text;
+      const before = merged ? covered.next(at, planAt(group, at), one.plan) : undefined;
+      const last = before === undefined ? undefined : settled[before];
+      if (before === undefined || !last || !('plan' in last)) continue;
+      const returned = returnedBy(last.plan, { addresses });
+      kept += returned.length - textOf(last.plan);
+      settled[before] = { by: at, returned };
     }
   } catch (error) {
     throw error instanceof GroupFailed ? error : failedAt(group, group.length, error);
