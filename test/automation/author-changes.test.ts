@@ -1,0 +1,220 @@
+/** docs/adr/0015: what an administrator may not change over REST he cannot change by definitions or agents, whatever the table. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { bearerHeaders, callTool } from '../support/mcp.ts';
+import { everything, signInFor } from '../support/oauth.ts';
+import { type Json, pointer } from '../support/records.ts';
+import { anyEngine } from '../support/service.ts';
+import { newName, password, setRole, signUp } from '../support/users.ts';
+import { creates, notifies, updates } from './effects.ts';
+import { useWorld } from './world.ts';
+
+/** What a table needs beside a name. */
+const bodies: Record<string, () => Json> = {
+  _User: () => ({ username: newName(), password }),
+  _Role: () => ({ name: newName() }),
+  _Trigger: () => ({ table: 'Tags', events: ['update'], actions: [], Active: false }),
+  Config: () => ({ Name: newName(), Value: {} }),
+  LeadStatuses: () => ({ Name: newName() }),
+};
+/** What is changed in a record, where it is not the first text that its table has. */
+const changes: Record<string, string> = { _User: 'job', _Role: 'ACL', _Trigger: 'Name', _Session: 'installationId' };
+/** A tool that writes, and what it is called with to write something to a record. */
+type Door = [tool: string, argumentsOf: (table: string, data: Json, objectId: string) => object];
+
+/** Tables that take an administrator's powers with them. */
+const powers = ['_Trigger', '_Session', '_User', '_Role'] as const;
+
+for (const engine of anyEngine)
+  describe(`changes in all tables (${engine})`, () => {
+    const world = useWorld(engine);
+
+    /** An administrator, and each table with the field that is changed in it. */
+    async function scene(closed: readonly string[]) {
+      const admin = await signUp(world, { mcpPermissions: everything });
+      await setRole(world, admin.id, 'Admin');
+      const as = { session: admin.token };
+      for (const name of closed) await permit(name, { update: {} });
+      const all: Json[] = (await world.call('GET', '/platform/schemas')).body.results;
+      const fields = new Map<string, string>();
+      for (const { className, fields: described } of all) {
+        const text = Object.keys(described).find((name) => described[name].type === 'String' && name !== 'objectId');
+        const field = changes[className] ?? (described.Name?.type === 'String' ? 'Name' : text);
+        if (field !== undefined && !/^_(Timeline|RequestLog|syslogTriggers)$/.test(className)) fields.set(className, field);
+      }
+      /** A record of each table, made by the master; those that nobody can make are left out. */
+      const victims = async (): Promise<Map<string, string>> => {
+        const made = new Map<string, string>();
+        for (const name of fields.keys()) {
+          const { status, body } = await world.post(name, name === '_Session' ? await sessionBody() : (bodies[name]?.() ?? {}));
+          if (status === 201) made.set(name, body.objectId);
+        }
+        return made;
+      };
+      const wordIn = (name: string, word: string) => (fields.get(name) === 'ACL' ? { [word]: { read: true } } : word);
+      /** Those of the records in which the word stands now. */
+      const changed = async (of: ReadonlyMap<string, string>, word: string): Promise<Set<string>> => {
+        const found = new Set<string>();
+        for (const [name, id] of of) if (JSON.stringify(await world.read(name, id)).includes(word)) found.add(name);
+        return found;
+      };
+      const dataOf = (name: string, word: string): Json => ({ [fields.get(name) as string]: wordIn(name, word) });
+      // What he may do himself is seen on records of their own.
+      const tried = await victims();
+      const mayHimself = new Set<string>();
+      for (const [name, id] of tried)
+        if ((await world.put(name, id, dataOf(name, newName()), as)).status === 200) mayHimself.add(name);
+      assert.ok(mayHimself.has('Tags') && !mayHimself.has('_User') && !mayHimself.has('_Session'), [...mayHimself].join());
+      for (const name of closed) assert.ok(!mayHimself.has(name), name);
+      return { admin, as, all, victims, changed, dataOf, mayHimself };
+    }
+
+    const permit = async (className: string, more: object) => {
+      const { body } = await world.call('GET', `/platform/schemas/${className}`);
+      const classLevelPermissions = { ...body.classLevelPermissions, ...more };
+      const answer = await world.call('PUT', `/platform/schemas/${className}`, { body: { classLevelPermissions } });
+      assert.equal(answer.status, 200, answer.text);
+      return body.classLevelPermissions;
+    };
+    const sessionBody = async () => ({ user: pointer('_User', (await signUp(world)).id) });
+    const closed = ['Tasks', 'Sales', 'Cases', 'Contacts'];
+    const opened = async (as: object) => {
+      const { status } = await world.post('Config', { Name: 'McpAdvancedTools', Value: { McpAdvancedTools: true } }, as);
+      assert.equal(status, 201);
+    };
+
+    test('a trigger of his changes records where he may himself, and nowhere else', async () => {
+      const { as, victims, changed, dataOf, mayHimself } = await scene(closed);
+      const targets = await victims();
+      const columns = Object.fromEntries([...targets.keys()].map((name) => [`to${name}`, `Pointer:${name}`]));
+      const from = await world.place(columns);
+      const word = newName();
+      const defined = new Set<string>();
+      const grant = { 'role:Admin': true };
+      for (const name of targets.keys()) {
+        // As he defines them he may do all that permissions can give; then they are again what they were.
+        const before = mayHimself.has(name) ? null : await permit(name, { get: grant, update: grant, addField: grant });
+        const definition = {
+          Name: 'probe',
+          table: from,
+          events: ['create'],
+          actions: [updates(`to${name}`, dataOf(name, word))],
+        };
+        const answer = await world.post('_Trigger', definition, as);
+        if (before) await permit(name, { get: {}, update: {}, addField: {}, ...before });
+        if (answer.status !== 201) continue;
+        world.adopt(answer.body.objectId);
+        defined.add(name);
+      }
+      assert.ok(
+        powers.filter((name) => name !== '_Role').every((name) => !defined.has(name)),
+        [...defined].join(),
+      );
+      assert.ok(defined.size > 80, String(defined.size));
+      await world.create(from, Object.fromEntries([...targets].map(([name, id]) => [`to${name}`, pointer(name, id)])));
+      await world.settle();
+      const expected = [...mayHimself].filter((name) => defined.has(name)).sort();
+      assert.deepEqual([...(await changed(targets, word))].sort(), expected);
+    });
+
+    test('agent tools change records where he may himself, and nowhere else', async () => {
+      const { admin, as, victims, changed, dataOf, mayHimself } = await scene(closed);
+      await opened(as);
+      const service = world.service();
+      const headers = bearerHeaders((await signInFor(service, admin)).tokens.access_token);
+      const changing: Door[] = [
+        ['Update-Record', (table, data, objectId) => ({ table, objectId, data })],
+        ['Update-Many', (table, data, objectId) => ({ table, updates: [{ objectId, data }] })],
+      ];
+      // They find the record by a value, and send it as it stands: that is another right where a value may not be changed.
+      const matching: Door[] = [
+        ['Upsert-Record', (table, data) => ({ table, matchOn: Object.keys(data), data })],
+        ['Import-Records', (table, data) => ({ table, matchOn: Object.keys(data), rows: [data], onDuplicate: 'update' })],
+      ];
+      const mayResend = new Set<string>();
+      for (const [name, id] of await victims()) {
+        const data = dataOf(name, newName());
+        await world.put(name, id, data);
+        if ((await world.put(name, id, data, as)).status === 200) mayResend.add(name);
+      }
+      for (const [doors, may] of [
+        [changing, mayHimself],
+        [matching, mayResend],
+      ] as const)
+        for (const [door, argumentsOf] of doors) {
+          const targets = await victims();
+          for (const [name, id] of targets) {
+            const data = dataOf(name, newName());
+            if (doors === matching) await world.put(name, id, data);
+            await callTool(service, headers, door, argumentsOf(name, data, id));
+          }
+          await world.settle();
+          // He is in the records that he wrote last.
+          const now = await changed(targets, admin.id);
+          // Who administers changes users with agent tools, and not over REST (docs/decisions.md "Agent tools").
+          const beyond = [...now].filter((name) => !may.has(name) && name !== '_User');
+          assert.deepEqual(beyond, [], door);
+          assert.ok(now.size > 20, `${door}: ${now.size} tables`);
+        }
+    });
+
+    test('Set-Trigger of his agent takes what a definition over REST takes, at the tables of powers too', async () => {
+      const { admin, as } = await scene([]);
+      await opened(as);
+      const service = world.service();
+      const headers = bearerHeaders((await signInFor(service, admin)).tokens.access_token);
+      const from = await world.place(Object.fromEntries(powers.map((name) => [`to${name}`, `Pointer:${name}`])));
+      for (const name of powers) {
+        const cases: [string, string, object][] = [
+          ['made', from, creates(name, bodies[name]?.() ?? (await sessionBody()))],
+          ['reached', from, updates(`to${name}`, { [changes[name] as string]: name === '_Role' ? {} : 'x' })],
+          ['itself', name, updates('self', { [changes[name] as string]: name === '_Role' ? {} : 'x' })],
+        ];
+        for (const [what, className, action] of cases) {
+          const overRest = await world.post(
+            '_Trigger',
+            { Name: 'probe', table: className, events: ['update'], actions: [action] },
+            as,
+          );
+          if (overRest.status === 201) world.adopt(overRest.body.objectId);
+          const args = { className, name: newName(), event: 'update', active: true, actions: [action] };
+          const byAgent = await callTool(service, headers, 'Set-Trigger', args);
+          const made = await world.find('_Trigger', { Name: args.name });
+          for (const { objectId } of made) world.adopt(objectId);
+          assert.equal(made.length === 1, overRest.status === 201, `${name} ${what}: ${overRest.text} ${byAgent.text}`);
+          if (name !== '_Role') assert.deepEqual([made.length, byAgent.json.code], [0, 119], `${name} ${what}: ${byAgent.text}`);
+          // To switch on what a key has defined is to do it.
+          const keys = await world.trigger({ table: className, events: ['update'], actions: [action], Active: false });
+          const switched = await callTool(service, headers, 'Set-Trigger', { triggerId: keys, active: true });
+          if (name !== '_Role') assert.equal(switched.json.code, 119, `${name} ${what}: ${switched.text}`);
+          assert.equal((await world.read('_Trigger', keys)).Active, overRest.status === 201, `${name} ${what}: ${switched.text}`);
+        }
+      }
+    });
+
+    test('who may make no notification has none made by a trigger or an agent', async () => {
+      const { admin, as } = await scene([]);
+      await opened(as);
+      const service = world.service();
+      const headers = bearerHeaders((await signInFor(service, admin)).tokens.access_token);
+      const from = await world.place();
+      const word = newName();
+      const noted = async () => (await world.find('_Notification', { Content: word })).length;
+      const definition = { Name: 'probe', table: from, events: ['create'], actions: [notifies(admin.id, word)] };
+      const made = await world.post('_Trigger', definition, as);
+      assert.equal(made.status, 201, made.text);
+      world.adopt(made.body.objectId);
+      const act = async () => {
+        await world.create(from, {});
+        await callTool(service, headers, 'Notify-User', { userIds: [admin.id], content: word });
+        await world.settle();
+        return noted();
+      };
+      const before = await permit('_Notification', { create: {} });
+      assert.equal((await world.post('_Notification', { User: pointer('_User', admin.id), Content: word }, as)).body.code, 119);
+      assert.equal(await act(), 0);
+      assert.equal((await world.post('_Trigger', definition, as)).body.code, 119);
+      await permit('_Notification', before);
+      assert.equal(await act(), 2);
+    });
+  });
