@@ -143,11 +143,13 @@ for (const engine of anyEngine)
       ] as const)
         for (const [door, argumentsOf] of doors) {
           const targets = await victims();
-          for (const [name, id] of targets) {
-            const data = dataOf(name, newName());
-            if (doors === matching) await world.put(name, id, data);
-            await callTool(service, headers, door, argumentsOf(name, data, id));
-          }
+          await Promise.all(
+            [...targets].map(async ([name, id]) => {
+              const data = dataOf(name, newName());
+              if (doors === matching) await world.put(name, id, data);
+              await callTool(service, headers, door, argumentsOf(name, data, id));
+            }),
+          );
           await world.settle();
           // He is in the records that he wrote last.
           const now = await changed(targets, admin.id);
