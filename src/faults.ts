@@ -9,6 +9,8 @@ const END_BOUND = 10_000;
 export interface Faults {
   /** Rejects at the first one, with an OperatorError. */
   readonly first: Promise<never>;
+  /** @throws OperatorError where there was one: while the service ends, nobody waits for the first any more */
+  check(): void;
   /** Logs one; the process has so long to end in order, and is ended then. */
   report(error: unknown): void;
 }
@@ -19,15 +21,19 @@ export function faultsOf({ logLevel }: Config): Faults {
   const { promise: first, reject } = Promise.withResolvers<never>();
   // It may come before anybody waits for it.
   first.catch(() => {});
+  const ended = new OperatorError('ended by a fault, which the log tells of');
   let isEnding = false;
   return {
     first,
+    check() {
+      if (isEnding) throw ended;
+    },
     report(error) {
       log.fatal({ err: error instanceof Error ? error : new Error(String(error)) }, 'a fault ends the process');
       if (isEnding) return;
       isEnding = true;
       setTimeout(() => process.exit(1), END_BOUND).unref();
-      reject(new OperatorError('ended by a fault, which the log tells of'));
+      reject(ended);
     },
   };
 }

@@ -55,6 +55,7 @@ async function serveAlone({ config, secrets }: Settings): Promise<void> {
     await app.close(cause);
     life.stopped();
   }
+  faults.check();
 }
 
 /** WEB_CONCURRENCY: this process makes the first system and starts those that serve. */
@@ -76,6 +77,7 @@ async function serveTogether({ config, secrets }: Settings): Promise<void> {
     life.stopping('fault');
     life.stopped();
   }
+  faults.check();
 }
 
 /** One of several processes. Signals of a terminal reach it, too; the process that started it says when to end. */
@@ -95,6 +97,7 @@ async function serveBeside({ config, secrets }: Settings): Promise<void> {
     await app.close(cause);
     process.disconnect?.();
   }
+  faults.check();
 }
 
 async function ask(question: string): Promise<string | null> {

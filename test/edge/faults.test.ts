@@ -71,6 +71,35 @@ for (const engine of anyEngine)
     await service.stop();
   });
 
+for (const engine of anyEngine)
+  test('Operations: a fault while the service ends is told, and its exit code is 1', async () => {
+    const service = await startFaulty(engine, 'error');
+    const exited = once(service.process, 'exit');
+    const { promise: rest, resolve: finish } = Promise.withResolvers<string>();
+    const parts = async function* () {
+      yield Buffer.from('{"n":');
+      yield Buffer.from(await rest);
+    };
+    const headers = { 'X-Platform-Application-Id': service.appId, 'X-Platform-Master-Key': service.masterKey };
+    const body = ReadableStream.from(parts());
+    const sent = fetch(`${service.url}/platform/classes/Kept`, { method: 'POST', headers, body, duplex: 'half' } as RequestInit);
+    await wait(300);
+    service.process.kill('SIGTERM');
+    await soon(async () => assert.ok(service.output().includes('"stopping"')));
+    service.process.kill('SIGUSR2');
+    await soon(async () => assert.ok(service.output().includes('a fault ends the process')));
+    finish('1}');
+    assert.equal((await sent).status, 201);
+    assert.deepEqual(await exited, [1, null]);
+    assert.deepEqual(life(service.output()), [
+      ['started'],
+      ['stopping', 'SIGTERM'],
+      ['a fault ends the process', 'fault on purpose'],
+      ['stopped'],
+    ]);
+    await service.stop();
+  });
+
 if (engines.includes('postgres')) {
   const together = { WEB_CONCURRENCY: '2' };
   test('Operations: of several processes one tells when the service started, why it stops, and when it has', async () => {
