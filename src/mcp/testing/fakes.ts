@@ -83,6 +83,7 @@ const verdicts: Record<string, () => Promise<BearerVerdict>> = {
 /** What the agent tools work with. The system `lost` cannot be opened. */
 export const fakeParts = {
   systems: {
+    isKnown: (appId: string) => appId === 'app',
     requestCame() {},
     acquire(appId: string) {
       if (appId === 'lost') return Promise.reject(new Error('no disk'));

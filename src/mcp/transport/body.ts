@@ -72,7 +72,7 @@ function collect(arrival: Arrival, bytes: Bytes): Promise<void> {
       bytes.clear();
       reject(error);
     };
-    const askShort = () => {
+    const askShort = async () => {
       placed = SHORT_BODY;
       return shortPlace(arrival);
     };
@@ -101,7 +101,7 @@ function collect(arrival: Arrival, bytes: Bytes): Promise<void> {
       place?.came(piece.length);
       if (size <= placed) return keep(piece);
       payload.pause();
-      (size > SHORT_BODY ? askLong() : Promise.resolve(askShort())).then(admit).then(() => {
+      (size > SHORT_BODY ? askLong() : askShort()).then(admit).then(() => {
         keep(piece);
         payload.resume();
       }, giveUp);
