@@ -75,12 +75,12 @@ export class PostgresReader implements Reader {
       job = { ...joinedJob(selection, statement, this.#dialect, this.#context), idsAt: statement.idsAt };
       this.#gets.set(selection, job);
     }
-    const asked = { ...job, params: job.params.with(job.idsAt, objectId) };
+    const params = job.params.with(job.idsAt, objectId);
     const plannedUnder = this.#schemaVersion();
     try {
-      const found = await this.#whole(selection, asked, true);
+      const found = await this.#whole(selection, job, true, params);
       if (found !== null) return found === '' ? null : found;
-      const record = await jsonRecord(this.#paged(asked, this.#targetsOf(selection)));
+      const record = await jsonRecord(this.#paged({ ...job, params }, this.#targetsOf(selection)));
       return record === '' ? null : record;
     } catch (error) {
       throw await this.#reported(error, plannedUnder);
@@ -140,19 +140,18 @@ export class PostgresReader implements Reader {
     return { count: row?.[0] as number };
   }
 
-  async #rows({ text, params }: Statement, short: boolean): Promise<Row[]> {
-    bindable(params);
-    const statement = { text, params };
+  async #rows(statement: Statement, short: boolean): Promise<Row[]> {
+    bindable(statement.params);
     if (short) return this.#database.short(statement, this.#system, WHOLE_BYTES);
     return this.#database.long(statement, this.#system, WHOLE_BYTES);
   }
 
   /** The records of a job, comma-separated; `null` where they are too large to be read at once, or those of the table were a moment ago. */
-  async #whole(selection: Selection, job: ReadJob, short: boolean): Promise<string | null> {
+  async #whole(selection: Selection, job: ReadJob, short: boolean, params = job.params): Promise<string | null> {
     const { className } = selection.table;
     if (this.#large.has(className)) return null;
     try {
-      const rows = await this.#rows(job, short);
+      const rows = await this.#rows({ text: job.text, params }, short);
       if (job.includes.length > 0 || job.joins)
         return await writeShort(this.#targets(this.#targetsOf(selection)), job, rows, new Allowance(WHOLE_TEXT));
       const write = rowWriter(job.shape);
