@@ -6,7 +6,7 @@ import { test } from 'node:test';
 function process(body: string): { status: number | null; stdout: string; stderr: string } {
   const address = JSON.stringify(import.meta.resolve('./leftovers.ts'));
   const log = `const log = { error: ({ err, ...who }, text) => console.log(JSON.stringify([who, err.message, text])) };`;
-  const fault = 'const fault = (error) => { console.log(`fault: ${error.message}`); process.exit(1); };';
+  const fault = 'const fault = (error) => { console.log("fault: " + error.message); process.exit(1); };';
   const code = `import * as leftovers from ${address}; ${log} ${fault} leftovers.keepUp(log, fault); leftovers.keepUp(log, fault); ${body}`;
   return spawnSync(globalThis.process.execPath, ['--input-type=module', '--eval', code], { encoding: 'utf8', timeout: 20_000 });
 }
