@@ -132,13 +132,18 @@ test('short bodies share a room too: one sender leaves some to others, however l
   thinkers.length = 0;
   const thinking = Array.from({ length: 33 }, () => whole('/d/thinks', SHORT_BODY));
   assert.ok(await until(() => thinkers.length === 32));
+  // Head and body in one packet: its end comes before its place is there.
+  const waiting = whole('/d/thinks', 20_000);
+  assert.equal(await answer(whole('/e/x', 20_000)), 'HTTP/1.1 200 OK 20000 xxx');
+  assert.equal(waiting.text, '');
   assert.equal(await answer(whole('/d/x', SHORT_BODY)), `HTTP/1.1 200 OK ${SHORT_BODY} xxx`);
   assert.equal(await answer(whole('/e/x', SHORT_BODY)), `HTTP/1.1 200 OK ${SHORT_BODY} xxx`);
   // A usual call needs no room.
   thinking.push(whole('/d/thinks', 100));
   assert.ok(await until(() => thinkers.length === 33));
   for (const finish of thinkers.splice(0)) finish();
-  assert.ok(await until(() => thinkers.length === 1));
+  assert.ok(await until(() => thinkers.length === 2));
   for (const finish of thinkers) finish();
+  assert.equal(await answer(waiting), 'HTTP/1.1 200 OK 20000 xxx');
   for (const state of thinking) assert.match(await answer(state), /^HTTP\/1\.1 200 OK (?:100|1048576) xxx$/);
 });

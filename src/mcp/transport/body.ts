@@ -67,7 +67,11 @@ function collect(arrival: Arrival, bytes: Bytes): Promise<void> {
     if (size > DROPPED) payload.destroy();
   };
   return new Promise((resolve, reject) => {
+    let isOver = false;
+    /** What the last pieces wait for: the end of a body does not wait for the pause of its stream. */
+    let waited: Promise<void> = Promise.resolve();
     const giveUp = (error: unknown) => {
+      isOver = true;
       bound = 0;
       bytes.clear();
       reject(error);
@@ -79,8 +83,11 @@ function collect(arrival: Arrival, bytes: Bytes): Promise<void> {
     const askLong = async () => {
       placed = Number.POSITIVE_INFINITY;
       const asked = await longPlace(arrival);
+      // It waits with what a short body may have in memory.
+      place?.ended();
+      await asked?.given;
       place?.free();
-      if (asked) bound = LONG_BODY;
+      if (asked && !isOver) bound = LONG_BODY;
       return asked;
     };
     const admit = async (asked: Place | undefined) => {
@@ -89,19 +96,22 @@ function collect(arrival: Arrival, bytes: Bytes): Promise<void> {
       await place?.given;
     };
     finished(payload, { writable: false }, (error) => {
-      if (error ?? size > bound) {
-        place?.free();
-        return giveUp(error ?? serviceError('tooLarge'));
-      }
-      place?.ended();
-      resolve();
+      waited.then(() => {
+        if (error ?? size > bound) {
+          place?.free();
+          giveUp(error ?? serviceError('tooLarge'));
+          return;
+        }
+        place?.ended();
+        resolve();
+      });
     });
     payload.on('data', (piece: Buffer) => {
       size += piece.length;
       place?.came(piece.length);
       if (size <= placed) return keep(piece);
       payload.pause();
-      (size > SHORT_BODY ? askLong() : askShort()).then(admit).then(() => {
+      waited = (size > SHORT_BODY ? askLong() : askShort()).then(admit).then(() => {
         keep(piece);
         payload.resume();
       }, giveUp);
