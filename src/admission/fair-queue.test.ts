@@ -78,3 +78,21 @@ test('a system has work of its own done whatever that of others waits for', asyn
   for (const end of ends) end();
   await Promise.all(hanging);
 });
+
+test('its own work goes on too where the turn of another system has come', async () => {
+  queue = new FairQueue({ atOnce: 2, ownAtOnce: 1, waiting: 10 });
+  const ends: (() => void)[] = [];
+  const hang = (system: string) => {
+    const end = Promise.withResolvers<void>();
+    ends.push(end.resolve);
+    return queue.run({ system, caller: '' }, () => end.promise);
+  };
+  const [first, ...others] = [hang('x'), hang('a'), hang('a')];
+  const second = ask('x1');
+  ends[0]?.();
+  await first;
+  await second;
+  assert.deepEqual(done, ['x1']);
+  for (const end of ends) end();
+  await Promise.all(others);
+});

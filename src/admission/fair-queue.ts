@@ -94,9 +94,14 @@ export class FairQueue {
   /** @param ended the system whose work has ended */
   #next(ended: unknown): void {
     const [first] = this.#systems.keys();
-    const system = this.#busy < this.#bounds.atOnce ? first : ended;
+    if (this.#busy < this.#bounds.atOnce && first !== undefined) this.#startOne(first);
+    if (this.#hasOwn(ended)) this.#startOne(ended);
+  }
+
+  /** Starts what is next of a system, if anything waits. */
+  #startOne(system: unknown): void {
     const ofSystem = this.#systems.get(system);
-    if (!ofSystem || (system === ended && this.#busy >= this.#bounds.atOnce && !this.#hasOwn(ended))) return;
+    if (!ofSystem) return;
     const [[caller, line] = ['', []]] = ofSystem.lines;
     const waited = line.shift();
     // Behind the others.

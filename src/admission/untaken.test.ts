@@ -7,6 +7,7 @@ import { UntakenAnswers } from './untaken.ts';
 /** An answer of which something waits for its client. */
 class Answer extends EventEmitter {
   readonly headersSent = true;
+  closed = false;
   readonly socket = { bytesWritten: 0, writableLength: 1 };
   destroyed = false;
 
@@ -50,4 +51,22 @@ test('who takes his answer keeps it while others do not take theirs, however muc
   const large = add('e', 500);
   assert.deepEqual(cut(reading, ...stalled, next, large), [true, true, true, true, false], 'one is sent whatever its size');
   large.emit('finish');
+});
+
+test('a client is slow from the second measure on, and one that has left is not counted', ({ mock }) => {
+  mock.timers.enable({ apis: ['setInterval'] });
+  answers = new UntakenAnswers(100);
+  const gone = new Answer();
+  gone.destroyed = true;
+  answers.add(gone as unknown as ServerResponse, 'a', 90);
+  const [steady, more] = [add('b', 45), add('b', 5)];
+  mock.timers.tick(4_999);
+  const fresh = add('c', 45);
+  mock.timers.tick(1);
+  // Nobody is known to be slow: the oldest of the network with most goes.
+  const next = add('d', 10);
+  assert.deepEqual(cut(steady, more, fresh, next), [true, false, false, false]);
+  mock.timers.tick(5_000);
+  const last = add('e', 45);
+  assert.deepEqual(cut(more, fresh, next, last), [false, true, false, false]);
 });

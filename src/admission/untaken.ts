@@ -12,6 +12,7 @@ class Untaken {
   readonly caller: string;
   readonly size: number;
   isSlow = false;
+  /** Bytes at the last measure; without end before the first, and where nothing waited for the client. */
   #measured = Number.POSITIVE_INFINITY;
 
   constructor(response: ServerResponse, caller: string, size: number) {
@@ -22,7 +23,8 @@ class Untaken {
 
   measure(): void {
     const taken = takenBytes(this.response);
-    this.isSlow = taken - this.#measured < (LEAST_PACE * INTERVAL) / 1_000;
+    const isMeasured = Number.isFinite(taken) && Number.isFinite(this.#measured);
+    this.isSlow = isMeasured && taken - this.#measured < (LEAST_PACE * INTERVAL) / 1_000;
     this.#measured = taken;
   }
 }
@@ -45,6 +47,8 @@ export class UntakenAnswers {
 
   /** Counts an answer until its client has taken it, or is gone. */
   add(response: ServerResponse, caller: string, size: number): void {
+    // A client that is gone takes nothing, and is gone once.
+    if (response.destroyed || response.closed) return;
     const answer = new Untaken(response, caller, size);
     this.#answers.add(answer);
     this.#size += size;

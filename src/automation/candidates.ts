@@ -45,10 +45,10 @@ function isOpen({ event, table, assignments }: WriteEvent): boolean {
   return event !== 'create' || (!assignments.has('ACL') && readUserFields === undefined && get?.pointerFields === undefined);
 }
 
-/** Whether an update writes to one of the fields whose change fires a trigger, or the table has one of them no more: the runner tells of that. */
 /** Fields that the service sets with each update. */
 const setByUpdates: ReadonlySet<string> = new Set(['updatedAt', 'updatedBy']);
 
+/** Whether an update writes to one of the fields whose change fires a trigger, or the table has one of them no more: the runner tells of that. */
 function touches({ assignments, sent, table }: WriteEvent, { changedFields }: Trigger): boolean {
   if (changedFields.length === 0) return true;
   return changedFields.some(

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import zlib from 'node:zlib';
 import compress from '@fastify/compress';
-import type { FastifyInstance, FastifyRequest, onSendHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import { networkOf } from '../../kernel/network.ts';
 import { varyBy } from '../answer.ts';
 
@@ -72,12 +72,15 @@ export const mayBeCompressed = ({ headers }: Pick<FastifyRequest, 'headers'>): b
 /** The plugin looks at all that may keep an answer from being compressed, which most answers are too short for. */
 function unlessPlain(compressed: onSendHookHandler, compressors: Compressors): onSendHookHandler {
   return function (request, reply, payload, done) {
-    if (isShort(payload) || !mayBeCompressed(request)) done(null, payload);
+    if (isShort(payload) || !mayBeCompressed(request) || isEventStream(reply)) done(null, payload);
     else if (isAtOnce(payload) || compressors.take(reply.raw, networkOf(request.ip ?? '')))
       compressed.call(this, request, reply, payload, done);
     else done(null, payload);
   };
 }
+
+/** Whether the answer is never compressed and lasts. */
+const isEventStream = (reply: FastifyReply): boolean => String(reply.getHeader('content-type')).startsWith('text/event-stream');
 
 /** Answers that are being compressed while they are sent, or may be. */
 class Compressors {
@@ -86,6 +89,8 @@ class Compressors {
 
   /** Whether there is room for one more, which is there until its answer is over. */
   take(response: ServerResponse, network: string): boolean {
+    // Of a client that is gone nothing tells again that it is.
+    if (response.destroyed || response.closed) return false;
     if (this.#count >= MOST_COMPRESSORS || this.#of(network) >= MOST_OF_NETWORK) return false;
     this.#add(network, 1);
     response.once('close', () => this.#add(network, -1));
