@@ -96,8 +96,16 @@ export async function completeFile(store: Store, id: string, bytes: UploadedByte
 
 /** The same where the system's quota leaves room for it; the commit decides. @throws outOfStorage (140) */
 export async function completeWithinQuota(store: Store, id: string, bytes: UploadedBytes): Promise<boolean> {
-  const { quota } = await readUsage(store);
-  return decided(store, (schema) => [noted(schema, id, bytes), countWithin(schema, bytes.size, quota)]);
+  for (;;) {
+    const { quota } = await readUsage(store);
+    try {
+      return await decided(store, (schema) => [noted(schema, id, bytes), countWithin(schema, bytes.size, quota)]);
+    } catch (error) {
+      const isRefused = error instanceof ServiceError && error.key === 'outOfStorage';
+      // The quota may be another one by now.
+      if (!isRefused || (await readUsage(store)).quota === quota) throw error;
+    }
+  }
 }
 
 function noted(schema: Schema, id: string, bytes: UploadedBytes): Mutation {

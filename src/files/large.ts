@@ -1,4 +1,5 @@
 import { buffer } from 'node:stream/consumers';
+import { actorId } from '../access/index.ts';
 import { fail, ServiceError } from '../errors/fail.ts';
 import { type JsonObject, own } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
@@ -56,19 +57,19 @@ export class LargeUploads {
    * @throws badFileName (122), outOfStorage (140)
    */
   async announce(
-    { appId, store }: FileSystem,
+    { appId, store, principal }: Pick<RecordContext, 'appId' | 'store' | 'principal'>,
     fileName: string,
     policy: UploadPolicy,
     ownForm: string,
   ): Promise<UploadForm & { name: string }> {
     const { id, name } = newFileName(fileName);
     try {
-      await admit(store, this.#promised.add(appId, id, policy.size));
+      await admit(store, this.#promised.add(`${appId} ${actorId(principal)}`, keyOf(appId, id), policy.size));
       const form = (await this.#bytes.form?.(appId, id, policy)) ?? this.#signer.sign(appId, name, policy, ownForm);
       await addFile(store, { id, name, size: null, contentType: policy.contentType });
       return { ...form, name };
     } catch (error) {
-      this.#promised.remove(appId, id);
+      this.#promised.remove(keyOf(appId, id));
       throw error;
     }
   }
@@ -119,7 +120,7 @@ export class LargeUploads {
       if (error instanceof ServiceError && error.key === 'outOfStorage') await this.#bytes.remove(appId, id);
       throw error;
     } finally {
-      this.#promised.remove(appId, id);
+      this.#promised.remove(keyOf(appId, id));
     }
   }
 
@@ -150,7 +151,7 @@ export class LargeUploads {
     const stream = await this.#bytes.open(appId, file.id, { start: 0, end }, version);
     if (!stream) return null;
     const type = await describeType(await buffer(stream), size <= SAMPLE_BYTES, fileNameOf(file.name));
-    this.#promised.remove(appId, file.id);
+    this.#promised.remove(keyOf(appId, file.id));
     await completeFile(store, file.id, { size, contentType: type ?? unknownType, ...(version !== undefined && { version }) });
     return findFile(store, file.id);
   }
@@ -168,3 +169,6 @@ function sizeOf(value: unknown): number | null {
   const isSize = typeof size === 'number' && Number.isInteger(size) && size >= 1 && size <= limits.largeFileBytes;
   return isSize ? size : null;
 }
+
+/** Names a file among those of all systems. */
+const keyOf = (appId: string, id: string): string => `${appId}/${id}`;

@@ -62,9 +62,22 @@ export function returnedBy(settled: WritePlan, context: RowContext): string {
 function onlyUpdate({ mutations, conditions = [] }: WritePlan): Update | null {
   const [update, ...others] = mutations;
   if (update?.kind !== 'update' || others.length > 0 || conditions.length > 0) return null;
-  if (update.guard || update.returningGuard || update.condition || uniqueFieldsOf(update.table.className).size > 0) return null;
+  if (
+    isIndexed(update) ||
+    update.guard ||
+    update.returningGuard ||
+    update.condition ||
+    uniqueFieldsOf(update.table.className).size > 0
+  )
+    return null;
   const values = valuesOf(update);
   return values.size === update.assignments.length && update.returning.every((field) => values.has(field)) ? update : null;
+}
+
+/** Whether an index holds a value that is set: the database may refuse it. */
+function isIndexed({ table, assignments }: Update): boolean {
+  const set = new Set(assignments.map(({ field }) => field.name));
+  return table.indexes.values().some(({ keys }) => keys.some(([name]) => set.has(name)));
 }
 
 function valuesOf({ assignments }: Update): Map<Field, StoredValue> {

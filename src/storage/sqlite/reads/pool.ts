@@ -120,7 +120,14 @@ export class ReaderPool {
   #idleThread(most: number): ReaderThread | undefined {
     const idle = [...this.#threads].filter((thread) => thread.busyWith === null);
     if (this.#threads.size - idle.length >= most) return undefined;
-    return idle[0] ?? this.#newThread();
+    if (idle[0]) return idle[0];
+    try {
+      return this.#newThread();
+    } catch (error) {
+      // The system has no more threads; those that there are go on.
+      this.#report(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      return undefined;
+    }
   }
 
   #newThread(): ReaderThread {
