@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
 import { isoText } from '../kernel/time.ts';
 import { type FileForm, fileWriter } from './file-text.ts';
+import { type PlaceTree, placeTreeOf } from './place-tree.ts';
 import type { Storage } from './type.ts';
 
 /** One member of the JSON objects that a row writer makes. Plain data, so that it can cross to a reader thread. */
@@ -67,7 +68,7 @@ function compileWriter(shape: RowShape): RowWriter {
   const opened = start !== '{' || inRow[0]?.name === 'objectId' || keepNull[0] === true;
   const keys = inRow.map(({ name }, index) => `${index === 0 && opened && start === '{' ? '' : ','}${JSON.stringify(name)}:`);
   const heads = inRow.map((column, index) => keys[index] + opening(column));
-  const places = inRow.map(({ paths }) => paths && placesOf(paths));
+  const places = inRow.map(({ paths }) => paths && placeTreeOf(paths));
   const files = inRow.map(({ file }) => file && fileWriter(file));
   const lastValues: unknown[] = inRow.map(() => undefined);
   const lastTexts = inRow.map(() => '');
@@ -108,7 +109,7 @@ function compileWriter(shape: RowShape): RowWriter {
           out += lastTexts[i];
           break;
         case kind.jsonPaths:
-          out += heads[i] + JSON.stringify(project(JSON.parse(value as string), places[i] as Places));
+          out += heads[i] + JSON.stringify(project(JSON.parse(value as string), places[i] as PlaceTree));
           break;
         case kind.file:
           out += (heads[i] as string) + (files[i]?.(value as string, row) ?? value);
@@ -148,29 +149,8 @@ function quote(text: string): string {
   return `"${text}"`;
 }
 
-/** Places inside an Object, by their segments; `null` for a place that is written whole. */
-type Places = Map<string, Places | null>;
-
-/** The places of a column as a tree, so that what a value costs does not grow with how often they share their beginnings. */
-function placesOf(paths: readonly (readonly string[])[]): Places {
-  const places: Places = new Map();
-  for (const path of paths) {
-    let at = places;
-    for (const [level, segment] of path.entries()) {
-      const below = at.get(segment);
-      if (below === null) break;
-      const isEnd = level === path.length - 1;
-      const next = isEnd ? null : (below ?? new Map());
-      at.set(segment, next);
-      if (next === null) break;
-      at = next;
-    }
-  }
-  return places;
-}
-
 /** The value with only the given places in it. */
-function project(value: JsonValue, places: Places): JsonValue {
+function project(value: JsonValue, places: PlaceTree): JsonValue {
   if (!isJsonObject(value)) return value;
   const out: JsonObject = {};
   for (const [name, below] of places) {

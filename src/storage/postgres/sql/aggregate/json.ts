@@ -1,3 +1,4 @@
+import { type PlaceTree, placeTreeOf } from '../../../../values/place-tree.ts';
 import { bound, type Fragment, joined, sql } from '../../../sql/aggregate/fragment.ts';
 import { arrayLiteral } from '../arrays.ts';
 
@@ -45,25 +46,7 @@ export function edited(json: Fragment, path: readonly string[], value: Fragment)
 
 /** See `AggregateDialect.without`: members of one object are taken out together. */
 export function without(json: Fragment, paths: readonly (readonly string[])[]): Fragment {
-  return sql`(SELECT CASE WHEN x.json IS NOT NULL THEN ${withoutPlaces('x.json', treeOf(paths), 1)} END FROM (SELECT (${json})::json AS json OFFSET 0) AS x)`;
-}
-
-/** Names and what is taken out below them; `null` where the whole member is. */
-type Places = Map<string, Places | null>;
-
-function treeOf(paths: readonly (readonly string[])[]): Places {
-  const root: Places = new Map();
-  for (const path of paths) {
-    let at: Places | null = root;
-    for (const [depth, name] of path.entries()) {
-      const below: Places | null | undefined = depth === path.length - 1 ? null : at.get(name);
-      const next: Places | null = below === undefined ? new Map() : below;
-      at.set(name, next);
-      if (next === null) break;
-      at = next;
-    }
-  }
-  return root;
+  return sql`(SELECT CASE WHEN x.json IS NOT NULL THEN ${withoutPlaces('x.json', placeTreeOf(paths), 1)} END FROM (SELECT (${json})::json AS json OFFSET 0) AS x)`;
 }
 
 /** JSON text of `json` with `x.value` put in. @param depth names the members of this level */
@@ -83,7 +66,7 @@ function membersOf(path: readonly string[]): Fragment {
 }
 
 /** JSON text of `json` without what is at some places. */
-function withoutPlaces(json: string, places: Places, depth: number): Fragment {
+function withoutPlaces(json: string, places: PlaceTree, depth: number): Fragment {
   const e = `e${depth}`;
   const dropped: string[] = [];
   const branches: Fragment[] = [];

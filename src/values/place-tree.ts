@@ -1,0 +1,20 @@
+/** Places inside an Object, by their segments; `null` for a place that is meant whole. */
+export type PlaceTree = Map<string, PlaceTree | null>;
+
+/** Places as a tree, so that work on a value does not grow with how often they share their beginnings. One above others stands for all below it. */
+export function placeTreeOf(paths: readonly (readonly string[])[]): PlaceTree {
+  const tree: PlaceTree = new Map();
+  for (const path of paths) {
+    let at = tree;
+    for (const [level, segment] of path.entries()) {
+      const below = at.get(segment);
+      if (below === null) break;
+      const isEnd = level === path.length - 1;
+      const next = isEnd ? null : (below ?? new Map());
+      at.set(segment, next);
+      if (next === null) break;
+      at = next;
+    }
+  }
+  return tree;
+}
