@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors/fail.ts';
+import { isRefusal, ServiceError } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { getRecord, type RecordContext, readFirst } from '../records/index.ts';
 import type { ActionDraft } from './actions/action.ts';
@@ -8,7 +8,7 @@ import { meetsCriteria } from './conditions.ts';
 import { authorField, parseTrigger } from './definition/index.ts';
 import type { ActionType, Trigger, TriggeringRecord } from './model.ts';
 import { actingFor, unreadable } from './run/authority.ts';
-import { isPassing, messageOf } from './run/outcome.ts';
+import { messageOf } from './run/outcome.ts';
 import { TemplateAllowance } from './templates/allowance.ts';
 
 /** What an action would do, or why it could not. */
@@ -111,6 +111,6 @@ async function tried(
 /** What the log would say. @throws faults, and what is soon over */
 function toldOf(error: unknown): string {
   if (error instanceof ActionFailed) return error.message;
-  if (!(error instanceof ServiceError) || isPassing(error)) throw error;
+  if (!isRefusal(error)) throw error;
   return messageOf(error);
 }

@@ -25,3 +25,13 @@ export function serviceError<K extends ErrorKey>(key: K, ...args: Parameters<(ty
 export function fail<K extends ErrorKey>(key: K, ...args: Parameters<(typeof catalogue)[K]['text']>): never {
   throw serviceError(key, ...args);
 }
+
+/** Whether an error is likely to be over soon: what it kept from being done is tried again. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof ServiceError && (error.key === 'unavailable' || error.key === 'timeout');
+}
+
+/** Whether an error says that something is not to be done: tried again it would be refused again. */
+export function isRefusal(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && !isPassing(error);
+}

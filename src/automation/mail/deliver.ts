@@ -1,4 +1,4 @@
-import { ServiceError } from '../../errors/fail.ts';
+import { isRefusal, ServiceError } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
 import type { MailAttempt, RefusedRecipient } from '../../mail/index.ts';
@@ -9,7 +9,6 @@ import type { ActionParts, AutomationSystem } from '../actions/action.ts';
 import { logError } from '../log.ts';
 import { queueJob } from '../queue/index.ts';
 import type { Attempt, LaterJob, LaterWork } from '../queue/later.ts';
-import { isPassing } from '../run/outcome.ts';
 import { mailOf, mailTable, type QueuedMail, stateOf } from './queued-mail.ts';
 
 type Steps = (schema: Schema) => readonly Mutation[];
@@ -100,7 +99,7 @@ async function settle(
   const attempt: Attempt = await updateRecord(context, mailTable, emailId, knownFields(system, fields)).then(
     () => ({ kind: 'done', committed: true }),
     (error: unknown) => {
-      if (!(error instanceof ServiceError) || isPassing(error)) throw error;
+      if (!isRefusal(error)) throw error;
       return { kind: 'done', steps: more };
     },
   );

@@ -1,8 +1,8 @@
+import { isPassing } from '../../errors/fail.ts';
 import type { Filter } from '../../query/filter.ts';
 import { readRows } from '../../records/index.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
-import { isPassing } from '../run/outcome.ts';
 import type { QueueRow } from './job.ts';
 import { among } from './steps.ts';
 import { keyFields, queueFields, queueTable } from './table.ts';

@@ -1,11 +1,12 @@
 import { master } from '../../access/index.ts';
 import { newRowId } from '../../audit/index.ts';
+import { isPassing } from '../../errors/fail.ts';
 import type { Cause, RecordContext } from '../../records/index.ts';
 import type { ActionRun } from '../actions/action.ts';
 import type { Action, Trigger } from '../model.ts';
 import { Sources } from '../sources.ts';
 import { type Authority, authorityOver } from './authority.ts';
-import { commit, endedMessage, givenUpMessage, isPassing, JobLost, JobPaused, type Steps } from './outcome.ts';
+import { commit, endedMessage, givenUpMessage, JobLost, JobPaused, type Steps } from './outcome.ts';
 import type { Progress } from './progress.ts';
 import { inShare } from './share.ts';
 import type { WriteRun } from './write-job.ts';

@@ -1,12 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { master } from '../../access/index.ts';
 import { newRowId } from '../../audit/index.ts';
+import { isPassing } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import type { Cause, RecordContext } from '../../records/index.ts';
 import { logRow } from '../log.ts';
 import { type Job, type LaterKind, laterKinds, noteJob, removeJob, startedFlag, stateOf } from '../queue/index.ts';
 import { type Attempt, type LaterJob, type LaterWork, UnreadableJob } from '../queue/later.ts';
-import { backoff, commit, endedMessage, givenUpMessage, isPassing, JobLost, type Steps } from './outcome.ts';
+import { backoff, commit, endedMessage, givenUpMessage, JobLost, type Steps } from './outcome.ts';
 import type { Place } from './parts.ts';
 
 /** Jobs of a kind that are tried at the same time. Room of their own: a mail server that hangs keeps no function waiting. */

@@ -16,11 +16,6 @@ export class JobLost extends Error {}
 /** A job cannot go on now; it is to be begun again from its row. */
 export class JobPaused extends Error {}
 
-/** Whether an error is likely to be over soon: what it kept from being done is tried again. */
-export function isPassing(error: unknown): boolean {
-  return error instanceof ServiceError && (error.key === 'unavailable' || error.key === 'timeout');
-}
-
 /**
  * Commits steps of a job, one of which makes sure that the job is still this process's.
  * @throws JobLost where it is not; JobPaused where the commit failed otherwise

@@ -1,5 +1,5 @@
 import { newRowId } from '../../audit/index.ts';
-import { ServiceError } from '../../errors/fail.ts';
+import { isPassing, ServiceError } from '../../errors/fail.ts';
 import type { Mutation } from '../../storage/port.ts';
 import { ActionFailed } from '../actions/action-failed.ts';
 import { dataOf, logRow } from '../log.ts';
@@ -10,7 +10,7 @@ import { noteCopied } from '../sources.ts';
 import { authorityOver } from './authority.ts';
 import { isSpent, spend, spentMessage } from './chains.ts';
 import { doAction } from './do-action.ts';
-import { commit, isPassing, JobPaused, messageOf, type Steps } from './outcome.ts';
+import { commit, JobPaused, messageOf, type Steps } from './outcome.ts';
 import type { Place } from './parts.ts';
 import { beforeTrigger, type Progress, progressOf, progressState } from './progress.ts';
 import { RecordPicture } from './record.ts';

@@ -1,12 +1,8 @@
-import { ServiceError } from '../../../errors/fail.ts';
+import { isRefusal } from '../../../errors/fail.ts';
 import { objectId, table, text } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
 import { attach, requireFileField } from '../../kit/files/fields.ts';
 import { takeFile, uploadInput } from '../../kit/files/upload.ts';
-
-/** Whether nobody knows if the record took the file: `files sweep` finds the ones that none did. */
-const mayBeHeld = (error: unknown): boolean =>
-  !(error instanceof ServiceError) || error.key === 'unavailable' || error.key === 'timeout';
 
 /** SPEC "Files" rule 5. A file that its record does not take is removed again. */
 export const uploadPrivateFile = defineTool({
@@ -23,7 +19,8 @@ export const uploadPrivateFile = defineTool({
     try {
       return await attach(call, place, uploaded);
     } catch (error) {
-      if (mayBeHeld(error)) throw error;
+      // Else nobody knows whether the record took it: `files sweep` finds the ones that none did.
+      if (!isRefusal(error)) throw error;
       const { files, log } = call.services;
       await files.remove(call.system, uploaded.name).catch((err: unknown) => log.error({ err }, 'an upload was left behind'));
       throw error;

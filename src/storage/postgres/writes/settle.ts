@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ServiceError } from '../../../errors/fail.ts';
+import { isRefusal, type ServiceError } from '../../../errors/fail.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
 import type { WritePlan } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
@@ -106,6 +106,7 @@ async function settledAt(
     return { plan: await settle() };
   } catch (error) {
     const isAlone = plan.mutations.length === 1 && !records.some((record) => changed.has(record));
+    // The record was read and refuses the edit: the transaction goes on.
     if (!isRefusal(error) || !isAlone) throw failedAt(group, at, error);
     return { error };
   }
@@ -159,9 +160,4 @@ async function measure(
     for (const [objectId, size] of rows) bytes.set(editKey(table, objectId as string, fields), size as number);
   });
   await Promise.all(answers);
-}
-
-/** Whether the record was read and refuses the edit; the transaction goes on. */
-function isRefusal(error: unknown): error is ServiceError {
-  return error instanceof ServiceError && error.key !== 'unavailable' && error.key !== 'timeout';
 }
