@@ -22,6 +22,17 @@ const ask = (name: string) =>
     })
     .catch((error: { key?: string }) => error.key);
 
+/** Work that ends when it is told to. */
+function hanging() {
+  const ends: (() => void)[] = [];
+  const hang = (system: string) => {
+    const end = Promise.withResolvers<void>();
+    ends.push(end.resolve);
+    return queue.run({ system, caller: '' }, () => end.promise);
+  };
+  return { hang, ends };
+}
+
 test('systems take turns, and in each its callers, whatever the order in which they came', async () => {
   block();
   const all = ['a1', 'a1', 'a1', 'a2', 'b1', 'a1'].map(ask);
@@ -64,29 +75,19 @@ test('work for which nobody waits any more is not done when its turn comes', asy
 
 test('a system has work of its own done whatever that of others waits for', async () => {
   queue = new FairQueue({ atOnce: 2, ownAtOnce: 1, waiting: 10 });
-  const ends: (() => void)[] = [];
-  const hang = (system: string) => {
-    const end = Promise.withResolvers<void>();
-    ends.push(end.resolve);
-    return queue.run({ system, caller: '' }, () => end.promise);
-  };
-  const hanging = ['a', 'a', 'a'].map(hang);
+  const { hang, ends } = hanging();
+  const under = ['a', 'a', 'a'].map(hang);
   assert.equal(await ask('b1'), undefined);
   const more = ['b1', 'b2', 'c1'].map(ask);
   await Promise.all(more);
   assert.deepEqual(done, ['b1', 'b1', 'c1', 'b2']);
   for (const end of ends) end();
-  await Promise.all(hanging);
+  await Promise.all(under);
 });
 
 test('its own work goes on too where the turn of another system has come', async () => {
   queue = new FairQueue({ atOnce: 2, ownAtOnce: 1, waiting: 10 });
-  const ends: (() => void)[] = [];
-  const hang = (system: string) => {
-    const end = Promise.withResolvers<void>();
-    ends.push(end.resolve);
-    return queue.run({ system, caller: '' }, () => end.promise);
-  };
+  const { hang, ends } = hanging();
   const [first, ...others] = [hang('x'), hang('a'), hang('a')];
   const second = ask('x1');
   ends[0]?.();

@@ -2,6 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { serviceError } from '../errors/fail.ts';
 import { takenBytes } from './taken.ts';
 
+/** Bytes of a body that anybody may send without a place: the usual request, however many of them there are. */
+export const FREE_BYTES = 16 * 1024;
+
 /** Whose body it is: nobody is to keep all others waiting. */
 export interface Sender {
   /** Empty where nobody is named yet; all of those count as one. */

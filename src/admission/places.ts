@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { leastBytesIn, PACE_INTERVAL } from './pace.ts';
 import { Place, type Sender } from './place.ts';
 
 /** How much there is, and how much of it one system and one caller may have: others find room however long theirs take. */
@@ -10,9 +11,6 @@ export interface Bounds {
 
 /** Callers of whom it is remembered when they were given a place last. */
 const REMEMBERED = 10_000;
-/** Bytes a second that a body comes with at least while others wait, and the milliseconds over which it is measured. */
-const LEAST_PACE = 64 * 1024;
-const INTERVAL = 5_000;
 
 /** The room that bodies take, in memory or on a disk. Who finds none waits, unread (docs/adr/0017-admission.md). */
 export class Places {
@@ -29,7 +27,7 @@ export class Places {
   #given = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(bounds: Bounds, interval = INTERVAL) {
+  constructor(bounds: Bounds, interval = PACE_INTERVAL) {
     this.#bounds = bounds;
     this.#interval = interval;
   }
@@ -137,7 +135,7 @@ export class Places {
   }
 
   #endSlow(): void {
-    const least = (LEAST_PACE * this.#interval) / 1_000;
+    const least = leastBytesIn(this.#interval);
     const isInTheWay = this.#inTheWay();
     for (const place of [...this.#held]) if (place.measure() < least && isInTheWay(place)) place.take();
   }

@@ -1,9 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { leastBytesIn, PACE_INTERVAL } from './pace.ts';
 import { takenBytes } from './taken.ts';
-
-/** Bytes a second that an answer is taken with at least where there is no room for more, and the milliseconds over which it is measured. */
-const LEAST_PACE = 64 * 1024;
-const INTERVAL = 5_000;
 
 /** A whole answer that is in memory until its client has taken it. */
 class Untaken {
@@ -24,7 +21,7 @@ class Untaken {
   measure(): void {
     const taken = takenBytes(this.response);
     const isMeasured = Number.isFinite(taken) && Number.isFinite(this.#measured);
-    this.isSlow = isMeasured && taken - this.#measured < (LEAST_PACE * INTERVAL) / 1_000;
+    this.isSlow = isMeasured && taken - this.#measured < leastBytesIn(PACE_INTERVAL);
     this.#measured = taken;
   }
 }
@@ -53,7 +50,7 @@ export class UntakenAnswers {
     this.#answers.add(answer);
     this.#size += size;
     for (const event of ['finish', 'close']) response.once(event, () => this.#remove(answer));
-    this.#timer ??= setInterval(() => this.#measure(), INTERVAL).unref();
+    this.#timer ??= setInterval(() => this.#measure(), PACE_INTERVAL).unref();
     this.#letGo(answer);
   }
 

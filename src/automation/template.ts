@@ -1,6 +1,6 @@
 import { fail } from '../errors/fail.ts';
 import { escapeHtml } from '../kernel/html.ts';
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
+import { hasMoreParts, isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
 import type { Store } from '../storage/port.ts';
 import { isOperator } from '../values/index.ts';
 import type { ActionDraft } from './actions/action.ts';
@@ -10,7 +10,7 @@ import type { Template } from './model.ts';
 import { TemplateAllowance } from './templates/allowance.ts';
 import { piecesOf, wholePlace } from './templates/parse.ts';
 import { type FoundValue, RecordValues } from './templates/record-values.ts';
-import { hasMoreParts, valueText } from './templates/value-text.ts';
+import { valueText } from './templates/value-text.ts';
 
 /**
  * Fills templates with values of the triggering record (docs/decisions.md "Triggers": templates). What stands in a record is data: it is never
@@ -121,9 +121,9 @@ class RecordFiller implements Filler {
   async #joined(template: string, shown: (value: string, isRaw: boolean) => string): Promise<string> {
     let joined = '';
     for (const piece of piecesOf(template)) {
-      if (typeof piece !== 'string') await this.#turn();
       if (typeof piece === 'string') joined += this.#counted(piece);
       else {
+        await this.#turn();
         const { value } = await this.#values.at(piece.path);
         joined += workingOff.spend(() => this.#counted(shown(this.#textOf(value), piece.isRaw)));
       }

@@ -97,7 +97,7 @@ export class LargeUploads {
   /** Of two that come for one file the first counts. */
   async #settle(system: FileSystem, id: string, file: ReceivedFile, contentType: string): Promise<void> {
     const { appId, store } = system;
-    const key = `${appId}/${id}`;
+    const key = keyOf(appId, id);
     if (this.#settling.has(key)) fail('uploadRefused', 'the policy is used');
     this.#settling.add(key);
     try {

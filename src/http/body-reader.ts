@@ -1,11 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { Bytes } from '../admission/bytes.ts';
-import type { Place } from '../admission/place.ts';
+import { FREE_BYTES, type Place } from '../admission/place.ts';
 import { serviceError } from '../errors/fail.ts';
 import { withoutMark } from '../kernel/json.ts';
-
-/** Bytes of a body that anybody may send without a place: the usual request, however many of them there are. */
-export const FREE_BYTES = 16 * 1024;
 
 /** A body that is to be read. */
 export interface Arrival {

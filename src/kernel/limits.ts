@@ -10,6 +10,8 @@ export const limits = {
   recordBytes: 20 * 1024 * 1024,
   /** Bytes of the body of a function call, unless set otherwise: anybody may call, and a body of 20 MB is read for seconds. */
   functionBodyBytes: 1024 * 1024,
+  /** Bytes a second that a client sends a body with, or takes an answer with, at least where others wait for the room or the data that it holds. */
+  leastPace: 64 * 1024,
   /** SPEC "Limits": bytes of an uploaded file. */
   fileBytes: 32 * 1024 * 1024,
   /** Bytes of a file that comes by the large-upload route: what S3 takes in one request. */

@@ -1,5 +1,5 @@
 import { fail, ServiceError } from '../errors/fail.ts';
-import type { JsonValue } from '../kernel/json.ts';
+import { hasMoreParts, type JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { parseRequestJson } from '../values/index.ts';
 import { refuseDepth } from './where/context.ts';
@@ -36,12 +36,8 @@ export function queryJson(text: string, levels: number = limits.jsonDepth): Json
 
 /** Insists that JSON has no more values than a query may bring. @throws badQuery (102) */
 export function checkValues(value: JsonValue): void {
-  let left: number = limits.queryValues;
-  const count = (part: JsonValue): void => {
-    if (--left < 0) refuseValues();
-    if (typeof part === 'object' && part !== null) for (const inner of Object.values(part)) count(inner);
-  };
-  count(value);
+  // The value itself is one.
+  if (hasMoreParts(value, limits.queryValues - 1)) refuseValues();
 }
 
 function refuseValues(): never {

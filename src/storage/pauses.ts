@@ -1,6 +1,6 @@
-/** Characters a second that a client takes at least, when he has had all his pauses. */
-const LEAST_PACE = 64 * 1024;
-/** Milliseconds of all his pauses together, beyond what he takes at that pace. */
+import { limits } from '../kernel/limits.ts';
+
+/** Milliseconds of all pauses of a client together, beyond what he takes at the least pace. */
 const ALL_PAUSES = 600_000;
 
 /**
@@ -24,7 +24,7 @@ export class Pauses {
 
   /** The client has been handed so many characters. @returns milliseconds that he may take until he asks for more */
   begin(characters: number): number {
-    this.#left = Math.min(this.#all, this.#left + (characters / LEAST_PACE) * 1_000);
+    this.#left = Math.min(this.#all, this.#left + (characters / limits.leastPace) * 1_000);
     this.#began = this.#clock();
     return Math.max(0, Math.min(this.#longest, this.#left));
   }

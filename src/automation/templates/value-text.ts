@@ -31,14 +31,3 @@ function wrapped(value: JsonObject): string | null {
       return null;
   }
 }
-
-/** Whether a value has more values inside it than so many, whatever their depth. */
-export function hasMoreParts(value: JsonValue, most: number): boolean {
-  let left = most;
-  const count = (part: JsonValue): boolean => {
-    if (typeof part !== 'object' || part === null) return false;
-    for (const inner of Array.isArray(part) ? part : Object.values(part)) if (--left < 0 || count(inner)) return true;
-    return false;
-  };
-  return count(value);
-}

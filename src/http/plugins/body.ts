@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getHeapStatistics } from 'node:v8';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { FREE_BYTES } from '../../admission/place.ts';
 import { Places } from '../../admission/places.ts';
-import { FREE_BYTES, readBody } from '../body-reader.ts';
+import { readBody } from '../body-reader.ts';
 import type { Edge } from '../edge.ts';
 import { senderOf } from '../sender.ts';
 

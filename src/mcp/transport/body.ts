@@ -1,13 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
 import { Bytes } from '../../admission/bytes.ts';
-import type { Place, Sender } from '../../admission/place.ts';
+import { FREE_BYTES, type Place, type Sender } from '../../admission/place.ts';
 import { Places } from '../../admission/places.ts';
 import { serviceError } from '../../errors/fail.ts';
 import { withoutMark } from '../../kernel/json.ts';
 
-/** Bytes of a body that needs no place: the usual call, however many of them there are. */
-export const FREE_BODY = 16 * 1024;
 /** Bytes of a body that anybody may send: what calls no tool is short. */
 export const SHORT_BODY = 1024 * 1024;
 /** Bytes of a body that who may write may send: a file of 32 MiB in base64, and what is around it. */
@@ -37,7 +35,7 @@ export interface Arrival {
   /** When the answer is made, the place of the body is free. */
   readonly response: ServerResponse;
   readonly places: BodyPlaces;
-  /** Asked once the body turns out longer than `FREE_BODY`. */
+  /** Asked once the body turns out longer than `FREE_BYTES`. */
   readonly sender: () => Sender;
   /** Asked once the body turns out longer than `SHORT_BODY`; `null` where it may not be. */
   readonly longSender: () => Promise<Sender | null>;
@@ -60,7 +58,7 @@ function collect(arrival: Arrival, bytes: Bytes): Promise<void> {
   let bound = SHORT_BODY;
   let place: Place | undefined;
   /** The size from which on another place is needed; without end where there is none. */
-  let placed = FREE_BODY;
+  let placed = FREE_BYTES;
   const keep = (piece: Buffer) => {
     if (size <= bound) bytes.add(piece);
     else bytes.clear();
