@@ -9,7 +9,7 @@ import { HttpServer, limitOf } from './http/index.ts';
 import { createMailer } from './mail/index.ts';
 import { AgentTools } from './mcp/index.ts';
 import { OAuth, sweepItems } from './oauth/index.ts';
-import { createLog, type Logger } from './observe/index.ts';
+import { Conditions, createLog, type Logger } from './observe/index.ts';
 import type { FileKeeper, RecordContext, WriteHooks } from './records/index.ts';
 import type { Store } from './storage/port.ts';
 import { ProcessLock } from './storage/sqlite/index.ts';
@@ -88,16 +88,18 @@ export async function createApp(
   const log = createLog(config.logLevel);
   makeDataDirectory(config);
   const lock = databaseUrl === undefined ? ProcessLock.take(lockOf(config)) : null;
-  const stores = await openStores(config, databaseUrl, log);
+  const conditions = new Conditions(log);
+  const stores = await openStores(config, databaseUrl, log, conditions);
   let files: Files | undefined;
   const close = async () => {
     await files?.close();
     await stores.close();
+    conditions.close();
     lock?.release();
   };
   try {
     files = await openFiles(config, stores, log);
-    return await assemble(config, smtpUrl, { ...stores, close }, files, { log, fault });
+    return await assemble(config, smtpUrl, { ...stores, close }, files, { log, conditions, fault });
   } catch (error) {
     // Connections that are open would keep the process.
     await close();
@@ -108,6 +110,7 @@ export async function createApp(
 /** Where goes what nobody who calls hears of. */
 interface Told {
   readonly log: Logger;
+  readonly conditions: Conditions;
   readonly fault: (error: unknown) => void;
 }
 
@@ -116,7 +119,7 @@ async function assemble(
   smtpUrl: string | undefined,
   stores: Stores,
   files: Files,
-  { log, fault }: Told,
+  { log, conditions, fault }: Told,
 ): Promise<App> {
   const { addresses } = stores;
   const hooks = hooksWith(files.keeper, {
@@ -153,7 +156,7 @@ async function assemble(
   const functions = new Functions({ directory: config.functionsDir, timeLimit: config.functionTimeout, hooks, log, fault });
   await functions.load();
   const automation = new Automation({ systems, hooks, functions, mailer, log });
-  const shared = { systems, users, files, hooks, log, trustProxy, baseUrl };
+  const shared = { systems, users, files, hooks, log, conditions, trustProxy, baseUrl };
   const { salt: secret } = stores.registry;
   const oauth = new OAuth({ ...shared, secret, rateLimits: config.rateLimits, limitOf });
   const bearer = (system: System, token: string) => oauth.bearer(system, token);

@@ -22,7 +22,7 @@ export async function moveStores(
   const lock = ProcessLock.take(lockOf(config));
   const embedded = openEmbedded(config, log);
   try {
-    const postgres = await openPostgres(config, databaseUrl, log, true);
+    const postgres = await openPostgres(config, databaseUrl, log, { alone: true });
     try {
       const sides = { embedded: { kind: 'embedded', ...embedded }, postgres: { kind: 'postgres', ...postgres } } as const;
       return await moveAll(sides[to === 'postgres' ? 'embedded' : 'postgres'], sides[to], events);

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Addresses, type Config } from './config/index.ts';
 import { OperatorError } from './kernel/operator-error.ts';
-import type { Logger } from './observe/index.ts';
+import { Conditions, type Logger } from './observe/index.ts';
 import type { Engine } from './storage/port.ts';
 import type { Registry } from './storage/registry.ts';
 import { SqliteEngine, SqliteRegistry } from './storage/sqlite/index.ts';
@@ -21,8 +21,13 @@ export interface Stores {
  * Opens PostgreSQL where DATABASE_URL says so, else the embedded store.
  * @throws OperatorError where it cannot be used, or its systems were moved to the other one
  */
-export async function openStores(config: Config, databaseUrl: string | undefined, log: Logger): Promise<Stores> {
-  const stores = await openConfigured(config, databaseUrl, log);
+export async function openStores(
+  config: Config,
+  databaseUrl: string | undefined,
+  log: Logger,
+  conditions = new Conditions(log),
+): Promise<Stores> {
+  const stores = await openConfigured(config, databaseUrl, log, conditions);
   try {
     refuseMoved(stores.registry);
     return stores;
@@ -34,12 +39,23 @@ export async function openStores(config: Config, databaseUrl: string | undefined
 }
 
 /** The same, also where its systems were moved. @throws OperatorError where it cannot be used */
-export async function openConfigured(config: Config, databaseUrl: string | undefined, log: Logger): Promise<Stores> {
-  return databaseUrl === undefined ? openEmbedded(config, log) : openPostgres(config, databaseUrl, log);
+export async function openConfigured(
+  config: Config,
+  databaseUrl: string | undefined,
+  log: Logger,
+  conditions = new Conditions(log),
+): Promise<Stores> {
+  if (databaseUrl === undefined) return openEmbedded(config, log, conditions);
+  return openPostgres(config, databaseUrl, log, { conditions });
 }
 
 /** @param alone whether no other process may use it meanwhile @throws OperatorError where it cannot be used */
-export async function openPostgres(config: Config, url: string, log: Logger, alone = false): Promise<Stores> {
+export async function openPostgres(
+  config: Config,
+  url: string,
+  log: Logger,
+  { alone = false, conditions = new Conditions(log) }: { alone?: boolean; conditions?: Conditions } = {},
+): Promise<Stores> {
   const addresses = new Addresses(config);
   // Loaded where it is used: the embedded store starts without it.
   const { PostgresEngine } = await import('./storage/postgres/index.ts');
@@ -47,6 +63,7 @@ export async function openPostgres(config: Config, url: string, log: Logger, alo
     timeLimit: config.queryTimeout,
     connections: config.databaseConnections,
     alone,
+    conditions,
     addressesOf: (appId) => addresses.filesOf(appId),
     report: (fault) => log.error({ fault }, 'PostgreSQL'),
   });
@@ -54,12 +71,13 @@ export async function openPostgres(config: Config, url: string, log: Logger, alo
 }
 
 /** The store in DATA_DIR. */
-export function openEmbedded(config: Config, log: Logger): Stores {
+export function openEmbedded(config: Config, log: Logger, conditions = new Conditions(log)): Stores {
   const { dataDir, queryTimeout } = config;
   const addresses = new Addresses(config);
   const registry = new SqliteRegistry(registryOf({ dataDir }));
   const engine = new SqliteEngine(join(dataDir, 'systems'), {
     timeLimit: queryTimeout,
+    conditions,
     addressesOf: (appId) => addresses.filesOf(appId),
     report: (fault) => log.error({ fault }, 'the embedded engine failed'),
   });

@@ -14,7 +14,10 @@ export const catalogue = {
   noTextIndex: { code: 1, status: 500, text: (className: string) => `server error: $text needs a text index on ${className}` },
   /** SPEC "Errors" 1: a File object of a file that was never uploaded. It has no text. */
   unknownFile: { code: 1, status: 400, text: () => '' },
+  /** CONTRACT "Faults of the store": nothing of the request was done. */
   unavailable: { code: 1, status: 503, text: () => 'server error: the service is not available now' },
+  /** CONTRACT "Faults of the store": the commit was begun, and nobody knows whether it was carried out. */
+  outcomeUnknown: { code: 1, status: 503, text: () => 'server error: the outcome of this write is unknown' },
 
   objectNotFound: { code: 101, status: 404, text: () => 'Object not found.' },
   needsAuthentication: { code: 101, status: 404, text: () => 'user needs to be authenticated. Permission denied.' },

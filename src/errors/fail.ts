@@ -26,9 +26,23 @@ export function fail<K extends ErrorKey>(key: K, ...args: Parameters<(typeof cat
   throw serviceError(key, ...args);
 }
 
-/** Whether an error is likely to be over soon: what it kept from being done is tried again. */
+/**
+ * Whether an error is likely to be over soon: what it kept from being done is tried again. The engines have sorted their faults by then
+ * (CONTRACT "Faults of the store"): those that can pass are `unavailable`, writes in doubt `outcomeUnknown`; whatever else is no ServiceError
+ * is a fault of ours.
+ */
 export function isPassing(error: unknown): boolean {
-  return error instanceof ServiceError && (error.key === 'unavailable' || error.key === 'timeout');
+  return isUnavailable(error) || isInDoubt(error) || (error instanceof ServiceError && error.key === 'timeout');
+}
+
+/** Whether nothing was done since the service, or what it stands on, is not available now. */
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof ServiceError && error.key === 'unavailable';
+}
+
+/** Whether a write may have been carried out, or not: nobody knows. */
+export function isInDoubt(error: unknown): boolean {
+  return error instanceof ServiceError && error.key === 'outcomeUnknown';
 }
 
 /** Whether an error says that something is not to be done: tried again it would be refused again. */

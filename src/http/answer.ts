@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { ServiceError } from '../errors/fail.ts';
-import { renderError } from '../errors/render.ts';
-import { TooManyRequests } from '../errors/too-many-requests.ts';
+import { renderError, retryAfterOf } from '../errors/render.ts';
 import { answerEarly } from './early.ts';
 import type { Edge } from './edge.ts';
 import type { ApiReply } from './endpoint.ts';
@@ -59,7 +58,8 @@ type ErrorEdge = Pick<Edge, 'log'>;
 
 /** Logs a fault; says when to come again where that is the trouble. */
 function prepare({ log }: ErrorEdge, reply: FastifyReply, error: unknown): void {
-  if (error instanceof TooManyRequests) reply.header('retry-after', String(error.retryAfter));
+  const retryAfter = retryAfterOf(error);
+  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
   if (!(error instanceof ServiceError)) log.error({ err: error, request: reply.request.id }, 'a request failed');
 }
 

@@ -34,6 +34,7 @@ const edge: Edge = {
   functions: {} as Edge['functions'],
   hooks: { observers: [], rules: new Map(), files: noFiles },
   log: pino({ level: 'silent' }),
+  conditions: { met() {}, over() {} },
   trustProxy: false,
   baseUrl: () => 'http://base',
   probe: async () => {},

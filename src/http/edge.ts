@@ -1,6 +1,6 @@
 import type { Files } from '../files/index.ts';
 import type { Functions } from '../functions/index.ts';
-import type { Logger } from '../observe/index.ts';
+import type { Conditions, Logger } from '../observe/index.ts';
 import type { WriteHooks } from '../records/index.ts';
 import type { Systems } from '../systems/index.ts';
 import type { PasswordResets, Users } from '../users/index.ts';
@@ -14,6 +14,8 @@ export interface Edge {
   readonly functions: Pick<Functions, 'call'>;
   readonly hooks: WriteHooks;
   readonly log: Logger;
+  /** Told of faults that requests meet. */
+  readonly conditions: Pick<Conditions, 'met' | 'over'>;
   /** Whose headers count that speak for others (CONTRACT "Running": TRUST_PROXY). */
   readonly trustProxy: boolean | string[];
   /** The service's address as clients see it, without a slash at the end. */

@@ -1,1 +1,2 @@
+export { Conditions } from './conditions.ts';
 export { createLog, type Logger } from './log.ts';

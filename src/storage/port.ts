@@ -277,6 +277,11 @@ export interface Store {
    * reads see what is not durable yet.
    */
   inOneCommit<T>(work: (store: Store) => Promise<T>): Promise<T>;
+  /**
+   * Resolves once the store has been seen to answer a read and to take a write again after a fault that can pass (`unavailable`,
+   * `outcomeUnknown`); at once where no such fault is known. Never rejects. Work that met one waits for it, not for a pause of its own.
+   */
+  whenBack(): Promise<void>;
   close(): Promise<void>;
 }
 

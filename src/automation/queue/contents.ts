@@ -1,4 +1,4 @@
-import { isPassing } from '../../errors/fail.ts';
+import { isPassing, isUnavailable } from '../../errors/fail.ts';
 import type { Filter } from '../../query/filter.ts';
 import { readRows } from '../../records/index.ts';
 import type { TableSchema } from '../../schema/model.ts';
@@ -141,8 +141,6 @@ export class QueueReader {
     return lengthOf([row]) <= this.#bounds.small;
   }
 }
-
-const isUnavailable = (error: unknown): boolean => (error as { readonly key?: unknown }).key === 'unavailable';
 
 /** Characters of the contents of rows. */
 export function lengthOf(rows: readonly QueueRow[]): number {

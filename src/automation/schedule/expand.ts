@@ -1,5 +1,5 @@
 import { newRowId } from '../../audit/index.ts';
-import { ServiceError } from '../../errors/fail.ts';
+import { isUnavailable, ServiceError } from '../../errors/fail.ts';
 import { readRow } from '../../records/index.ts';
 import { type Schema, tableOf } from '../../schema/model.ts';
 import { assignmentsOf } from '../../storage/columns.ts';
@@ -122,7 +122,7 @@ async function orReason<T>(read: Promise<readonly T[]>): Promise<readonly T[] | 
   try {
     return await read;
   } catch (error) {
-    if (error instanceof ActionFailed || (error instanceof ServiceError && error.key !== 'unavailable')) return error.message;
+    if (error instanceof ActionFailed || (error instanceof ServiceError && !isUnavailable(error))) return error.message;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { ServiceError } from '../../errors/fail.ts';
+import { isInDoubt, isUnavailable } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { MoveEvents } from '../../transfer/index.ts';
 import { forOperator } from '../one-line.ts';
@@ -31,7 +31,7 @@ export function addMoveCommand(program: Command, { move, undoMoveMark }: Actions
       const teller = new Teller(options);
       const { systems, records } = await move(to, new Events(teller, options, print))
         .catch((error) => {
-          throw isUnavailable(error) ? new OperatorError(lost) : forOperator(error);
+          throw isUnavailable(error) || isInDoubt(error) ? new OperatorError(lost) : forOperator(error);
         })
         .finally(() => teller.clear());
       if (options.json) print(JSON.stringify({ systems, records }));
@@ -40,8 +40,6 @@ export function addMoveCommand(program: Command, { move, undoMoveMark }: Actions
 }
 
 const lost = 'PostgreSQL cannot be reached any more; what was copied stays there, and the same command goes on from it';
-
-const isUnavailable = (error: unknown) => error instanceof ServiceError && error.key === 'unavailable';
 
 const counted = (count: number, what: string) => `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import findMyWay from 'find-my-way';
-import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
+import { fail, isInDoubt, isUnavailable, ServiceError, serviceError } from '../../errors/fail.ts';
 import { renderError } from '../../errors/render.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { prefix } from '../../kernel/prefix.ts';
@@ -60,13 +60,13 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
       if (!Array.isArray(requests)) return fail('batchNoArray');
       const items = await routed(requests, route);
       refuseManyOpen(items);
-      const answers: string[] = [];
+      const answers: Answered[] = [];
       let answered = 0;
       const openUntil = performance.now() + LONGEST_OPEN_MS;
       for (let at = 0, end = 0; at < items.length; at = end) {
         if (at > 0) await nextTurn();
         if (answered > MOST_ANSWERED) {
-          for (; at < items.length; at++) answers.push(tooMuchAnswered);
+          for (; at < items.length; at++) answers.push({ text: tooMuchAnswered });
           break;
         }
         end = endOfSlice(items, at);
@@ -74,18 +74,41 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
         const slice = items.slice(at, end).map((item) => {
           if (!item.endpoint.open) return answer(request, item, reportFault);
           // Whoever knows the application id may ask for these, and a password takes long to look at: one at a time.
-          const answered = lastOpen.then(() => (performance.now() > openUntil ? tooLate : answer(request, item, reportFault)));
+          const answered = lastOpen.then(() =>
+            performance.now() > openUntil ? { text: tooLate } : answer(request, item, reportFault),
+          );
           lastOpen = answered;
           return answered;
         });
-        for (const text of await Promise.all(slice)) {
-          answers.push(text);
-          answered += text.length;
+        for (const one of await Promise.all(slice)) {
+          answers.push(one);
+          answered += one.text.length;
         }
+        // The items that are left would only meet it too.
+        if (isNothingDone(answers)) fail('unavailable');
       }
-      return { status: 200, json: `[${answers.join(',')}]` };
+      return { status: 200, json: `[${answers.map(({ text }) => text).join(',')}]` };
     },
   };
+}
+
+/** The answer of an item, and what became of it; left out where it was refused. */
+interface Answered {
+  readonly text: string;
+  readonly outcome?: 'done' | 'inDoubt' | 'unavailable';
+}
+
+/**
+ * Whether a fault that can pass kept all items from being done (CONTRACT "Faults of the store"): the whole batch is answered with it then.
+ * Where some were done, or may have been, each item says what became of it.
+ */
+function isNothingDone(answers: readonly Answered[]): boolean {
+  let isMet = false;
+  for (const { outcome } of answers) {
+    if (outcome === 'done' || outcome === 'inDoubt') return false;
+    isMet ||= outcome === 'unavailable';
+  }
+  return isMet;
 }
 
 /** @throws what `route` throws, before any item is begun */
@@ -151,19 +174,21 @@ function shown(value: JsonValue | undefined): string {
   return String(typeof value === 'object' ? null : value).slice(0, 500);
 }
 
-/** The outcome of one item as JSON text. Starts the item's work at once, so that the writes of all items share a commit. */
+/** The outcome of one item, with its JSON text. Starts the item's work at once, so that the writes of all items share a commit. */
 async function answer(
   request: ApiRequest,
   { endpoint, params, body }: Routed,
   reportFault: (error: unknown) => void,
-): Promise<string> {
+): Promise<Answered> {
   const { method } = endpoint;
-  if (method === 'GET' || (method !== 'DELETE' && (body ?? null) === null)) return bodyMissing;
+  if (method === 'GET' || (method !== 'DELETE' && (body ?? null) === null)) return { text: bodyMissing };
   try {
     const { json } = await endpoint.handle({ ...request, params, query: noQuery, body: stripConsumed(body ?? undefined) });
-    return `{"success":${await wholeText(json)}}`;
+    return { text: `{"success":${await wholeText(json)}}`, outcome: 'done' };
   } catch (error) {
     if (!(error instanceof ServiceError)) reportFault(error);
-    return `{"error":${renderError(error).json}}`;
+    const text = `{"error":${renderError(error).json}}`;
+    if (isInDoubt(error)) return { text, outcome: 'inDoubt' };
+    return isUnavailable(error) ? { text, outcome: 'unavailable' } : { text };
   }
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../errors/fail.ts';
+import { isInDoubt, isUnavailable } from '../../errors/fail.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Condition, Mutation, WriteOutcome, WritePlan } from '../../storage/port.ts';
 import { refuseLarge } from '../../storage/record-size.ts';
@@ -43,7 +43,7 @@ async function carryOut(context: RecordContext, plan: (schema: Schema) => Record
     tell('committed');
     return outcome;
   } catch (error) {
-    if (error instanceof ServiceError && error.key === 'unavailable') tell('doubted');
+    if (isUnavailable(error) || isInDoubt(error)) tell('doubted');
     throw error;
   }
 }

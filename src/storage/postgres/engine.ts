@@ -1,4 +1,5 @@
 import type { FileAddresses } from '../../config/index.ts';
+import type { Conditions } from '../../observe/index.ts';
 import type { Engine, Store } from '../port.ts';
 import { newAloneName, refuseCompany } from './company.ts';
 import type { Database } from './connection/database.ts';
@@ -21,6 +22,8 @@ export interface PostgresSettings {
   readonly alone?: boolean;
   /** Told of faults that no client sees. */
   readonly report: (fault: string) => void;
+  /** Told of faults that can pass, by the application id of their system. Nobody where it is left out. */
+  readonly conditions?: Pick<Conditions, 'met' | 'over'>;
   /** Where the files of a system are, as clients see them now. */
   readonly addressesOf: (appId: string) => FileAddresses;
 }

@@ -1,6 +1,7 @@
 import { serviceError } from '../../errors/fail.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
+import { Recovery } from '../recovery.ts';
 import type { RowContext } from '../sql/shape.ts';
 import { claim } from './claims.ts';
 import type { Database } from './connection/database.ts';
@@ -57,6 +58,7 @@ export class PostgresStore implements Store, Watcher {
   /** Writes by table, and what may have changed any of them: what other processes did without our being told. */
   readonly #writesTo = new Map<string, number>();
   #upheavals = 0;
+  readonly #recovery: Recovery;
 
   /** Opens the system, making its PostgreSQL schema where there is none. @throws unavailable; OperatorError where a later version was here */
   static async open(settings: PostgresStoreSettings): Promise<PostgresStore> {
@@ -89,6 +91,7 @@ export class PostgresStore implements Store, Watcher {
       stale: reload,
       addresses,
     });
+    this.#recovery = new Recovery(() => this.#refresh());
     this.#unwatch = notices.watch(schemaName, this);
     // What was changed between the reading of the catalogue and now was not told.
     this.#freshness.distrust();
@@ -144,6 +147,10 @@ export class PostgresStore implements Store, Watcher {
     this.#known.adopt(version);
     this.#count(tables);
     return result;
+  }
+
+  whenBack(): Promise<void> {
+    return this.#recovery.whenBack();
   }
 
   noticed({ schemaChanged, tables }: StoreNotice): void {
@@ -225,6 +232,7 @@ export class PostgresStore implements Store, Watcher {
   async close(): Promise<void> {
     this.#behind.flush();
     this.#closed = true;
+    this.#recovery.close();
     await this.#queue.whenIdle();
     this.#unwatch();
   }

@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileAddresses } from '../../config/index.ts';
+import type { Conditions } from '../../observe/index.ts';
 import type { Engine, Store } from '../port.ts';
 import { probeDirectory } from './probe.ts';
 import { ReaderPool, type ReportFault } from './reads/pool.ts';
@@ -12,6 +13,8 @@ export interface SqliteSettings {
   readonly timeLimit: number;
   /** Told of faults that no client sees. */
   readonly report: ReportFault;
+  /** Told of faults that can pass, by the application id of their system. Nobody where it is left out. */
+  readonly conditions?: Pick<Conditions, 'met' | 'over'>;
   /** Where the files of a system are, as clients see them now. */
   readonly addressesOf: (appId: string) => FileAddresses;
 }

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { newObjectId } from '../../kernel/ids.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
+import { Recovery } from '../recovery.ts';
 import type { RowContext } from '../sql/shape.ts';
 import { Connection } from './connection.ts';
 import { SqliteContents } from './contents.ts';
@@ -51,6 +52,7 @@ export class SqliteStore implements Store {
   /** Writes by table, and what may have changed any of them: commits of others, commits that failed. */
   readonly #writesTo = new Map<string, number>();
   #upheavals = 0;
+  readonly #recovery: Recovery;
 
   /** Opens the file, making it where there is none. */
   constructor(path: string, settings: SqliteStoreSettings) {
@@ -68,6 +70,7 @@ export class SqliteStore implements Store {
       },
       overflowed: () => settings.report('too many writes that nobody waits for are waiting: further ones are dropped'),
     });
+    this.#recovery = new Recovery(() => this.#commits.run(() => {}));
     this.contents = new SqliteContents(this.#connection, this.#commits);
     const planned = { removals: () => this.#removals, notice: () => this.#notice() };
     this.reader = new SqliteReader(path, this.#connection, settings.pool, planned, settings);
@@ -153,11 +156,16 @@ export class SqliteStore implements Store {
       processId: this.processId,
       peers: () => this.peers(),
       inOneCommit: (inner) => inner(within),
+      whenBack: () => this.whenBack(),
       close: async () => {},
     };
     const result = await this.#commits.whole(() => work(within));
     this.#countWrites(writes);
     return result;
+  }
+
+  whenBack(): Promise<void> {
+    return this.#recovery.whenBack();
   }
 
   #carryOut(plan: WritePlan): WriteOutcome {
@@ -214,6 +222,7 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
+    this.#recovery.close();
     await this.#commits.close();
     await this.#settings.pool.forget(this.#path);
     checkpoint(this.#connection.db);

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../errors/fail.ts';
+import { isRefusal, ServiceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { SchemaChange } from '../../schema/change.ts';
 import { changesTo, isSameSchema } from '../../schema/replay.ts';
@@ -169,8 +169,6 @@ async function openTarget(engine: Engine, appId: string, source: Store): Promise
     });
   return { target, isNew: true };
 }
-
-const isRefusal = (error: unknown): error is ServiceError => error instanceof ServiceError && error.key !== 'unavailable';
 
 function refusedTables(changes: readonly SchemaChange[]): string {
   const names = changes.flatMap((change) => (change.kind === 'createTable' ? [change.className] : []));

@@ -61,7 +61,7 @@ export interface Database {
    * One transaction of statements that do not depend on each other's results, in one round trip.
    * @param system whose it is, as with `transact`
    * @throws StatementFailed, which says which of them failed and why; nothing has taken effect
-   * @throws CommitUnknown where the connection was lost after it was sent (a kind of `unavailable`)
+   * @throws CommitUnknown where the connection was lost after it was sent (`outcomeUnknown`)
    */
   atomically(statements: readonly Statement[], system?: string): Promise<Result[]>;
   /** A transaction that decides on the way. Committed when `work` resolves, rolled back when it throws. */

@@ -15,10 +15,10 @@ export class StatementFailed extends Error {
   }
 }
 
-/** The connection was lost on the way of a commit: it may have taken effect. */
+/** `outcomeUnknown`: the connection was lost on the way of a commit, which may have taken effect. */
 export class CommitUnknown extends ServiceError {
   constructor(cause?: unknown) {
-    super('unavailable', serviceError('unavailable').message);
+    super('outcomeUnknown', serviceError('outcomeUnknown').message);
     this.name = 'CommitUnknown';
     this.cause = cause;
   }

@@ -1,11 +1,11 @@
-import { ServiceError } from '../../../errors/fail.ts';
+import { isUnavailable } from '../../../errors/fail.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import { Pauses } from '../../pauses.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { readPages } from './cursor.ts';
 import type { Database, Result, Row, Session, TransactionOptions } from './database.ts';
 import { Dialer, IDLE_LIMIT, type TransactionLimits } from './dial.ts';
-import { CommitUnknown, isConnectionError, isForgotten, isLockTimeout, isTimeout, translated } from './errors.ts';
+import { isConnectionError, isForgotten, isLockTimeout, isTimeout, translated } from './errors.ts';
 import { Group, type Lease } from './group.ts';
 import type { Link } from './link.ts';
 import { explore } from './opening.ts';
@@ -53,11 +53,6 @@ function sizes(connections: number): { short: number; transactions: number; long
   // Making a system takes one for the registry's transaction, and another for what is made meanwhile.
   const transactions = Math.max(2, Math.floor(((left - short) * 4) / 9));
   return { short, transactions, long: left - short - transactions };
-}
-
-/** Whether a transaction was lost before its commit: nothing of it has taken effect. */
-function isUndone(error: unknown): boolean {
-  return error instanceof ServiceError && error.key === 'unavailable' && !(error instanceof CommitUnknown);
 }
 
 class Pool implements Database {
@@ -138,7 +133,7 @@ class Pool implements Database {
       try {
         return await runAtomically(link, statements, this.#limits, attempt === 0);
       } catch (error) {
-        if (attempt === 0 && (isForgotten(error) || isUndone(error))) continue;
+        if (attempt === 0 && (isForgotten(error) || isUnavailable(error))) continue;
         throw error;
       } finally {
         release();

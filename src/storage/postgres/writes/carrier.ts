@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { ServiceError, serviceError } from '../../../errors/fail.ts';
+import { isUnavailable, ServiceError, serviceError } from '../../../errors/fail.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { Overtaken } from '../../port.ts';
 import { CommitUnknown, causeOf, isStale, mayRetry } from '../connection/errors.ts';
@@ -85,7 +85,7 @@ export class WriteCarrier implements Carrier {
       if (!(error instanceof GroupFailed)) throw error;
       failed = error;
     }
-    if (isLost(failed.cause)) throw failed.cause;
+    if (isUnavailable(failed.cause)) throw failed.cause;
     if (failed.cause instanceof Overtaken) {
       for (const write of failed.failing) write.reject(failed.cause);
       await this.#carryOut([...failed.before, ...failed.after], changes, merged);
@@ -149,14 +149,9 @@ export class WriteCarrier implements Carrier {
       } catch (error) {
         if (error instanceof CommitUnknown) this.#context.written(tablesOf(writes.map(({ plan }) => plan)));
         const cause = error instanceof GroupFailed ? error.cause : error;
-        if (!(mayRetry(cause) || (isLost(cause) && attempt === 1))) throw error;
+        if (!(mayRetry(cause) || (isUnavailable(cause) && attempt === 1))) throw error;
         if (attempt === MOST_ATTEMPTS) throw serviceError('unavailable');
-        if (!isLost(cause)) await wait(Math.random() * PAUSE * attempt);
+        if (!isUnavailable(cause)) await wait(Math.random() * PAUSE * attempt);
       }
   }
-}
-
-/** Whether the connection was lost, or could not be had, with nothing done. */
-function isLost(error: unknown): boolean {
-  return error instanceof ServiceError && error.key === 'unavailable' && !(error instanceof CommitUnknown);
 }

@@ -54,6 +54,7 @@ export async function inSession<T>(
     processId: outer.processId,
     peers: () => outer.peers(),
     inOneCommit: (inner) => inner(within),
+    whenBack: () => outer.whenBack(),
     close: async () => {},
   };
   try {

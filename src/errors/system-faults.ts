@@ -1,0 +1,46 @@
+import { type ServiceError, serviceError } from './fail.ts';
+
+/** Kinds of faults of what the service stands on that can pass (CONTRACT "Faults of the store"), as the log names them. */
+export type PassingFault =
+  | 'the disk is full'
+  | 'the storage is read-only'
+  | 'no file descriptors are left'
+  | 'an I/O error'
+  | 'the store is busy'
+  | 'the store is missing'
+  | 'the store is damaged'
+  | 'the database cannot be reached'
+  | 'the database has no room'
+  | 'the database refuses for now';
+
+/** By the code of the operating system's error. */
+const kinds: ReadonlyMap<unknown, PassingFault> = new Map([
+  ['ENOSPC', 'the disk is full'],
+  ['EDQUOT', 'the disk is full'],
+  ['EFBIG', 'the disk is full'],
+  ['EROFS', 'the storage is read-only'],
+  ['EACCES', 'the storage is read-only'],
+  ['EPERM', 'the storage is read-only'],
+  ['EMFILE', 'no file descriptors are left'],
+  ['ENFILE', 'no file descriptors are left'],
+  ['ENOMEM', 'no file descriptors are left'],
+  ['EIO', 'an I/O error'],
+  ['ESTALE', 'an I/O error'],
+  ['ENXIO', 'an I/O error'],
+  ['ENODEV', 'an I/O error'],
+  ['ETIMEDOUT', 'an I/O error'],
+  ['EBUSY', 'the store is busy'],
+  ['EAGAIN', 'the store is busy'],
+]);
+
+/** The kind of a fault of the operating system that can pass; `null` for every other error. */
+export function passingFaultOfSystem(error: unknown): PassingFault | null {
+  return kinds.get((error as { readonly code?: unknown } | null)?.code) ?? null;
+}
+
+/** `unavailable` for a fault that can pass, with its cause. */
+export function unavailableSince(cause: unknown): ServiceError {
+  const error = serviceError('unavailable');
+  error.cause = cause;
+  return error;
+}

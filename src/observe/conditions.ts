@@ -1,0 +1,92 @@
+import type { Logger } from './log.ts';
+
+/** Milliseconds: what comes back within them never ended. */
+const FLICKER_MS = 5_000;
+/** Milliseconds between two lines about a condition that lasts, and without being met after which one has ended that nobody asks about. */
+const MINUTE_MS = 60_000;
+/** Milliseconds between two looks whether a line is due. */
+const TICK_MS = 1_000;
+
+/** Whose condition it is: the application id of a system, the name of a function. Short texts, never values of records. */
+export type About = Readonly<Record<string, string | undefined>>;
+
+interface Condition {
+  readonly what: string;
+  readonly about: About;
+  /** By `performance.now()`, as all times here. */
+  readonly beganAt: number;
+  metAt: number;
+  toldAt: number;
+  /** How often it was met. */
+  count: number;
+  /** Whether it has been seen to be over since it was last met. */
+  isOver: boolean;
+}
+
+/**
+ * Tells the log of conditions, not of each request that meets one (CONTRACT "Faults of the store"): a line when one begins, one a minute while
+ * it lasts, one when it ends. A condition is one kind of fault of one system.
+ */
+export class Conditions {
+  readonly #log: Logger;
+  readonly #conditions = new Map<string, Condition>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /**
+   * A fault was met.
+   * @param what its kind, in a few words: the same for the same kind
+   * @param error is told when the condition begins
+   */
+  met(what: string, about: About = {}, error?: unknown): void {
+    const key = keyOf(what, about);
+    const now = performance.now();
+    const known = this.#conditions.get(key);
+    if (known) {
+      known.count++;
+      known.metAt = now;
+      known.isOver = false;
+      return;
+    }
+    this.#conditions.set(key, { what, about, beganAt: now, metAt: now, toldAt: now, count: 1, isOver: false });
+    this.#log.error({ condition: what, ...about, ...(error === undefined ? {} : { err: error }) }, `${what}: began`);
+    this.#timer ??= setInterval(() => this.#look(), TICK_MS).unref();
+  }
+
+  /** What the fault was about works again. @param what all kinds where it is left out */
+  over(about: About, what?: string): void {
+    for (const condition of this.#conditions.values())
+      if ((what === undefined || condition.what === what) && keyOf('', condition.about) === keyOf('', about))
+        condition.isOver = true;
+  }
+
+  #look(): void {
+    const now = performance.now();
+    for (const [key, condition] of this.#conditions) {
+      const { what, about, count } = condition;
+      const told = { condition: what, ...about, count };
+      const quietFor = now - condition.metAt;
+      if (quietFor >= (condition.isOver ? FLICKER_MS : MINUTE_MS)) {
+        this.#conditions.delete(key);
+        this.#log.warn({ ...told, ms: Math.round(condition.metAt - condition.beganAt) }, `${what}: ended`);
+      } else if (now - condition.toldAt >= MINUTE_MS) {
+        condition.toldAt = now;
+        this.#log.error({ ...told, ms: Math.round(now - condition.beganAt) }, `${what}: goes on`);
+      }
+    }
+    if (this.#conditions.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Tells nothing more. */
+  close(): void {
+    clearInterval(this.#timer);
+    this.#conditions.clear();
+  }
+}
+
+const keyOf = (what: string, about: About): string => `${what}\n${JSON.stringify(about)}`;

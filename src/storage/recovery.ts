@@ -1,0 +1,59 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** Milliseconds between two looks at a store that does not work: what waits for it goes on within two seconds of the end of an outage. */
+const LOOK_MS = 500;
+
+/**
+ * Knows whether a store works after a fault that can pass (CONTRACT "Faults of the store"). While it does not, it is tried now and then, once
+ * for all who wait; clients' requests try it by themselves.
+ */
+export class Recovery {
+  readonly #works: () => Promise<void>;
+  readonly #onBack: () => void;
+  #looking: Promise<void> | undefined;
+  #isClosed = false;
+
+  /**
+   * @param works rejects where the store does not answer a read and take a write
+   * @param onBack told when it works again
+   */
+  constructor(works: () => Promise<void>, onBack: () => void = () => {}) {
+    this.#works = works;
+    this.#onBack = onBack;
+  }
+
+  /** Whether a fault was met and the store has not been seen to work since. */
+  get isAway(): boolean {
+    return this.#looking !== undefined;
+  }
+
+  /** A fault that can pass was met. */
+  met(): void {
+    if (this.#isClosed) return;
+    this.#looking ??= this.#look();
+  }
+
+  /** Resolves once the store works; at once where nothing else is known. Never rejects. */
+  whenBack(): Promise<void> {
+    return this.#looking ?? Promise.resolve();
+  }
+
+  async #look(): Promise<void> {
+    while (!this.#isClosed) {
+      await wait(LOOK_MS, undefined, { ref: false });
+      try {
+        await this.#works();
+        break;
+      } catch {
+        // It does not.
+      }
+    }
+    this.#looking = undefined;
+    if (!this.#isClosed) this.#onBack();
+  }
+
+  /** Looks no more; who waits goes on. */
+  close(): void {
+    this.#isClosed = true;
+  }
+}
