@@ -6,6 +6,9 @@ const FLICKER_MS = 5_000;
 const MINUTE_MS = 60_000;
 /** Milliseconds between two looks whether a line is due. */
 const TICK_MS = 1_000;
+/** Conditions that are told of one by one at a time; what is met beyond is told of as one. */
+const MOST = 200;
+const BEYOND = 'more faults than are told of one by one';
 
 /** Whose condition it is: the application id of a system, the name of a function. Short texts, never values of records. */
 export type About = Readonly<Record<string, string | undefined>>;
@@ -13,14 +16,14 @@ export type About = Readonly<Record<string, string | undefined>>;
 interface Condition {
   readonly what: string;
   readonly about: About;
-  /** By `performance.now()`, as all times here. */
+  /** By the clock of `Conditions`, as all times here. */
   readonly beganAt: number;
   metAt: number;
   toldAt: number;
   /** How often it was met. */
   count: number;
-  /** Whether it has been seen to be over since it was last met. */
-  isOver: boolean;
+  /** When it was first seen to be over since it was last met. */
+  overAt: number | undefined;
 }
 
 /**
@@ -29,11 +32,14 @@ interface Condition {
  */
 export class Conditions {
   readonly #log: Logger;
+  readonly #now: () => number;
   readonly #conditions = new Map<string, Condition>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(log: Logger) {
+  /** @param now milliseconds that only grow */
+  constructor(log: Logger, now = () => performance.now()) {
     this.#log = log;
+    this.#now = now;
   }
 
   /**
@@ -43,38 +49,43 @@ export class Conditions {
    */
   met(what: string, about: About = {}, error?: unknown): void {
     const key = keyOf(what, about);
-    const now = performance.now();
+    const now = this.#now();
     const known = this.#conditions.get(key);
     if (known) {
       known.count++;
       known.metAt = now;
-      known.isOver = false;
+      known.overAt = undefined;
       return;
     }
-    this.#conditions.set(key, { what, about, beganAt: now, metAt: now, toldAt: now, count: 1, isOver: false });
+    if (this.#conditions.size >= MOST && what !== BEYOND) {
+      this.met(BEYOND, {}, error);
+      return;
+    }
+    this.#conditions.set(key, { what, about, beganAt: now, metAt: now, toldAt: now, count: 1, overAt: undefined });
     this.#log.error({ condition: what, ...about, ...(error === undefined ? {} : { err: error }) }, `${what}: began`);
     this.#timer ??= setInterval(() => this.#look(), TICK_MS).unref();
   }
 
   /** What the fault was about works again. @param what all kinds where it is left out */
   over(about: About, what?: string): void {
+    if (this.#conditions.size === 0) return;
+    const key = keyOf('', about);
     for (const condition of this.#conditions.values())
-      if ((what === undefined || condition.what === what) && keyOf('', condition.about) === keyOf('', about))
-        condition.isOver = true;
+      if ((what === undefined || condition.what === what) && keyOf('', condition.about) === key) condition.overAt ??= this.#now();
   }
 
   #look(): void {
-    const now = performance.now();
+    const now = this.#now();
     for (const [key, condition] of this.#conditions) {
-      const { what, about, count } = condition;
+      const { what, about, count, beganAt, metAt, overAt } = condition;
       const told = { condition: what, ...about, count };
-      const quietFor = now - condition.metAt;
-      if (quietFor >= (condition.isOver ? FLICKER_MS : MINUTE_MS)) {
+      const isEnded = overAt === undefined ? now - metAt >= MINUTE_MS : now - overAt >= FLICKER_MS;
+      if (isEnded) {
         this.#conditions.delete(key);
-        this.#log.warn({ ...told, ms: Math.round(condition.metAt - condition.beganAt) }, `${what}: ended`);
+        this.#log.warn({ ...told, ms: Math.round((overAt ?? metAt) - beganAt) }, `${what}: ended`);
       } else if (now - condition.toldAt >= MINUTE_MS) {
         condition.toldAt = now;
-        this.#log.error({ ...told, ms: Math.round(now - condition.beganAt) }, `${what}: goes on`);
+        this.#log.error({ ...told, ms: Math.round(now - beganAt) }, `${what}: goes on`);
       }
     }
     if (this.#conditions.size > 0) return;
@@ -85,6 +96,7 @@ export class Conditions {
   /** Tells nothing more. */
   close(): void {
     clearInterval(this.#timer);
+    this.#timer = undefined;
     this.#conditions.clear();
   }
 }

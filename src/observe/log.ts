@@ -1,4 +1,5 @@
-import { destination, type Logger, pino, stdSerializers } from 'pino';
+import { type Logger, pino, stdSerializers } from 'pino';
+import { stderrLines } from './log-lines.ts';
 
 export type { Logger };
 
@@ -8,7 +9,7 @@ export type { Logger };
  */
 export function createLog(level: string): Logger {
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: plainError } };
-  return pino(options, destination({ fd: 2, sync: true }));
+  return pino(options, stderrLines);
 }
 
 /** What tells of a fault; databases put values of records into other properties of their errors. */
