@@ -20,9 +20,9 @@ export const conditionsThat = (what: 'began' | 'ended', lines: readonly Line[]):
 /** Lines of a fault that lasts some seconds: more are told for each request. */
 const MOST_LINES = 15;
 
-export function assertBounded(lines: readonly Line[], what: string): void {
+export function assertBounded(lines: readonly Line[]): void {
   const sample = lines.slice(0, 5).map((line) => JSON.stringify(line).slice(0, 400));
-  assert.ok(lines.length <= MOST_LINES, `${what}: ${lines.length} lines in the log:\n${sample.join('\n')}`);
+  assert.ok(lines.length <= MOST_LINES, `${lines.length} lines in the log:\n${sample.join('\n')}`);
 }
 
 /** Waits until each condition that began has ended: five seconds after it was last met. */

@@ -3,12 +3,16 @@
  * "Faults of the store"). Faults of one world follow each other on one service: `world.beside({...})`; or one alone: `besideFault({...})`.
  */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { makeData } from '../support/data.ts';
 import { type Json, path } from '../support/records.ts';
 import { type Service, type StartOptions, startService } from '../support/service.ts';
 import { type Clients, type Probe, startClients, TABLE, type Tally } from './clients.ts';
 import { Ledger, type Stored } from './ledger.ts';
-import { allEnded, assertBounded, conditionsThat, linesOf } from './log.ts';
+import { allEnded, assertBounded, conditionsThat, type Line, linesOf } from './log.ts';
 
 /** CONTRACT: all works within two seconds of the end of a fault. As much again for a machine that others use too. */
 const WITHIN_MS = 2_000 + 2_000;
@@ -54,7 +58,16 @@ export interface World {
 
 /** Starts a service with tables, a trigger and a schedule. Its data are removed with it, unless they are given. */
 export async function startWorld(options: StartOptions = {}): Promise<World> {
-  let service = await startService(options);
+  const { engine = 'sqlite' } = options;
+  const isGiven = options.dataDir !== undefined;
+  // Kept when one service ends and another follows; a first system that was made is copied.
+  const own = isGiven ? undefined : await makeData(engine);
+  const data = own && { dataDir: own.dataDir, ...(own.database && { database: own.database }) };
+  let service = await startService({ ...data, ...options });
+  after(async () => {
+    if (service.process.exitCode === null && service.process.signalCode === null) await service.kill();
+    await own?.remove();
+  });
   const ledger = new Ledger();
   await prepare(service);
   let faults = 0;
@@ -76,10 +89,12 @@ export async function startWorld(options: StartOptions = {}): Promise<World> {
     async beside({ fault, expect = {}, name = 'a fault' }) {
       const clients = startClients(() => service, ledger, `f${++faults}`);
       try {
-        const tally = await beside(world, clients, fault, expect, name);
+        const findings = new Findings(name);
+        const tally = await beside(world, clients, fault, expect, findings);
         await clients.stop();
-        assert.deepEqual(clients.violations.slice(0, 5), [], `${name}: answers that are not allowed`);
-        await verifySoon(world);
+        await findings.look(() => assert.deepEqual(clients.violations.slice(0, 5), [], 'answers that are not allowed'));
+        await findings.look(() => verifySoon(world));
+        findings.throw();
         return tally;
       } finally {
         await clients.stop();
@@ -90,6 +105,7 @@ export async function startWorld(options: StartOptions = {}): Promise<World> {
       try {
         await verifySoon(world);
         await allEnded(service.output);
+        if (engine === 'sqlite') assertWhole(service);
       } finally {
         assert.equal(await service.stop(), 0, service.output().slice(-3_000));
       }
@@ -103,6 +119,19 @@ export async function besideFault({ fault, expect, name, ...options }: StartOpti
   const world = await startWorld(options);
   await world.beside({ fault, ...(expect && { expect }), ...(name !== undefined && { name }) });
   await world.close();
+}
+
+/** Whether SQLite finds the file of the system as it should be. */
+function assertWhole({ dataDir, appId }: Service): void {
+  const db = new DatabaseSync(join(dataDir, 'systems', appId, 'records.sqlite'), { readOnly: true, timeout: 5_000 });
+  assert.deepEqual(
+    db
+      .prepare('PRAGMA integrity_check')
+      .all()
+      .map((row) => ({ ...row })),
+    [{ integrity_check: 'ok' }],
+  );
+  db.close();
 }
 
 async function prepare({ call }: Service): Promise<void> {
@@ -126,59 +155,88 @@ async function prepare({ call }: Service): Promise<void> {
   assert.equal(status, 201, text);
 }
 
+/** All that was wrong with one fault: one finding often explains another. */
+class Findings {
+  readonly #of: string;
+  readonly #messages: string[] = [];
+
+  constructor(of: string) {
+    this.#of = of;
+  }
+
+  async look(at: () => Promise<void> | void): Promise<void> {
+    try {
+      await at();
+    } catch (error) {
+      if (!(error instanceof assert.AssertionError)) throw error;
+      this.#messages.push(error.message);
+    }
+  }
+
+  throw(): void {
+    if (this.#messages.length > 0) assert.fail(`${this.#of}:\n${this.#messages.map((message) => `- ${message}`).join('\n')}`);
+  }
+}
+
 async function beside(
   world: World,
   clients: Clients,
   fault: FaultOptions['fault'],
   expect: Expected,
-  name: string,
+  findings: Findings,
 ): Promise<Tally> {
   await wait(300);
   const before = clients.tally();
-  assert.ok(before.writes.done > 0 && before.reads.done > 0, `${name}: before it, nothing works: ${JSON.stringify(before)}`);
+  assert.ok(before.writes.done > 0 && before.reads.done > 0, `before it, nothing works: ${JSON.stringify(before)}`);
   const [first, printed] = [world.service, world.service.output().length];
   const began = performance.now();
   await fault(world);
   const ended = performance.now();
   const during = clients.tally();
-  await assertWorks(world, ended, name);
+  await findings.look(() => assertWorks(world, ended));
   await wait(300);
   const after = clients.tally();
 
-  assert.ok(after.writes.done > 0 && after.reads.done > 0, `${name}: after it, clients are not served: ${JSON.stringify(after)}`);
-  const failed = (of: Tally['reads']) => of.refused + of.inDoubt + of.late;
-  const told = `${name}: ${JSON.stringify(during)}`;
-  for (const kind of ['writes', 'reads'] as const) {
-    if (expect[kind] === 'fail') assert.ok(failed(during[kind]) > 0, `${told}: no ${kind} failed`);
-    if (expect[kind] === 'work') assert.ok(failed(during[kind]) === 0 && during[kind].done > 0, `${told}: ${kind} failed`);
-  }
+  const isServed = after.writes.done > 0 && after.reads.done > 0;
+  await findings.look(() => assert.ok(isServed, `after it, clients are not served: ${JSON.stringify(after)}`));
+  await findings.look(() => assertTally(during, expect));
   if (!expect.broken) {
     const broken = [before, during, after].reduce((sum, { writes, reads }) => sum + writes.unanswered + reads.unanswered, 0);
-    assert.equal(broken, 0, `${told}: broken connections`);
-    assert.equal(first.process.exitCode ?? first.process.signalCode, null, `${told}: the process ended`);
+    await findings.look(() => assert.equal(broken, 0, `${broken} broken connections`));
+    const exit = first.process.exitCode ?? first.process.signalCode;
+    await findings.look(() => assert.equal(exit, null, `the process ended with ${exit}: ${first.output().slice(-2_000)}`));
   }
-  assertHealth(clients.probes, began, ended, expect, name);
-  const lines = linesOf(first.output().slice(printed));
-  assertBounded(lines, name);
-  const conditions = [...new Set(conditionsThat('began', lines))];
-  const { condition } = expect;
-  if (condition === null) assert.deepEqual(conditions, [], name);
-  else if (typeof condition === 'string') assert.deepEqual(conditions, [condition], name);
-  else if (condition)
-    assert.ok(
-      conditions.some((began) => condition.test(began)),
-      `${name}: ${conditions}`,
-    );
+  await findings.look(() => assertHealth(clients.probes, began, ended, expect));
+  await findings.look(() => assertLog(linesOf(first.output().slice(printed)), expect));
   return during;
 }
 
+function assertTally(during: Tally, expect: Expected): void {
+  for (const kind of ['writes', 'reads'] as const) {
+    const { done, refused, inDoubt, late, wrong } = during[kind];
+    const failed = refused + inDoubt + late + wrong;
+    const told = `${kind} meanwhile: ${JSON.stringify(during[kind])}`;
+    if (expect[kind] === 'fail') assert.ok(failed > 0, `none failed; ${told}`);
+    if (expect[kind] === 'work') assert.ok(failed === 0 && done > 0, `not all were done; ${told}`);
+  }
+}
+
+function assertLog(lines: readonly Line[], { condition }: Expected): void {
+  assertBounded(lines);
+  const conditions = [...new Set(conditionsThat('began', lines))];
+  if (condition === null) assert.deepEqual(conditions, [], 'conditions');
+  else if (typeof condition === 'string') assert.deepEqual(conditions, [condition], 'conditions');
+  else if (condition)
+    assert.ok(conditions.length > 0 && conditions.every((began) => condition.test(began)), `conditions: ${conditions}`);
+}
+
 /** New requests on new connections, triggers and the schedule, soon after the end. */
-async function assertWorks({ service, ledger }: World, ended: number, name: string): Promise<void> {
+async function assertWorks({ service, ledger }: World, ended: number): Promise<void> {
   const until = async (what: string, seen: () => Promise<boolean>) => {
     for (;;) {
       const asked = performance.now();
       if (await seen()) return;
-      assert.ok(asked - ended < WITHIN_MS, `${name}: ${what} not within ${WITHIN_MS} ms of its end`);
+      assert.ok(asked - ended < WITHIN_MS, `${what} not within ${WITHIN_MS} ms of its end`);
       await wait(40);
     }
   };
@@ -210,25 +268,25 @@ async function assertWorks({ service, ledger }: World, ended: number, name: stri
   await until('readiness', async () => (await call('GET', '/health/ready')).status === 200);
 }
 
-function assertHealth(probes: readonly Probe[], began: number, ended: number, { ready, broken }: Expected, name: string): void {
+function assertHealth(probes: readonly Probe[], began: number, ended: number, { ready, broken }: Expected): void {
   const shown = (probe: Probe) =>
     `${probe.address} at ${Math.round(probe.at - began)} ms: ${probe.status} after ${Math.round(probe.ms)} ms`;
   if (!broken) {
     const deaf = probes.filter(
       ({ address, status, ms }) => status === 0 || ms > WITHIN_MS || (address === 'live' && status !== 200),
     );
-    assert.deepEqual(deaf.map(shown), [], `${name}: health that is not answered`);
+    assert.deepEqual(deaf.map(shown), [], 'health that is not answered');
   }
   const meanwhile = probes.filter(({ address, at }) => address === 'ready' && at >= began);
   const unready = meanwhile.filter(({ status }) => status === 503);
-  if (ready === 'ready') assert.deepEqual(unready.map(shown), [], `${name}: not ready`);
+  if (ready === 'ready') assert.deepEqual(unready.map(shown), [], 'not ready');
   if (ready === 'unavailable') {
     const [first] = unready;
-    assert.ok(first, `${name}: readiness never says so`);
-    assert.ok(first.at + first.ms - began <= WITHIN_MS, `${name}: readiness says so late: ${shown(first)}`);
+    assert.ok(first, 'readiness never says so');
+    assert.ok(first.at + first.ms - began <= WITHIN_MS, `readiness says so late: ${shown(first)}`);
     assert.equal(first.text, '{"status":"unavailable","checks":{"store":"unreachable"}}');
     const stillUnready = unready.filter(({ at }) => at > ended + WITHIN_MS);
-    assert.deepEqual(stillUnready.map(shown), [], `${name}: not ready afterwards`);
+    assert.deepEqual(stillUnready.map(shown), [], 'not ready afterwards');
   }
 }
 

@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 
 const source = fileURLToPath(new URL('faults.c', import.meta.url));
 
-/** As in faults.c. */
-const calls = { read: 1, write: 2, sync: 4, open: 8, truncate: 16 } as const;
+/** As in faults.c. `change`: opening a file to change it. */
+const calls = { read: 1, write: 2, sync: 4, open: 8, truncate: 16, change: 32 } as const;
 const effects = { half: 1, flip: 2 } as const;
 const RULES = 16;
 const HEADER_BYTES = 64;

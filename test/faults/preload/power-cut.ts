@@ -1,0 +1,74 @@
+/** Takes back what a killed process wrote and did not flush, as a power cut may: by the notes of faults.c. */
+import { closeSync, ftruncateSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+const [WRITTEN, FLUSH_BEGAN, FLUSHED] = [1, 2, 3];
+const ENTRY_BYTES = 40;
+
+interface Written {
+  offset: number;
+  before: Buffer;
+  sizeBefore: number;
+}
+
+/** What was written to a file since its last flush that succeeded, or began to. */
+interface Notes {
+  unflushed: Written[];
+  /** How many of them there were when a flush began, by its number. */
+  began: Map<number, number>;
+}
+
+/** The settings that make a process note what it writes to files with this in their path. */
+export const journalSettings = (journal: string, of: string) => ({ FAULTS_JOURNAL: journal, FAULTS_JOURNAL_OF: of });
+
+/**
+ * To be called once the process is gone.
+ * @param directory of the store: what processes share in memory is gone, too
+ * @returns how many writes were taken back
+ */
+export function cutPower(journal: string, directory: string): number {
+  let count = 0;
+  for (const [path, { unflushed }] of notesIn(readFileSync(journal))) {
+    if (path.endsWith('-shm')) continue;
+    const file = openSync(path, 'r+');
+    for (const { offset, before, sizeBefore } of unflushed.toReversed()) {
+      writeSync(file, before, 0, before.length, offset);
+      ftruncateSync(file, sizeBefore);
+      count++;
+    }
+    closeSync(file);
+  }
+  for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' }))
+    if (name.endsWith('-shm')) rmSync(join(directory, name));
+  rmSync(journal);
+  return count;
+}
+
+function notesIn(journal: Buffer): Map<string, Notes> {
+  const all = new Map<string, Notes>();
+  for (let at = 0; at + ENTRY_BYTES <= journal.length; ) {
+    const kind = journal.readUInt32LE(at);
+    const pathLength = journal.readUInt32LE(at + 4);
+    const [offset, length, sizeBefore, flush] = [8, 16, 24, 32].map((field) => Number(journal.readBigInt64LE(at + field)));
+    const start = at + ENTRY_BYTES;
+    const path = journal.toString('utf8', start, start + pathLength);
+    const isWrite = kind === WRITTEN;
+    const end = start + pathLength + (isWrite ? (length as number) : 0);
+    const notes: Notes = all.get(path) ?? { unflushed: [], began: new Map() };
+    all.set(path, notes);
+    if (isWrite)
+      notes.unflushed.push({
+        offset: offset as number,
+        before: journal.subarray(start + pathLength, end),
+        sizeBefore: sizeBefore as number,
+      });
+    if (kind === FLUSH_BEGAN) notes.began.set(flush as number, notes.unflushed.length);
+    if (kind === FLUSHED) {
+      const done = notes.began.get(flush as number) ?? 0;
+      notes.unflushed.splice(0, done);
+      for (const [number, before] of notes.began) notes.began.set(number, Math.max(0, before - done));
+    }
+    at = end;
+  }
+  return all;
+}
