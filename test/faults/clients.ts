@@ -1,4 +1,5 @@
 /** Eight writers, four readers and a prober of the health addresses, who go on whatever they are answered, and note what is not allowed. */
+import assert from 'node:assert/strict';
 import { Agent, get } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { path } from '../support/records.ts';
@@ -35,6 +36,8 @@ export interface Clients {
   /** Answers that CONTRACT does not allow, some of them. */
   readonly violations: string[];
   readonly probes: Probe[];
+  /** Waits until a read and a write of the tally so far are done. */
+  areServed(withinMs: number): Promise<void>;
   /** Ends the tally so far, and answers it. */
   tally(): Tally;
   stop(): Promise<void>;
@@ -190,6 +193,13 @@ export function startClients(at: () => Service, ledger: Ledger, name: string): C
   return {
     violations,
     probes,
+    async areServed(withinMs) {
+      const deadline = performance.now() + withinMs;
+      while (current.writes.done === 0 || current.reads.done === 0) {
+        assert.ok(performance.now() < deadline, `clients are not served: ${JSON.stringify(current)}`);
+        await wait(20);
+      }
+    },
     tally() {
       const ended = current;
       current = emptyTally();

@@ -29,7 +29,7 @@ export const journalSettings = (journal: string, of: string) => ({ FAULTS_JOURNA
 export function cutPower(journal: string, directory: string): number {
   let count = 0;
   for (const [path, { unflushed }] of notesIn(readFileSync(journal))) {
-    if (path.endsWith('-shm')) continue;
+    if (path.endsWith('-shm') || unflushed.length === 0) continue;
     const file = openSync(path, 'r+');
     for (const { offset, before, sizeBefore } of unflushed.toReversed()) {
       writeSync(file, before, 0, before.length, offset);
