@@ -1,5 +1,5 @@
 import { authorize, holdsKey, master } from '../access/index.ts';
-import { ServiceError } from '../errors/fail.ts';
+import { isRefusal } from '../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
 import { getRecord, type RecordContext } from '../records/index.ts';
 import { checkFieldName } from '../schema/naming.ts';
@@ -27,7 +27,8 @@ export async function holds(context: RecordContext, place: Place, name: string):
     const mayBeHidden = value === undefined && table && authorize(context.principal, 'get', table).reveals.has(field);
     return mayBeHidden ? 'denied' : 'no';
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
+    // A store that does not answer says nothing of the caller's rights.
+    if (!isRefusal(error)) throw error;
     return holdsKey(context.principal) ? 'no' : 'denied';
   }
 }
@@ -37,7 +38,7 @@ export async function isHeld(context: RecordContext, place: Place, name: string)
   try {
     return isNamed(await readField({ ...context, principal: master }, place), name);
   } catch (error) {
-    if (error instanceof ServiceError) return false;
+    if (isRefusal(error)) return false;
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { ServiceError } from '../errors/fail.ts';
 import { renderError, retryAfterOf } from '../errors/render.ts';
+import { faultPlace } from '../observe/index.ts';
 import { answerEarly } from './early.ts';
 import type { Edge } from './edge.ts';
 import type { ApiReply } from './endpoint.ts';
@@ -28,7 +29,14 @@ export function sendReply(edge: Edge, reply: FastifyReply, { status, json, heade
   }
   // SPEC "Files: Delete" answers nothing at all, which is of no type.
   if (json === '') reply.removeHeader('content-type').send();
-  else reply.send(typeof json === 'string' ? json : Readable.from(json));
+  else reply.send(typeof json === 'string' ? json : piecesOf(edge, json));
+}
+
+/** An answer whose pieces end in an error is cut off, so that nobody takes its beginning for the whole. */
+function piecesOf({ conditions }: Pick<Edge, 'conditions'>, pieces: AsyncIterable<string>): Readable {
+  return Readable.from(pieces).on('error', (error) => {
+    if (!(error instanceof ServiceError)) conditions.met('an answer broke off', faultPlace(error), error);
+  });
 }
 
 /** Sends an error; faults of ours are logged and not shown (SPEC "Errors": 500). */
@@ -54,13 +62,15 @@ export function refuseEarly(edge: ErrorEdge, reply: FastifyReply, error: unknown
   answerEarly(reply, { status, ...shown });
 }
 
-type ErrorEdge = Pick<Edge, 'log'>;
+type ErrorEdge = Pick<Edge, 'log' | 'conditions'>;
 
-/** Logs a fault; says when to come again where that is the trouble. */
-function prepare({ log }: ErrorEdge, reply: FastifyReply, error: unknown): void {
+/** Tells the log of a fault; says when to come again where that is the trouble. */
+function prepare({ log, conditions }: ErrorEdge, reply: FastifyReply, error: unknown): void {
   const retryAfter = retryAfterOf(error);
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
-  if (!(error instanceof ServiceError)) log.error({ err: error, request: reply.request.id }, 'a request failed');
+  if (error instanceof ServiceError) return;
+  conditions.met('a request failed', faultPlace(error), error);
+  log.debug({ err: error, request: reply.request.id }, 'a request failed');
 }
 
 /** Adds a header of requests to those by which the answer is another one. */

@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../access/index.ts';
 import { factsOf, logRequest } from '../audit/index.ts';
+import { isPassing } from '../errors/fail.ts';
+import { faultPlace } from '../observe/index.ts';
 import type { Credentials, System } from '../systems/index.ts';
 import type { Edge } from './edge.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -39,7 +41,8 @@ export function noteRequest(edge: Edge, system: System, request: FastifyRequest,
       duration: performance.now() - noted.started,
     });
   } catch (error) {
-    edge.log.error({ err: error, request: request.id }, 'a request was not logged');
+    // A store that does not work is told of where it is met.
+    if (!isPassing(error)) edge.conditions.met('a request was not logged', faultPlace(error), error);
   }
 }
 

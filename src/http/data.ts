@@ -6,7 +6,7 @@ import { limits } from '../kernel/limits.ts';
 import { prefix } from '../kernel/prefix.ts';
 import { PatternBudget } from '../query/regex/index.ts';
 import type { QueryParameters } from '../query/scope.ts';
-import { tellsOfFunction } from '../records/index.ts';
+import { endOf, type Progress, tellsOfFunction } from '../records/index.ts';
 import type { System } from '../systems/index.ts';
 import { principalFor } from '../users/index.ts';
 import { sendError, sendReply } from './answer.ts';
@@ -112,15 +112,16 @@ export function answerEndpoint(exchange: Exchange): void {
 function ask(exchange: Exchange, system: System | undefined): void {
   if (!system) fail('unauthorized');
   let caller: Principal | null = null;
+  const progress: Progress = { hasWritten: false };
   const refuse = (error: unknown) => {
     system.release();
-    sendError(exchange.edge, exchange.reply, error);
+    sendError(exchange.edge, exchange.reply, endOf(error, progress));
     note(exchange, system, caller);
   };
   const answer = (principal: Principal) => {
     caller = principal;
     try {
-      const asked = exchange.endpoint.handle(apiRequest(exchange, system, principal));
+      const asked = exchange.endpoint.handle(apiRequest(exchange, system, principal, progress));
       if (asked instanceof Promise) asked.then((reply) => deliver(exchange, system, principal, reply), refuse);
       else deliver(exchange, system, principal, asked);
     } catch (error) {
@@ -142,7 +143,12 @@ function ask(exchange: Exchange, system: System | undefined): void {
 const callerOf = (system: System, { envelope, request }: Exchange) =>
   principalFor(system, envelope.credentials, request.ip ?? '');
 
-function apiRequest({ edge, endpoint, envelope, request, reply }: Exchange, system: System, principal: Principal): ApiRequest {
+function apiRequest(
+  { edge, endpoint, envelope, request, reply }: Exchange,
+  system: System,
+  principal: Principal,
+  progress: Progress,
+): ApiRequest {
   return {
     system,
     principal,
@@ -159,6 +165,7 @@ function apiRequest({ edge, endpoint, envelope, request, reply }: Exchange, syst
       hooks: edge.hooks,
       patterns: new PatternBudget(),
       referer: pageOf(principal, request),
+      progress,
     },
     params: request.params as Params,
     query: queryOf(endpoint, envelope, request),

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { type FastifyInstance, fastify } from 'fastify';
 import { limits } from '../kernel/limits.ts';
+import { faultPlace } from '../observe/index.ts';
 import { addressOf } from './address.ts';
 import { BodyTimes, LONGEST_BODY_TIME } from './body-times.ts';
 import { Connections } from './connections.ts';
@@ -116,7 +117,9 @@ export class HttpServer {
     registerDataEndpoints(
       server,
       edge,
-      dataEndpoints(edge, limitOf(options.rateLimits.login), (error) => edge.log.error({ err: error }, 'a batch item failed')),
+      dataEndpoints(edge, limitOf(options.rateLimits.login), (error) =>
+        edge.conditions.met('a batch item failed', faultPlace(error), error),
+      ),
     );
     registerFiles(server, edge);
     registerFunctions(server, edge, options);

@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isPassing } from '../errors/fail.ts';
 import { prefix } from '../kernel/prefix.ts';
+import { faultPlace } from '../observe/index.ts';
 import type { System } from '../systems/index.ts';
 import { noteRequest } from './audit.ts';
 import type { Edge } from './edge.ts';
@@ -32,12 +34,13 @@ export function refuseUnasked(edge: Edge, request: FastifyRequest, reply: Fastif
 const writes: ReadonlySet<string> = new Set(['POST', 'PUT', 'DELETE']);
 
 /** The system whose log is to hear of it, held. What goes wrong here keeps nobody from his answer. */
-function namedSystem({ systems, log }: Edge, request: FastifyRequest): System | undefined | Promise<System | undefined> {
+function namedSystem({ systems, conditions }: Edge, request: FastifyRequest): System | undefined | Promise<System | undefined> {
   const appId = request.headers['x-platform-application-id'];
   const isWrite = writes.has(request.method) && request.url.startsWith(`${prefix}/`);
   if (!isWrite || typeof appId !== 'string' || appId === '') return undefined;
   const unfound = (error: unknown) => {
-    log.error({ err: error, request: request.id }, 'a request was not logged');
+    // A store that does not work is told of where it is met.
+    if (!isPassing(error)) conditions.met('a request was not logged', faultPlace(error), error);
     return undefined;
   };
   try {

@@ -4,6 +4,7 @@ import { actorId, mayUse, type Principal } from '../access/index.ts';
 import type { Sender } from '../admission/place.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
 import { networkOf } from '../kernel/network.ts';
+import { faultPlace } from '../observe/index.ts';
 import type { Tool } from './definition/tool.ts';
 import type { Answerer } from './desk.ts';
 import { appIdOf, callerFor } from './modes/caller.ts';
@@ -120,7 +121,7 @@ export class AgentTools {
     // Who left while his body was read hears nothing, and nothing is wrong.
     const hasLeft = request.raw.destroyed && !request.raw.complete;
     if (!(known instanceof ServiceError) && !hasLeft)
-      this.#parts.log.error({ err: error, request: request.id }, 'a request for agent tools failed');
+      this.#parts.conditions.met('a request for agent tools failed', faultPlace(error), error);
     if (!reply.sent) sendRpcError(reply, failureOf(known));
   }
 }

@@ -2,8 +2,9 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcon
 import { invalid, obstacleTo, type Principal } from '../access/index.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
+import { faultPlace } from '../observe/index.ts';
 import type { PatternBudget } from '../query/regex/index.ts';
-import type { RecordContext } from '../records/index.ts';
+import { endOf, type Progress, type RecordContext } from '../records/index.ts';
 import type { System } from '../systems/index.ts';
 import type { Selection } from './catalogue.ts';
 import type { Tool } from './definition/tool.ts';
@@ -52,10 +53,12 @@ async function outcomeOf(scope: CallScope, tool: Tool, args: unknown): Promise<O
   const obstacle = principal ? obstacleTo(principal, tool) : 'credential';
   if (!principal || obstacle === 'credential') return { result: denial(tool, args), status: DENIED };
   if (obstacle) return { result: refusal(tool, args, obstacle), status: DENIED };
+  const progress: Progress = { hasWritten: false };
   try {
-    return { result: resultOf(await runTool(scope, tool, principal, args), tool), status: 200 };
-  } catch (error) {
-    if (!(error instanceof ServiceError)) parts.log.error({ err: error, tool: tool.name }, 'a tool failed');
+    return { result: resultOf(await runTool(scope, tool, principal, args, progress), tool), status: 200 };
+  } catch (thrown) {
+    const error = endOf(thrown, progress);
+    if (!(error instanceof ServiceError)) parts.conditions.met('a tool failed', { tool: tool.name, ...faultPlace(error) }, error);
     return { result: errorResult(error), status: error instanceof ServiceError ? error.status : 500 };
   }
 }
@@ -64,23 +67,33 @@ const DENIED = serviceError('permissionDenied', '', '').status;
 
 /**
  * The system stays open until the tool has ended, though its caller may have been answered before.
- * @throws timeout (124) when a call has taken too long, or nobody waits for it any more
+ * @throws timeout (124) when a read has taken too long, or nobody waits for it any more; outcomeUnknown where it may have written
  */
 function runTool(
   { parts, system, gone, patterns, tools: selection }: CallScope,
   tool: Tool,
   principal: Principal,
   args: unknown,
+  progress: Progress,
 ): Promise<JsonValue> {
-  const { hooks, users, files, automation, baseUrl, log } = parts;
-  const context: RecordContext = { appId: system.appId, store: system.store, principal, hooks, patterns, referer: null };
-  const services = { users, files, automation, baseUrl, log };
+  const { hooks, users, files, automation, baseUrl, conditions } = parts;
+  const context: RecordContext = {
+    appId: system.appId,
+    store: system.store,
+    principal,
+    hooks,
+    patterns,
+    referer: null,
+    progress,
+  };
+  const services = { users, files, automation, baseUrl, conditions };
   const tools = () => [...selection.byName.values()];
   const ending = new AbortController();
   return new Promise((resolve, reject) => {
     const giveUp = () => {
       ending.abort();
-      reject(serviceError('timeout'));
+      // It goes on, and may write yet.
+      reject(serviceError(tool.hints.readOnlyHint ? 'timeout' : 'outcomeUnknown'));
     };
     if (gone.aborted) giveUp();
     else gone.addEventListener('abort', giveUp);

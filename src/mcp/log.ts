@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { Principal } from '../access/index.ts';
 import { factsOf, logRequest } from '../audit/index.ts';
+import { isPassing } from '../errors/fail.ts';
+import { faultPlace } from '../observe/index.ts';
 import type { System } from '../systems/index.ts';
 import { credentialsOf } from './modes/caller.ts';
 import type { McpParts } from './parts.ts';
@@ -19,7 +21,7 @@ export interface NotedRequest {
 
 /** Adds a call to `_RequestLog`, as writes over REST are (SPEC "Other system tables"). Nothing that goes wrong here comes back to the caller. */
 export function noteCall(
-  { log, trustProxy }: McpParts,
+  { conditions, trustProxy }: McpParts,
   { system, request, principal, tool, statusCode, started }: NotedRequest,
 ): void {
   try {
@@ -35,6 +37,7 @@ export function noteCall(
       duration: performance.now() - started,
     });
   } catch (error) {
-    log.error({ err: error, request: request.id }, 'a call was not logged');
+    // A store that does not work is told of where it is met.
+    if (!isPassing(error)) conditions.met('a call was not logged', faultPlace(error), error);
   }
 }

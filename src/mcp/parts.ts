@@ -1,4 +1,4 @@
-import type { Logger } from '../observe/index.ts';
+import type { Conditions, Logger } from '../observe/index.ts';
 import type { WriteHooks } from '../records/index.ts';
 import type { Systems } from '../systems/index.ts';
 import type { ToolServices } from './definition/tool.ts';
@@ -9,6 +9,8 @@ export interface McpParts extends ToolServices {
   readonly systems: Systems;
   readonly hooks: WriteHooks;
   readonly log: Logger;
+  /** Told of faults that calls meet. */
+  readonly conditions: Pick<Conditions, 'met' | 'over'>;
   /** Whose headers count that speak for others (CONTRACT "Running": TRUST_PROXY). */
   readonly trustProxy: boolean | string[];
   /** Where the service listens (CONTRACT "Running": HOST), one of the names that it goes by. */

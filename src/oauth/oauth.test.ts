@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, mock, test } from 'node:test';
 import { type FastifyInstance, fastify } from 'fastify';
-import { serviceError } from '../errors/fail.ts';
-import { createLog } from '../observe/index.ts';
+import { TooManyRequests } from '../errors/too-many-requests.ts';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/engine.ts';
@@ -67,7 +66,7 @@ async function serve(limitOf: (most: number) => AddressCounter | null = () => nu
   };
   oauth = new OAuth({
     systems: { acquire, enter: acquire } as unknown as Systems,
-    log: createLog('silent'),
+    conditions: { met() {} },
     baseUrl: () => base,
     secret: 'secret',
     rateLimits: { login: 0 },
@@ -142,7 +141,7 @@ test('a document that is read again for a page is counted too', async () => {
   const counted: string[] = [];
   const count = (address: string) => {
     counted.push(address);
-    throw Object.assign(serviceError('tooManyRequests'), { retryAfter: 7 });
+    throw new TooManyRequests(7);
   };
   // Another process has not read it yet.
   const other = await serve(() => ({ count }));

@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentPermission } from '../access/index.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
-import { renderError } from '../errors/render.ts';
+import { renderError, retryAfterOf } from '../errors/render.ts';
 import { networkOf } from '../kernel/network.ts';
-import type { Logger } from '../observe/index.ts';
+import { type Conditions, faultPlace } from '../observe/index.ts';
 import type { System, Systems } from '../systems/index.ts';
 import { markOf } from '../users/index.ts';
 import { endpoints, mountOf } from './addresses.ts';
@@ -42,7 +42,8 @@ export interface AddressCounter {
 /** What the authorization servers of all systems are made of. */
 export interface OAuthParts {
   readonly systems: Systems;
-  readonly log: Logger;
+  /** Told of faults that requests meet. */
+  readonly conditions: Pick<Conditions, 'met'>;
   /** The service's address as clients see it, without a slash at its end. */
   readonly baseUrl: () => string;
   /** Of this installation: what is kept is sealed with it. */
@@ -77,7 +78,7 @@ export class OAuth {
   readonly #visitors = new AsyncLocalStorage<Visitor>();
 
   constructor(parts: OAuthParts) {
-    const { baseUrl, secret, log, limitOf, rateLimits, fetch = guardedFetch } = parts;
+    const { baseUrl, secret, limitOf, rateLimits, fetch = guardedFetch } = parts;
     this.#parts = parts;
     this.#issuers = new Issuers({
       baseUrl,
@@ -85,7 +86,7 @@ export class OAuth {
       fetch,
       network: () => networkOf(this.#visitors.getStore()?.address ?? ''),
       mayFetch: (address) => mayBeFetched(address) && this.#countFetch(),
-      report: (error) => log.error({ err: error }, 'a sign-in for an agent failed'),
+      report: (error) => this.#report(error),
     });
     this.#attempts = limitOf(rateLimits.login);
     this.#registrations = limitOf(REGISTRATIONS);
@@ -195,12 +196,16 @@ export class OAuth {
     }
   }
 
+  /** Tells the log of a fault of ours. */
+  #report(error: unknown): void {
+    if (!(error instanceof ServiceError)) this.#parts.conditions.met('a sign-in for an agent failed', faultPlace(error), error);
+  }
+
   /** @param isPage whether a browser shows the answer to somebody */
   #refuse(request: FastifyRequest, reply: FastifyReply, error: unknown, isPage: boolean): void {
     const { status, why } = endOf(error);
-    if (why === 'fault' && !(error instanceof ServiceError))
-      this.#parts.log.error({ err: error, request: request.id }, 'a sign-in for an agent failed');
-    const { retryAfter } = error as { readonly retryAfter?: number };
+    if (why === 'fault') this.#report(error);
+    const retryAfter = retryAfterOf(error);
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
     reply.code(status);
     if (isPage) {

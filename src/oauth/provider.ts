@@ -1,6 +1,8 @@
 import type { EventEmitter } from 'node:events';
 import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
 import { agentPermissions } from '../access/index.ts';
+import { isPassing } from '../errors/fail.ts';
+import { renderError, retryAfterOf } from '../errors/render.ts';
 import { endpoints, type IssuerAddresses } from './addresses.ts';
 import type { Fetch } from './clients/guarded-fetch.ts';
 import { normalizeClient } from './clients/metadata.ts';
@@ -78,7 +80,10 @@ export function makeProvider(parts: ProviderParts): Provider {
   answerAsIssuer(provider, addresses);
   // Else the framework below would print it.
   (provider as EventEmitter).on('error', report);
-  provider.on('server_error', (_context, error) => report(error));
+  provider.on('server_error', (context, error) => {
+    report(error);
+    answerPassing(context as unknown as KoaContextWithOIDC, error);
+  });
   provider.use(async (context, next) => {
     const { path, method } = context;
     // A HEAD is answered as a GET.
@@ -92,9 +97,27 @@ export function makeProvider(parts: ProviderParts): Provider {
     // Clients of the other endpoints are programs, whatever they say they accept.
     if (method === 'POST') context.req.headers.accept = 'application/json';
     await next();
-    if (path === endpoints.revocation) await revokeAccessToken(context as unknown as KoaContextWithOIDC, parts);
+    if (path !== endpoints.revocation) return;
+    try {
+      await revokeAccessToken(context as unknown as KoaContextWithOIDC, parts);
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      answerPassing(context as unknown as KoaContextWithOIDC, error);
+    }
   });
   return provider;
+}
+
+/** The provider takes what passes for a fault of its own (CONTRACT "Faults of the store"). Where it shows a page, that follows. */
+function answerPassing(context: KoaContextWithOIDC, error: unknown): void {
+  const retryAfter = retryAfterOf(error);
+  if (retryAfter === undefined) return;
+  const { status, json } = renderError(error);
+  context.status = status;
+  context.set('retry-after', String(retryAfter));
+  if (context.accepts('json', 'html') === 'html') return;
+  context.type = 'application/json; charset=utf-8';
+  context.body = json;
 }
 
 /** What a request's headers say of its host does not matter: an issuer's addresses are its own. */

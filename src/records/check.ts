@@ -8,7 +8,7 @@ import {
   type Principal,
   refuseOutright,
 } from '../access/index.ts';
-import { fail, ServiceError } from '../errors/fail.ts';
+import { fail, isRefusal, type ServiceError } from '../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import type { Field, TableSchema } from '../schema/model.ts';
 import { checkClassName, rootOf } from '../schema/naming.ts';
@@ -110,7 +110,7 @@ function rightsTo({ store, principal }: RecordContext, className: string): Right
     return { table, grant: authorize(principal, 'create', table), refusal: null };
   } catch (error) {
     const grant = grantFor(principal, 'find', table);
-    if (!grant || !(error instanceof ServiceError)) throw error;
+    if (!grant || !isRefusal(error)) throw error;
     return { table, grant, refusal: error };
   }
 }
@@ -178,7 +178,7 @@ class RecordChecker {
   }
 
   #note(error: unknown, field?: string): void {
-    if (!(error instanceof ServiceError)) throw error;
+    if (!isRefusal(error)) throw error;
     this.faults.push({ ...(field !== undefined && { field }), error });
   }
 }

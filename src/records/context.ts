@@ -2,6 +2,7 @@ import { actorId, type Principal } from '../access/index.ts';
 import type { PatternBudget } from '../query/regex/index.ts';
 import type { Schema } from '../schema/model.ts';
 import type { Condition, Mutation, Store } from '../storage/port.ts';
+import type { Progress } from './progress.ts';
 import type { FileKeeper } from './write/files.ts';
 import type { Cause, WriteObserver } from './write/observer.ts';
 import type { TableRules } from './write/rules.ts';
@@ -48,6 +49,8 @@ export interface RecordContext {
   readonly sources?: string;
   /** Further steps of the commit of each write, after all others: who keeps count of what is done takes note of it there. Pure. */
   readonly alongside?: (schema: Schema) => readonly Mutation[];
+  /** Of the request, told of each write that is carried out. */
+  readonly progress?: Progress;
 }
 
 /**

@@ -6,6 +6,7 @@ export { definitionFields } from './definitions.ts';
 export { decideAnew, exclusively, holding } from './exclusive.ts';
 export { functionReferer, tellsOfFunction } from './function-referer.ts';
 export { readLabels } from './labels.ts';
+export { endOf, type Progress } from './progress.ts';
 export { findRecords, getRecord, readRecord } from './read.ts';
 export { remembering } from './remembered.ts';
 export { type OwnQuery, readFirst, readRow, readRows } from './rows.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { fail, ServiceError } from '../../errors/fail.ts';
+import { fail, isRefusal } from '../../errors/fail.ts';
 import { Base64Decoder } from '../../files/index.ts';
 import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -89,7 +89,7 @@ export async function isTooLarge(long: LongString): Promise<boolean> {
   try {
     for await (const piece of decodeJsonBase64(long.bytes())) size += piece.length;
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
+    if (!isRefusal(error)) throw error;
   }
   return size > limits.fileBytes;
 }

@@ -5,6 +5,7 @@ import fresh from 'fresh';
 import { catalogue } from '../../errors/catalogue.ts';
 import { ServiceError } from '../../errors/fail.ts';
 import { fileNameOf, type OpenFile, type PresentFile, serving } from '../../files/index.ts';
+import { faultPlace } from '../../observe/index.ts';
 import { varyBy } from '../answer.ts';
 import type { Edge } from '../edge.ts';
 import { mayBeCompressed } from '../plugins/compression.ts';
@@ -37,7 +38,7 @@ const misleading = /[\u202a-\u202e\u2066-\u2069/\\]/g;
  * @throws what goes wrong before there is an answer
  */
 export async function sendFile(
-  { log }: Pick<Edge, 'log'>,
+  { conditions }: Pick<Edge, 'conditions'>,
   request: FastifyRequest,
   reply: FastifyReply,
   { file, read }: OpenFile,
@@ -91,7 +92,7 @@ export async function sendFile(
     // The client can still be told.
     if (!reply.raw.headersSent) throw error;
     // A store that is away was told of already.
-    if (!(error instanceof ServiceError)) log.error({ err: error, request: request.id }, 'a file could not be read');
+    if (!(error instanceof ServiceError)) conditions.met('a file could not be read', faultPlace(error), error);
   }
   return true;
 }

@@ -50,6 +50,7 @@ const edge = {
   },
   hooks: { observers: [], rules: new Map(), files: noFiles },
   log: pino({ level: 'silent' }),
+  conditions: { met() {}, over() {} },
   trustProxy: false,
   baseUrl: () => 'http://base',
 } as Partial<Record<keyof Edge, unknown>> & Pick<Edge, 'functions'> as unknown as Edge;

@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../errors/fail.ts';
+import { retryAfterOf } from '../../errors/render.ts';
 import { networkOf } from '../../kernel/network.ts';
+import { faultPlace } from '../../observe/index.ts';
 import type { Store } from '../../storage/port.ts';
 import { resetPassword, resetPath } from '../../users/index.ts';
 import type { Edge } from '../edge.ts';
@@ -14,7 +16,7 @@ const FORM_BYTES = 32 * 1024;
  * The page behind the link of a password reset (docs/decisions.md "Users and sessions": Reset). Whoever opens it uses nothing up, since
  * mail scanners do, and learns nothing of the token.
  */
-export function registerResetPage(server: FastifyInstance, edge: Pick<Edge, 'systems' | 'log'>): void {
+export function registerResetPage(server: FastifyInstance, edge: Pick<Edge, 'systems' | 'conditions'>): void {
   const url = `${resetPath}/:appId`;
   server.route({
     method: ['GET', 'HEAD'],
@@ -48,7 +50,7 @@ async function submit(store: Store, { body, ip }: FastifyRequest): Promise<Page>
 
 /** Asks for a page of a system, and lets go of the system then. */
 async function answer(
-  { systems, log }: Pick<Edge, 'systems' | 'log'>,
+  { systems, conditions }: Pick<Edge, 'systems' | 'conditions'>,
   request: FastifyRequest,
   reply: FastifyReply,
   make: (store: Store) => Promise<Page>,
@@ -64,7 +66,9 @@ async function answer(
       }
     else made = { status: 404, html: messagePage('unknown') };
   } catch (error) {
-    if (!(error instanceof ServiceError)) log.error({ err: error, request: request.id }, 'a password reset failed');
+    if (!(error instanceof ServiceError)) conditions.met('a password reset failed', faultPlace(error), error);
+    const retryAfter = retryAfterOf(error);
+    if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
     const isRemoved = error instanceof ServiceError && error.key === 'unauthorized';
     made = { status: error instanceof ServiceError ? error.status : 500, html: messagePage(isRemoved ? 'unknown' : 'fault') };
   }

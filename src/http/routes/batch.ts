@@ -4,6 +4,7 @@ import { fail, isInDoubt, isUnavailable, ServiceError, serviceError } from '../.
 import { renderError } from '../../errors/render.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { prefix } from '../../kernel/prefix.ts';
+import { endOf, type Progress } from '../../records/index.ts';
 import { wholeText } from '../../storage/port.ts';
 import type { ApiRequest, Endpoint } from '../endpoint.ts';
 import { stripConsumed } from '../envelope.ts';
@@ -182,10 +183,19 @@ async function answer(
 ): Promise<Answered> {
   const { method } = endpoint;
   if (method === 'GET' || (method !== 'DELETE' && (body ?? null) === null)) return { text: bodyMissing };
+  const progress: Progress = { hasWritten: false };
+  const context = { ...request.context, progress };
   try {
-    const { json } = await endpoint.handle({ ...request, params, query: noQuery, body: stripConsumed(body ?? undefined) });
+    const { json } = await endpoint.handle({
+      ...request,
+      context,
+      params,
+      query: noQuery,
+      body: stripConsumed(body ?? undefined),
+    });
     return { text: `{"success":${await wholeText(json)}}`, outcome: 'done' };
-  } catch (error) {
+  } catch (thrown) {
+    const error = endOf(thrown, progress);
     if (!(error instanceof ServiceError)) reportFault(error);
     const text = `{"error":${renderError(error).json}}`;
     if (isInDoubt(error)) return { text, outcome: 'inDoubt' };

@@ -3,7 +3,7 @@ import type { AgentPermission, Principal, ToolRequirement } from '../../access/i
 import type { Automation } from '../../automation/index.ts';
 import type { Files } from '../../files/index.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import type { Logger } from '../../observe/index.ts';
+import type { Conditions } from '../../observe/index.ts';
 import type { RecordContext } from '../../records/index.ts';
 import type { System } from '../../systems/index.ts';
 import type { Users } from '../../users/index.ts';
@@ -16,7 +16,7 @@ export interface ToolServices {
   readonly users: Users;
   readonly files: Files;
   readonly automation: Automation;
-  readonly log: Logger;
+  readonly conditions: Pick<Conditions, 'met' | 'over'>;
   /** The service's address as clients see it, without a slash at the end. */
   readonly baseUrl: () => string;
 }

@@ -1,5 +1,5 @@
 import type { ErrorKey } from '../../errors/catalogue.ts';
-import { ServiceError, serviceError } from '../../errors/fail.ts';
+import { isInDoubt, ServiceError, serviceError } from '../../errors/fail.ts';
 import { type Advice, adviceOf } from './advice.ts';
 import { adviceByMessage } from './by-message.ts';
 import { expectedForm } from './expected-form.ts';
@@ -9,6 +9,8 @@ import { general } from './general.ts';
 export interface ToolError extends Advice {
   readonly code: number;
   readonly error: string;
+  /** As REST says it of a write that may have been carried out. */
+  readonly inDoubt?: true;
 }
 
 /** SPEC "Errors" 1: these have no message. */
@@ -19,7 +21,12 @@ export function describeError(error: unknown): ToolError {
   const shown = error instanceof ServiceError ? error : serviceError('internal');
   const { key, message } = shown;
   const advice = adviceOf(shown) ?? expectedForm(shown) ?? adviceByMessage(shown) ?? general[key] ?? {};
-  return { code: shown.code ?? shown.status, error: message || (UNTOLD[key] ?? key), ...advice };
+  return {
+    code: shown.code ?? shown.status,
+    error: message || (UNTOLD[key] ?? key),
+    ...(isInDoubt(shown) && { inDoubt: true }),
+    ...advice,
+  };
 }
 
 /** The same as a text: the message first, unchanged. */

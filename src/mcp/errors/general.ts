@@ -22,7 +22,12 @@ export const general: Partial<Record<ErrorKey, Advice>> = {
     expected: 'The file was never uploaded: upload it first and send the name and url that the upload answers',
     next: 'Upload-Public-File',
   },
-  unavailable: { expected: 'Call again in a few seconds' },
+  unavailable: { expected: 'Nothing was done: call again in a few seconds' },
+  outcomeUnknown: {
+    expected:
+      'It may have been done, as a whole or in part, or not: read first what is there, then call again for what is missing',
+    next: 'Get-Data',
+  },
 
   objectNotFound: notThere,
   badParameterValue: { expected: 'keys and order name fields; in order - before one is descending', next: 'Get-Schema' },

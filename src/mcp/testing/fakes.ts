@@ -93,7 +93,11 @@ export const fakeParts = {
     },
   },
   hooks: { observers: [], rules: new Map(), files: noFiles },
-  log: pino({ level: 'error' }, { write: (line: string) => void seen.logged.push(line) }),
+  log: pino({ level: 'silent' }),
+  conditions: {
+    met: (what: string, _about: unknown, error: unknown) => void seen.logged.push(`${what}: ${error}`),
+    over() {},
+  },
   trustProxy: false,
   baseUrl: () => 'http://base.example',
   host: 'inside',

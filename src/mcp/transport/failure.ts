@@ -1,5 +1,5 @@
 import { ServiceError } from '../../errors/fail.ts';
-import { TooManyRequests } from '../../errors/too-many-requests.ts';
+import { retryAfterOf } from '../../errors/render.ts';
 import { type RpcError, rpcCodes } from './messages.ts';
 
 /** What is answered where a request could not be. Faults show nothing of themselves. */
@@ -10,7 +10,7 @@ export function failureOf(error: unknown): RpcError {
     return { status, code: rpcCodes.parse, message: `Parse error: ${message}` };
   // What is left of the body is not waited for.
   if (key === 'bodyTooSlow') return { status, code: rpcCodes.refused, message, headers: { connection: 'close' } };
-  if (error instanceof TooManyRequests)
-    return { status, code: rpcCodes.refused, message, headers: { 'retry-after': String(error.retryAfter) } };
-  return { status, code: status >= 500 ? rpcCodes.internal : rpcCodes.refused, message };
+  const retryAfter = retryAfterOf(error);
+  const headers = retryAfter === undefined ? {} : { headers: { 'retry-after': String(retryAfter) } };
+  return { status, code: status >= 500 ? rpcCodes.internal : rpcCodes.refused, message, ...headers };
 }

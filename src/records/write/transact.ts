@@ -40,6 +40,7 @@ async function carryOut(context: RecordContext, plan: (schema: Schema) => Record
   };
   try {
     const outcome = await write;
+    if (context.progress) context.progress.hasWritten = true;
     tell('committed');
     return outcome;
   } catch (error) {

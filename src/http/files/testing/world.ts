@@ -26,7 +26,7 @@ export class World {
   size = 10;
   /** What was uploaded last. */
   stored: { fileName: string; saidType: string | undefined; text: string } | undefined;
-  /** Lines of the log. */
+  /** Lines of the log, and faults that were met. */
   logged: string[] = [];
   /** Bodies that were kept on the disk. */
   spooled = 0;
@@ -116,6 +116,7 @@ export class World {
       files: this.#files(),
       hooks: { observers: [], rules: new Map(), files: {} },
       log: pino({ level: 'info' }, { write: (line) => void this.logged.push(line) }),
+      conditions: { met: (what: string) => void this.logged.push(what), over() {} },
       trustProxy: false,
       baseUrl: () => 'http://base',
     } as unknown as Edge;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '../../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
-import type { Logger } from '../../../observe/index.ts';
+import { type Conditions, faultPlace } from '../../../observe/index.ts';
 import { describeError } from '../../errors/describe.ts';
 
 /** Writes that are under way at once: they share a commit. */
@@ -37,9 +37,9 @@ export async function eachItem<T>(
 
 /** For `eachItem`. */
 export const reporter =
-  (log: Logger) =>
-  (err: unknown): void =>
-    log.error({ err }, 'an item of a tool failed');
+  (conditions: Pick<Conditions, 'met'>) =>
+  (error: unknown): void =>
+    conditions.met('an item of a tool failed', faultPlace(error), error);
 
 /** How many of the outcomes are which. */
 export function tally(outcomes: readonly Outcome[]): { succeeded: number; failed: number } {

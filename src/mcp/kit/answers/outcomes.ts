@@ -32,12 +32,18 @@ export function fittingOutcomes(outcomes: readonly Outcome[], bytes = RESULT_BYT
 function withoutAdvice(outcome: Outcome): Outcome {
   if (!('error' in outcome)) return outcome;
   const { code = null, error = null } = outcome.error;
-  return { error: { code, error: typeof error === 'string' ? error.slice(0, SHORT).toWellFormed() : error } };
+  return {
+    error: { code, error: typeof error === 'string' ? error.slice(0, SHORT).toWellFormed() : error, ...doubtOf(outcome.error) },
+  };
 }
 
 function withoutText(outcome: Outcome, nth: number): Outcome {
-  return nth < FIRST_ERRORS || !('error' in outcome) ? withoutAdvice(outcome) : { error: { code: outcome.error.code ?? null } };
+  if (nth < FIRST_ERRORS || !('error' in outcome)) return withoutAdvice(outcome);
+  return { error: { code: outcome.error.code ?? null, ...doubtOf(outcome.error) } };
 }
+
+/** Who repeats such an item may do it twice. */
+const doubtOf = ({ inDoubt }: JsonObject): JsonObject => (inDoubt === true ? { inDoubt } : {});
 
 function idAlone(outcome: Outcome, nth: number): Outcome {
   if ('error' in outcome) return withoutText(outcome, nth);

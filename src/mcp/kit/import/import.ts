@@ -75,7 +75,7 @@ export async function importRows(
         return work({ ...item, call: own, ids: found.get(item.key ?? '') ?? [] });
       });
     const write = rowWriter(call, className, { onDuplicate, dryRun, lookAgain });
-    return eachItem(items, reporter(call.services.log), write);
+    return eachItem(items, reporter(call.services.conditions), write);
   };
   // Of two imports of the same rows the second finds what the first has made; rows that another process makes meanwhile are looked for again.
   const outcomes = await (isMatched ? imports.take(call.context.store, className, carryOut) : carryOut());

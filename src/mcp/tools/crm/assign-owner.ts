@@ -21,7 +21,7 @@ export const assignOwner = defineTool({
     const { table: about } = grantOn(call, className, 'update', objectIds[0]);
     const owner = ownerField(call, about, field);
     await requireUser(call, 'userId', userId);
-    const outcomes = await eachItem(objectIds, reporter(call.services.log), async (id) => {
+    const outcomes = await eachItem(objectIds, reporter(call.services.conditions), async (id) => {
       await updateRow(call, className, id, { [owner]: userPointer(userId) });
       return { objectId: id };
     });

@@ -21,8 +21,10 @@ export const uploadPrivateFile = defineTool({
     } catch (error) {
       // Else nobody knows whether the record took it: `files sweep` finds the ones that none did.
       if (!isRefusal(error)) throw error;
-      const { files, log } = call.services;
-      await files.remove(call.system, uploaded.name).catch((err: unknown) => log.error({ err }, 'an upload was left behind'));
+      const { files, conditions } = call.services;
+      await files
+        .remove(call.system, uploaded.name)
+        .catch((fault: unknown) => conditions.met('an upload was left behind', { app: call.system.appId }, fault));
       throw error;
     }
   },

@@ -20,7 +20,7 @@ export const createMany = defineTool({
   effect: 'add',
   run: (call, { table: className, data, ...silence }) =>
     withAdded(call, className, async () => {
-      const outcomes = await eachItem(data, reporter(call.services.log), async (fields) => ({
+      const outcomes = await eachItem(data, reporter(call.services.conditions), async (fields) => ({
         ...(await createRow(call, className, fields, silence)),
       }));
       return { ...outcomesAnswer(outcomes), ...ignoredFlags(call, silence) };

@@ -23,7 +23,7 @@ export const updateMany = defineTool({
   run: (call, { table: className, updates, ...silence }) => {
     const read = updates.map(readUpdate);
     return withAdded(call, className, async () => {
-      const outcomes = await eachItem(read, reporter(call.services.log), ({ objectId, data }) =>
+      const outcomes = await eachItem(read, reporter(call.services.conditions), ({ objectId, data }) =>
         updateRow(call, className, objectId, data, silence),
       );
       return { ...outcomesAnswer(outcomes), ...ignoredFlags(call, silence) };
