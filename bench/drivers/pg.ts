@@ -65,7 +65,7 @@ export async function pgPipelined(url: string, connections: number): Promise<Dri
 
 /** The service's own connections: `pg` pipelined, statements of a turn sent together, rows made without its result objects. */
 export async function ownConnections(url: string, connections: number): Promise<Driver> {
-  const database = await connectDatabase(url, { timeLimit: 30_000, connections, report: () => {} });
+  const database = await connectDatabase(url, { timeLimit: 30_000, connections });
   return {
     name: "the service's",
     query: (text, params) =>

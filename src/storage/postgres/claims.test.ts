@@ -13,7 +13,7 @@ describe('claims of periodic jobs', () => {
   let processes: Database[];
   before(async () => {
     home = await testDatabase();
-    processes = await Promise.all([1, 2, 3].map(() => connectDatabase(home.url, { timeLimit: 5_000, report: assert.fail })));
+    processes = await Promise.all([1, 2, 3].map(() => connectDatabase(home.url, { timeLimit: 5_000 })));
     await openCatalog(processes[0] as Database, schemaName);
   });
   after(async () => {

@@ -1,5 +1,6 @@
 import type { Statement } from '../sql/writer.ts';
 import type { Database } from './connection/database.ts';
+import { causeOf, ofWrite } from './connection/errors.ts';
 import { quotedName } from './names.ts';
 
 const claims = (schemaName: string) => `${quotedName(schemaName)}.rds_claims`;
@@ -19,13 +20,16 @@ const now = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
  */
 export async function claim(database: Database, schemaName: string, job: string, every: number): Promise<boolean> {
   const table = claims(schemaName);
-  const [, claimed] = await database.atomically([
+  const statements = [
     { text: `INSERT INTO ${table} (job, "nextAt") VALUES ($1, 0) ON CONFLICT DO NOTHING`, params: [job] },
     {
       text: `UPDATE ${table} SET "nextAt" = ${now} + $2::bigint
         WHERE job = (SELECT job FROM ${table} WHERE job = $1 AND "nextAt" <= ${now} FOR UPDATE SKIP LOCKED)`,
       params: [job, every],
     },
-  ]);
+  ];
+  const [, claimed] = await database.atomically(statements).catch((error) => {
+    throw ofWrite(causeOf(error));
+  });
   return (claimed?.affected ?? 0) > 0;
 }

@@ -92,6 +92,8 @@ export class PostgresEngine implements Engine {
     return PostgresStore.open({
       database: this.#database,
       schemaName: schemaName(appId),
+      appId,
+      conditions: this.#settings.conditions,
       notices: this.#notices,
       presence: this.#presence,
       report: this.#settings.report,

@@ -1,3 +1,6 @@
+import { isInDoubt } from '../../errors/fail.ts';
+import { causeOf, ofRead, unavailable } from './connection/errors.ts';
+
 /** How long what was looked at counts as current where notices of other processes do not come, in milliseconds. */
 const GOOD_FOR = 250;
 
@@ -45,7 +48,8 @@ export class Freshness {
         await this.#look();
       } catch (error) {
         this.#distrusted = true;
-        throw error;
+        // A look writes nothing that could be in doubt.
+        throw isInDoubt(error) ? unavailable((error as Error).cause) : ofRead(causeOf(error));
       }
       this.#lookedAt = began;
     } while (this.#distrusted);

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { KeyVersion } from '../port.ts';
 import type { Statement } from '../sql/writer.ts';
 import { quotedName } from './names.ts';
@@ -16,6 +16,21 @@ export function keyStatements(schemaName: string): Statement[] {
     slot integer PRIMARY KEY, writer text COLLATE "C" NOT NULL, before text COLLATE "C" NOT NULL
   ) WITH (fillfactor = 50)`;
   return [{ text, params: [] }];
+}
+
+/** Bytes of the row that is written to try whether rows can be: more than is free in a table for certain. */
+const TRIAL_BYTES = 24_000;
+
+/** A small write by which a system's store is tried: it takes room on the disk, and leaves nothing. */
+export function trialStatements(schemaName: string): Statement[] {
+  return [
+    {
+      text: `INSERT INTO ${own(schemaName)} (slot, writer, before) VALUES (-1, $1, '')
+        ON CONFLICT (slot) DO UPDATE SET writer = excluded.writer`,
+      params: [randomBytes(TRIAL_BYTES / 2).toString('hex')],
+    },
+    { text: `DELETE FROM ${own(schemaName)} WHERE slot = -1`, params: [] },
+  ];
 }
 
 /** A number for a text, the same in every process: 32 bits, signed. */

@@ -1,14 +1,14 @@
 import { serviceError } from '../../errors/fail.ts';
+import type { Conditions } from '../../observe/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
-import { Recovery } from '../recovery.ts';
 import type { RowContext } from '../sql/shape.ts';
 import { claim } from './claims.ts';
 import type { Database } from './connection/database.ts';
-import { isStale } from './connection/errors.ts';
+import { causeOf, isStale, ofWrite } from './connection/errors.ts';
 import { PostgresContents } from './contents.ts';
 import { Freshness } from './freshness.ts';
-import { versionsFrom, versionsStatement } from './key-versions.ts';
+import { trialStatements, versionsFrom, versionsStatement } from './key-versions.ts';
 import type { Notices, StoreNotice, Watcher } from './notices.ts';
 import type { Presence } from './presence.ts';
 import { PostgresReader } from './reads/reader.ts';
@@ -33,6 +33,9 @@ export interface PostgresStoreSettings extends RowContext {
   readonly database: Database;
   /** The PostgreSQL schema that is the system's. */
   readonly schemaName: string;
+  /** Whose system it is, for the log. */
+  readonly appId?: string;
+  readonly conditions?: Pick<Conditions, 'met' | 'over'> | undefined;
   readonly notices: Notices;
   readonly presence: Presence;
   /** Told of writes that nobody waits for and that failed. */
@@ -58,14 +61,17 @@ export class PostgresStore implements Store, Watcher {
   /** Writes by table, and what may have changed any of them: what other processes did without our being told. */
   readonly #writesTo = new Map<string, number>();
   #upheavals = 0;
-  readonly #recovery: Recovery;
+  readonly #delist: () => void;
 
   /** Opens the system, making its PostgreSQL schema where there is none. @throws unavailable; OperatorError where a later version was here */
   static async open(settings: PostgresStoreSettings): Promise<PostgresStore> {
     return new PostgresStore(settings, await openCatalog(settings.database, settings.schemaName));
   }
 
-  private constructor({ database, schemaName, notices, presence, report, addresses }: PostgresStoreSettings, catalog: Catalog) {
+  private constructor(
+    { database, schemaName, appId, notices, presence, report, conditions, addresses }: PostgresStoreSettings,
+    catalog: Catalog,
+  ) {
     this.#database = database;
     this.#schemaName = schemaName;
     this.#presence = presence;
@@ -74,9 +80,21 @@ export class PostgresStore implements Store, Watcher {
     const reload = () => this.#reload();
     const written = (tables: Iterable<string>) => this.#count(tables);
     const transactions = transactionsOf(database, schemaName);
-    this.#context = { transactions, schemaName, dialect, addresses, known: this.#known, reload, written };
+    const { outage } = database;
+    const rejection = (error: unknown) => {
+      const seen = ofWrite(causeOf(error));
+      outage.met(seen, schemaName);
+      return seen;
+    };
+    this.#context = { transactions, schemaName, dialect, addresses, known: this.#known, reload, written, rejection };
     this.#queue = new WriteQueue(new WriteCarrier(this.#context), { largestGroup: LARGEST_GROUP, mostGroups: MOST_GROUPS });
-    this.#behind = new WritesBehind((write) => this.#queued(write, true), report);
+    this.#behind = new WritesBehind({
+      carryOut: (write) => this.#queued(write, true),
+      whenBack: () => this.whenBack(),
+      dropped: (error) => conditions?.met('rows of logs are lost', { app: appId }, error),
+      report,
+    });
+    this.#delist = outage.enlist(schemaName, { appId, statements: () => trialStatements(schemaName) });
     this.#freshness = new Freshness(
       () => notices.isSound(),
       () => this.#look(),
@@ -91,7 +109,6 @@ export class PostgresStore implements Store, Watcher {
       stale: reload,
       addresses,
     });
-    this.#recovery = new Recovery(() => this.#refresh());
     this.#unwatch = notices.watch(schemaName, this);
     // What was changed between the reading of the catalogue and now was not told.
     this.#freshness.distrust();
@@ -150,7 +167,7 @@ export class PostgresStore implements Store, Watcher {
   }
 
   whenBack(): Promise<void> {
-    return this.#recovery.whenBack();
+    return this.#database.outage.whenBack(this.#schemaName);
   }
 
   noticed({ schemaChanged, tables }: StoreNotice): void {
@@ -230,10 +247,10 @@ export class PostgresStore implements Store, Watcher {
 
   /** Finishes the writes so far, and refuses further ones. */
   async close(): Promise<void> {
-    this.#behind.flush();
+    this.#behind.close();
     this.#closed = true;
-    this.#recovery.close();
     await this.#queue.whenIdle();
+    this.#delist();
     this.#unwatch();
   }
 }

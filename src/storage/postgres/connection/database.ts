@@ -1,4 +1,5 @@
 import type { Statement } from '../../sql/writer.ts';
+import type { Outage } from './outage.ts';
 
 /**
  * Values of a row, in the order of its columns, in the form that the embedded engine has them, too: numbers for double precision and
@@ -35,9 +36,11 @@ export interface TransactionOptions {
 
 /**
  * The connections of a process to PostgreSQL, which all its systems share. Errors of the database come as they are (errors.ts reads
- * them), except: a connection that cannot be had, or was lost, is `unavailable`; the end of the time limit is `timeout`.
+ * them), except: faults that can pass are `unavailable` (errors.ts), or `outcomeUnknown`; the end of a read's time limit is `timeout`.
  */
 export interface Database {
+  /** What is known of faults that can pass. */
+  readonly outage: Outage;
   /**
    * A read that is short for certain: one row by its id. Many are under way on one connection. One round trip. Where it takes its time
    * after all, or waits for a lock, it is done as a long one.
@@ -60,7 +63,8 @@ export interface Database {
   /**
    * One transaction of statements that do not depend on each other's results, in one round trip.
    * @param system whose it is, as with `transact`
-   * @throws StatementFailed, which says which of them failed and why; nothing has taken effect
+   * @throws StatementFailed, which says which of them failed and why; unavailable for what none of them is to blame for. Nothing has taken
+   *   effect
    * @throws CommitUnknown where the connection was lost after it was sent (`outcomeUnknown`)
    */
   atomically(statements: readonly Statement[], system?: string): Promise<Result[]>;
@@ -68,5 +72,7 @@ export interface Database {
   transact<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Statements by themselves, not in a transaction, on a connection of their own. */
   alone<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** A line may be dead: all connections prove that they are alive before they are used again. */
+  suspect(): void;
   close(): Promise<void>;
 }

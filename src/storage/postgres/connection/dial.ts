@@ -6,6 +6,11 @@ import type { Texts } from './prepared.ts';
 
 /** Longest wait for a connection, in milliseconds. */
 const CONNECT_LIMIT = 5000;
+/**
+ * Milliseconds until a further attempt to connect begins beside those that hear nothing: after a time when nothing comes through they would
+ * not be the first to hear of its end.
+ */
+const NEXT_ATTEMPT = 750;
 /** Pauses between attempts while the server is away: the first one, doubled up to the longest. */
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 500;
@@ -70,6 +75,51 @@ export function limitsSql({ statement, lock, idle }: TransactionLimits, scope: '
   return sql;
 }
 
+/**
+ * A client that is connected. Attempts that hear nothing have others begun beside them; the first that connects is taken.
+ * @param begun told of the clients that are not connected yet, so that they can be ended
+ * @throws the database's error, or the driver's; OperatorError where the address cannot be read
+ */
+export function connectedClient(
+  address: Address,
+  limits: SessionLimits,
+  begun: Set<pg.Client> = new Set<pg.Client>(),
+): Promise<pg.Client> {
+  const own = new Set<pg.Client>();
+  let next: NodeJS.Timeout | undefined;
+  return new Promise<pg.Client>((resolve, reject) => {
+    const until = performance.now() + CONNECT_LIMIT;
+    const attempt = () => {
+      next = undefined;
+      let client: pg.Client;
+      try {
+        // A file of certificates may be gone by now.
+        client = newClient(address, limits);
+      } catch (error) {
+        reject(error);
+        return;
+      }
+      // Until a link takes over; without a listener an error would end the process.
+      client.on('error', () => {});
+      own.add(client);
+      begun.add(client);
+      client.connect().then(() => {
+        own.delete(client);
+        begun.delete(client);
+        resolve(client);
+      }, reject);
+      if (performance.now() + NEXT_ATTEMPT < until) next = setTimeout(attempt, NEXT_ATTEMPT);
+    };
+    attempt();
+  }).finally(() => {
+    clearTimeout(next);
+    for (const client of own) {
+      begun.delete(client);
+      client.connection.stream.destroy();
+    }
+  });
+}
+
 /** How long a link waits for an answer. */
 export function patienceFor(limit: number): number {
   return limit > 0 ? limit + GRACE : 0;
@@ -79,38 +129,35 @@ export function patienceFor(limit: number): number {
 export class Dialer {
   readonly address: Address;
   readonly #texts: Texts;
-  readonly #report: (fault: string) => void;
+  readonly #links = new Set<Link>();
   readonly #connecting = new Set<pg.Client>();
   #closed = false;
   #pause = 0;
   #notBefore = 0;
   #failure: unknown;
 
-  /** @param report told when the server is found away */
-  constructor(address: Address, texts: Texts, report: (fault: string) => void) {
+  constructor(address: Address, texts: Texts) {
     this.address = address;
     this.#texts = texts;
-    this.#report = report;
+  }
+
+  /** The connections that were made and not lost. */
+  *links(): Generator<Link> {
+    for (const link of this.#links)
+      if (link.lost) this.#links.delete(link);
+      else yield link;
   }
 
   /** @throws unavailable */
   async dial(limits: SessionLimits): Promise<Link> {
     if (this.#closed) throw unavailable();
     if (performance.now() < this.#notBefore) throw unavailable(this.#failure);
-    let client: pg.Client | undefined;
+    let client: pg.Client;
     try {
-      // A file of certificates may be gone by now.
-      client = newClient(this.address, limits);
-      // Until a link takes over; without a listener an error would end the process.
-      client.on('error', () => {});
-      this.#connecting.add(client);
-      await client.connect();
+      client = await connectedClient(this.address, limits, this.#connecting);
     } catch (error) {
-      client?.connection.stream.destroy();
       this.#away(error);
       throw unavailable(error);
-    } finally {
-      if (client) this.#connecting.delete(client);
     }
     this.#pause = 0;
     this.#notBefore = 0;
@@ -122,6 +169,8 @@ export class Dialer {
       link.destroy();
       throw unavailable();
     }
+    for (const _ of this.links());
+    this.#links.add(link);
     return link;
   }
 
@@ -133,11 +182,8 @@ export class Dialer {
 
   #away(error: unknown): void {
     this.#failure = error;
-    if (this.#closed) return;
-    if (this.#pause === 0)
-      this.#report(`PostgreSQL cannot be reached: ${error instanceof Error ? error.message || error.name : error}`);
     // Attempts that began together count once.
-    if (performance.now() < this.#notBefore) return;
+    if (this.#closed || performance.now() < this.#notBefore) return;
     this.#pause = Math.min(LONGEST_PAUSE, this.#pause * 2 || FIRST_PAUSE);
     this.#notBefore = performance.now() + this.#pause;
   }

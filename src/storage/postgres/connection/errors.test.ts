@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ServiceError, serviceError } from '../../../errors/fail.ts';
+import { isPassing, ServiceError, serviceError } from '../../../errors/fail.ts';
 import {
   CommitUnknown,
+  faultOf,
   isConnectionError,
   isForgotten,
   isOutOfRange,
@@ -10,8 +11,10 @@ import {
   isTimeout,
   isTooLarge,
   mayRetry,
+  NotSent,
+  ofRead,
+  ofWrite,
   StatementFailed,
-  translated,
   violatedConstraint,
 } from './errors.ts';
 
@@ -94,13 +97,57 @@ test('the constraint that a row violates', () => {
   assert.equal(violatedConstraint(error('23503', 'foreign key', { constraint: 'f' })), undefined);
 });
 
-test('a lost connection and the end of the time limit become errors of the catalogue', () => {
-  const gone = error('ECONNRESET');
-  const lost = translated(gone);
-  assert.ok(lost instanceof ServiceError && lost.key === 'unavailable' && lost.status === 503 && lost.cause === gone);
-  const late = translated(error('57014'));
-  assert.ok(late instanceof ServiceError && late.key === 'timeout');
-  const other = error('42601');
-  assert.equal(translated(other), other);
-  assert.equal(new CommitUnknown().key, 'unavailable');
+const passing: Readonly<Record<string, readonly string[]>> = {
+  'the database cannot be reached':
+    '08000 08001 08003 08004 08006 08007 57P01 57P02 57P03 57P04 57P05 25P03 25P04 ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT EHOSTUNREACH ENETUNREACH ENOTFOUND EAI_AGAIN ENOENT'.split(
+      ' ',
+    ),
+  'the disk is full': ['53100', 'ENOSPC'],
+  'the database has no room': ['53000', '53200', '53300', '53400'],
+  'the storage is read-only': ['25006', 'EROFS'],
+  'the database refuses for now': '57000 57014 40000 40001 40002 40003 40P01 55P03'.split(' '),
+  'an I/O error': ['58000', '58030', '58P01', '58P02', 'EIO'],
+  'the store is damaged': ['XX001', 'XX002'],
+  'no file descriptors are left': ['EMFILE', 'ENFILE'],
+};
+
+/** One of each other class. */
+const lasting =
+  '03000 08P01 09000 0A000 0B000 0F000 0L000 0P000 0Z000 20000 21000 22012 23505 24000 25001 26000 27000 28000 2B000 2D000 2F000 34000 38000 39000 3B000 3D000 3F000 42601 44000 54000 55000 55006 F0000 HV000 P0001 XX000'.split(
+    ' ',
+  );
+
+test('faults that can pass are unavailable, with their kind; all else stays as it is', () => {
+  for (const [kind, codes] of Object.entries(passing))
+    for (const code of codes) {
+      const cause = error(code);
+      const seen = ofWrite(cause);
+      assert.ok(seen instanceof ServiceError && seen.key === 'unavailable' && seen.status === 503, code);
+      assert.equal(seen.cause, cause);
+      for (const one of [cause, seen, new StatementFailed(1, seen), new CommitUnknown(cause)])
+        assert.equal(faultOf(one), kind, `${code} ${one}`);
+      assert.ok(isPassing(ofRead(cause)));
+    }
+  for (const code of lasting)
+    for (const one of [ofWrite, ofRead]) {
+      const cause = error(code);
+      assert.equal(one(cause), cause, code);
+      assert.equal(faultOf(cause), null, code);
+    }
+});
+
+test('the end of its time is a timeout for a read alone', () => {
+  const late = error('57014');
+  assert.equal((ofRead(late) as ServiceError).key, 'timeout');
+  assert.equal((ofWrite(late) as ServiceError).key, 'unavailable');
+  assert.equal((ofRead(ofWrite(late)) as ServiceError).key, 'unavailable');
+});
+
+test('what says that a transaction may go through is told of unavailable too; a write in doubt is never tried again', () => {
+  for (const code of ['40P01', '40001', '55P03']) {
+    assert.ok(mayRetry(ofWrite(error(code))), code);
+    assert.ok(!mayRetry(new CommitUnknown(error(code))), code);
+  }
+  assert.equal(new CommitUnknown().key, 'outcomeUnknown');
+  assert.ok(isConnectionError(new NotSent(new Error('any'))));
 });

@@ -1,4 +1,5 @@
-import { ServiceError, serviceError } from '../../../errors/fail.ts';
+import { isInDoubt, isUnavailable, ServiceError, serviceError } from '../../../errors/fail.ts';
+import { type PassingFault, passingFaultOfSystem, unavailableSince } from '../../../errors/system-faults.ts';
 
 /** A transaction of `atomically` that PostgreSQL refused. Nothing of it has taken effect. */
 export class StatementFailed extends Error {
@@ -24,11 +25,17 @@ export class CommitUnknown extends ServiceError {
   }
 }
 
+/** The connection was lost before a statement: nothing of it went out. */
+export class NotSent extends Error {
+  constructor(lost: Error) {
+    super(`Connection terminated before: ${lost.message}`, { cause: lost });
+    this.name = 'NotSent';
+  }
+}
+
 /** `unavailable`, with its cause for the log. */
 export function unavailable(cause?: unknown): ServiceError {
-  const error = serviceError('unavailable');
-  if (cause !== undefined) error.cause = cause;
-  return error;
+  return cause === undefined ? serviceError('unavailable') : unavailableSince(cause);
 }
 
 /** The error of the database that is at the bottom of one of ours, or the error itself. */
@@ -36,10 +43,16 @@ export function causeOf(error: unknown): unknown {
   return error instanceof StatementFailed ? error.cause : error;
 }
 
+/** What the database, the driver or the operating system said that an error comes of. */
+function saidOf(error: unknown): unknown {
+  const cause = causeOf(error);
+  return cause instanceof ServiceError && cause.cause !== undefined ? saidOf(cause.cause) : cause;
+}
+
 /** The SQLSTATE of an error, or the code of the operating system's. `undefined` where it has none. */
 function codeOf(error: unknown): string | undefined {
-  const cause = causeOf(error);
-  const code = cause instanceof Error ? (cause as Error & { readonly code?: unknown }).code : undefined;
+  const said = saidOf(error);
+  const code = said instanceof Error ? (said as Error & { readonly code?: unknown }).code : undefined;
   return typeof code === 'string' ? code : undefined;
 }
 
@@ -62,11 +75,22 @@ const DRIVER_LOST =
 
 /** Whether the connection was lost, or could not be had (the server is away, starting, or has no place left). */
 export function isConnectionError(error: unknown): boolean {
-  const cause = causeOf(error);
-  if (!(cause instanceof Error)) return false;
-  const code = codeOf(cause);
-  if (code === undefined) return DRIVER_LOST.test(cause.message);
-  return isFatal(cause) || SESSION_ENDED.has(code) || CONNECTION_FAILED.has(code) || SOCKET_FAILED.test(code);
+  const said = saidOf(error);
+  if (!(said instanceof Error)) return false;
+  const code = codeOf(said);
+  if (code === undefined) return DRIVER_LOST.test(said.message);
+  return isFatal(said) || SESSION_ENDED.has(code) || CONNECTION_FAILED.has(code) || SOCKET_FAILED.test(code);
+}
+
+/** Whether the server answered that a statement failed, and the session goes on. */
+export function isAnswer(error: unknown): boolean {
+  const { severity } = saidOf(error) as { readonly severity?: unknown };
+  return severity === 'ERROR';
+}
+
+/** Whether the server itself ended the session at this place, having done nothing further; poolers that lose one say 08P01. */
+export function isEndedByServer(error: unknown): boolean {
+  return /^(?:57P|25)/.test(codeOf(error) ?? '');
 }
 
 /** Whether a statement was ended by its time limit (57014), or by an administrator. */
@@ -105,7 +129,7 @@ export function isRetyped(error: unknown): boolean {
 export function isForgotten(error: unknown): boolean {
   if (causeOf(error) instanceof OutdatedStatement) return true;
   const code = codeOf(error);
-  return code === '26000' || (code === '0A000' && /cached plan/.test((causeOf(error) as Error).message));
+  return code === '26000' || (code === '0A000' && /cached plan/.test((saidOf(error) as Error).message));
 }
 
 /**
@@ -120,13 +144,23 @@ export function isStale(error: unknown): boolean {
   if (code === undefined) return false;
   if (code !== 'XX000') return STALE.has(code);
   // What a statement meets whose table is dropped while it runs.
-  return /^(?:cache lookup failed|could not open relation|could not find)/.test((causeOf(error) as Error).message);
+  return /^(?:cache lookup failed|could not open relation|could not find)/.test((saidOf(error) as Error).message);
 }
 
 /** Whether the same transaction may go through when it is run again: a deadlock, a conflict, a lock not had in time, a forgotten statement. */
 export function mayRetry(error: unknown): boolean {
+  if (isInDoubt(error)) return false;
   const code = codeOf(error);
   return code === '40P01' || code === '40001' || code === '55P03' || isForgotten(error);
+}
+
+/**
+ * Whether a fault that can pass may be one statement's alone: its time or the memory for it was up, or others were in its way. The others of
+ * its transaction may go through without it.
+ */
+export function isOfStatement(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === '57014' || code === '53200' || mayRetry(error);
 }
 
 /** Whether a lock was not had in time (55P03). */
@@ -137,7 +171,7 @@ export function isLockTimeout(error: unknown): boolean {
 /** The constraint or unique index that a row violates (23505); `undefined` for other errors. */
 export function violatedConstraint(error: unknown): string | undefined {
   if (codeOf(error) !== '23505') return undefined;
-  const { constraint } = causeOf(error) as { readonly constraint?: unknown };
+  const { constraint } = saidOf(error) as { readonly constraint?: unknown };
   return typeof constraint === 'string' ? constraint : '';
 }
 
@@ -151,10 +185,50 @@ export function isTooLarge(error: unknown): boolean {
   return codeOf(error)?.startsWith('54') === true;
 }
 
-/** Errors as callers get them: a lost connection is `unavailable`, the end of the time limit is `timeout`, all others stay. */
-export function translated(error: unknown): unknown {
+/**
+ * Kinds of faults that can pass by their SQLSTATE, or its class: the first that an error begins with. 08P01 is not among them, which is a
+ * fault of ours where the session goes on.
+ */
+const PASSING: readonly (readonly [string, PassingFault])[] = [
+  ['53100', 'the disk is full'],
+  ['53', 'the database has no room'],
+  ['25006', 'the storage is read-only'],
+  ['57014', 'the database refuses for now'],
+  ['57P', 'the database cannot be reached'],
+  ['57', 'the database refuses for now'],
+  ['58', 'an I/O error'],
+  ['40', 'the database refuses for now'],
+  ['55P03', 'the database refuses for now'],
+  // A page that cannot be read.
+  ['XX001', 'the store is damaged'],
+  ['XX002', 'the store is damaged'],
+];
+
+/**
+ * The kind of a fault that can pass (CONTRACT "Faults of the store"), also of one that callers are told of already; `null` for every other
+ * error. A read whose time is up is none.
+ */
+export function faultOf(error: unknown): PassingFault | null {
+  const code = codeOf(error);
+  const kind = PASSING.find(([beginning]) => code?.startsWith(beginning))?.[1];
+  if (kind) return kind;
+  if (isConnectionError(error)) return 'the database cannot be reached';
+  const ofSystem = passingFaultOfSystem(saidOf(error));
+  if (ofSystem) return ofSystem;
+  // What the driver, or TLS, says that is of no kind.
+  return (isUnavailable(error) || isInDoubt(error)) && saidOf(error) !== error ? 'the database cannot be reached' : null;
+}
+
+/**
+ * An error of a write as callers get it: a fault that can pass is `unavailable`, with its cause; nothing was done. All others stay. Those that
+ * say that a transaction may go through when it is run again are told of by `mayRetry` all the same.
+ */
+export function ofWrite(error: unknown): unknown {
   if (error instanceof ServiceError) return error;
-  if (isConnectionError(error)) return unavailable(error);
-  if (isTimeout(error)) return serviceError('timeout');
-  return error;
+  return faultOf(error) ? unavailableSince(error) : error;
+}
+
+/** The same of a read, whose time limit ends as `timeout`. */
+export function ofRead(error: unknown): unknown {
+  return isTimeout(error) && !(error instanceof ServiceError) ? serviceError('timeout') : ofWrite(error);
 }

@@ -23,7 +23,14 @@ export interface GroupSettings {
   readonly limits: SessionLimits;
   /** Longest wait for a connection, in milliseconds. */
   readonly longestWait: number;
+  /** What who waited so long is told. */
+  readonly tooLong: 'timeout' | 'unavailable';
 }
+
+/** Milliseconds for which a connection counts as alive that was heard: after them it proves it before it is used, since lines die silently. */
+const ALIVE_FOR = 15_000;
+/** Milliseconds within which it has to. */
+export const PROOF_LIMIT = 1000;
 
 /**
  * Connections that one caller has at a time. Whose system has the fewest of them comes first, then who came first; a system has all but
@@ -35,6 +42,8 @@ export class Group {
   readonly #held = new Map<string, number>();
   readonly #links = new Set<Link>();
   #dialling = 0;
+  /** Links that have not been used for a while, and are about to be. */
+  #proving = 0;
   #waiting: Waiter[] = [];
   #closed = false;
   #onReturn: (() => void) | undefined;
@@ -46,7 +55,7 @@ export class Group {
   /**
    * A connection of one's own, which has to be released.
    * @param system whose work it is; `null`: not bounded
-   * @throws timeout after the longest wait; unavailable
+   * @throws unavailable; what the settings say after the longest wait
    */
   async lease(system: string | null): Promise<Lease> {
     const link = await this.#acquire(system);
@@ -64,6 +73,11 @@ export class Group {
   /** Whether somebody waits for a connection. */
   get isWanted(): boolean {
     return this.#waiting.length > 0;
+  }
+
+  /** Has all connections that nobody uses prove that they are alive before they are used again. */
+  prove(): void {
+    for (const link of this.#idle.splice(0)) void this.#proven(link);
   }
 
   /** Ends all connections; those in use are waited for, up to `patience` milliseconds. */
@@ -93,7 +107,7 @@ export class Group {
       if (!this.#waiting.includes(waiter)) return;
       const timer = setTimeout(() => {
         this.#waiting = this.#waiting.filter((other) => other !== waiter);
-        reject(serviceError('timeout'));
+        reject(serviceError(this.#settings.tooLong));
       }, this.#settings.longestWait);
       waiter.take = (link) => {
         clearTimeout(timer);
@@ -119,8 +133,29 @@ export class Group {
     this.#serve();
   }
 
+  async #provenFor(link: Link): Promise<void> {
+    this.#proving += 1;
+    await link.prove(PROOF_LIMIT);
+    this.#proving -= 1;
+    if (!link.lost) this.#idle.push(link);
+    this.#serve();
+  }
+
+  async #proven(link: Link): Promise<void> {
+    await link.prove(PROOF_LIMIT);
+    if (link.lost) return;
+    if (this.#closed) return link.end();
+    this.#idle.push(link);
+    this.#serve();
+  }
+
   /** Hands idle links to those who wait, and makes as many new ones as are wanting. */
   #serve(): void {
+    if (this.#waiting.length > 0) {
+      const alive = performance.now() - ALIVE_FOR;
+      // The last one was used last.
+      while (this.#idle.length > 0 && (this.#idle.at(-1) as Link).heardAt < alive) void this.#provenFor(this.#idle.pop() as Link);
+    }
     let link = this.#idle.at(-1);
     for (let waiter = link && this.#next(); link && waiter; waiter = link && this.#next()) {
       this.#idle.pop();
@@ -129,8 +164,8 @@ export class Group {
       waiter.take(link);
       link = this.#idle.at(-1);
     }
-    while (this.#servable() > this.#dialling + this.#idle.length && this.#links.size + this.#dialling < this.#settings.size)
-      this.#dial();
+    const coming = () => this.#dialling + this.#proving + this.#idle.length;
+    while (this.#servable() > coming() && this.#links.size + this.#dialling < this.#settings.size) this.#dial();
   }
 
   /** Who is next; `undefined` where nobody waits whose system may have one more. */

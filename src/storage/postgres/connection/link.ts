@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { serviceError } from '../../../errors/fail.ts';
 import type { Statement } from '../../sql/writer.ts';
-import { isConnectionError, isForgotten, isRetyped, OutdatedStatement } from './errors.ts';
+import { isAnswer, isConnectionError, isForgotten, isRetyped, NotSent, OutdatedStatement } from './errors.ts';
 import { watchMessages } from './message-size.ts';
 import { type Prepared, PreparedStatements, type Texts } from './prepared.ts';
 import { type Answer, Deallocation, Request, type RowsTaken } from './request.ts';
@@ -32,6 +32,9 @@ export class Link {
   #waitingSince = 0;
   #watchdog: NodeJS.Timeout | undefined;
   #isPaused = false;
+  #heardAt = performance.now();
+  /** When the connection was made; by `performance.now()`, as all times here. */
+  readonly madeAt = performance.now();
   /** A message came that is too large for memory. */
   #isFlooded = false;
   /** Called once when the connection is lost or ended. */
@@ -44,6 +47,9 @@ export class Link {
     this.#prepared = texts && new PreparedStatements(texts, (name) => this.#forget(name));
     client.on('error', (error) => this.#lose(error));
     client.on('end', () => this.#lose(new Error('Connection terminated')));
+    client.connection.stream.prependListener('data', () => {
+      this.#heardAt = performance.now();
+    });
     watchMessages(client.connection.stream, () => {
       this.#isFlooded = true;
       this.#lose(new Error('Connection terminated: a row is too large'));
@@ -58,6 +64,17 @@ export class Link {
   /** Statements that are not answered yet. */
   get underWay(): number {
     return this.#underWay;
+  }
+
+  /** When anything came last. */
+  get heardAt(): number {
+    return this.#heardAt;
+  }
+
+  /** For how many milliseconds nothing has come that was asked for; 0 where nothing is to come. */
+  get silentFor(): number {
+    if (this.#underWay === 0 || this.#isPaused || this.#lost) return 0;
+    return performance.now() - Math.max(this.#heardAt, this.#waitingSince);
   }
 
   /** Whether the session is in no transaction, as of the last answer. */
@@ -116,7 +133,7 @@ export class Link {
   }
 
   #send(text: string, params: Statement['params'], prepared: Prepared | undefined, taken: RowsTaken): Promise<Answer> {
-    if (this.#lost) return Promise.reject(this.#lost);
+    if (this.#lost) return Promise.reject(new NotSent(this.#lost));
     return new Promise((resolve, reject) => {
       this.#sent();
       const settle = {
@@ -133,13 +150,32 @@ export class Link {
           }
           const error = prepared?.isProven && isRetyped(reason) ? new OutdatedStatement(reason) : reason;
           if (prepared && isForgotten(error)) this.#prepared?.drop(text, prepared);
-          if (isConnectionError(error)) this.#lose(error);
-          reject(error);
+          const isLost = isConnectionError(error);
+          if (isLost) this.#lose(error);
+          // The server ended the session after it: what it did by itself may have been committed.
+          const isEndedAfter = isLost && request.isDone && !isAnswer(error);
+          reject(isEndedAfter ? new Error(`Connection terminated after it was done: ${error.message}`) : error);
         },
       };
       const request: Request = new Request(text, params, prepared?.name, settle, taken);
       this.#client.query(request);
     });
+  }
+
+  /**
+   * Has the connection prove that it is alive; it is cut where it does not within so many milliseconds. Resolves when that is known.
+   * Statements under way are answered first.
+   */
+  async prove(patience: number): Promise<void> {
+    const asked = performance.now();
+    const timer = setTimeout(() => {
+      // Answers may be there that were not read, where this process itself stood still.
+      setImmediate(() => {
+        if (this.#heardAt < asked) this.#lose(new Error('Connection terminated: no sign of life'));
+      });
+    }, patience);
+    await this.command('SELECT 1').catch(() => {});
+    clearTimeout(timer);
   }
 
   /** Says goodbye once all is answered. Resolves when the connection is gone. */

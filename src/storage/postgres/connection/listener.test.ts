@@ -121,13 +121,12 @@ test('behind a pooler reads and transactions keep their limits', () => {
   };
   return withDatabase(
     async ({ database }) => {
-      const late = { key: 'timeout' };
       const sleep = sql('SELECT pg_sleep(3)');
-      await assert.rejects(database.long(sleep, 's'), late);
+      await assert.rejects(database.long(sleep, 's'), { key: 'timeout' });
       await assert.rejects(database.atomically([sleep]), isTimeout);
       await assert.rejects(
         database.transact((session) => session.query(sleep)),
-        late,
+        isTimeout,
       );
       await database.transact((session) => session.query(sql('SELECT pg_sleep(0.7)')), { timeLimit: 0 });
       for (let time = 0; time < 5; time++) {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
 import { quoted } from '../../sql/writer.ts';
 import type { Database } from './database.ts';
-import { newClient, sessionName } from './dial.ts';
+import { connectedClient, sessionName } from './dial.ts';
 import { Link } from './link.ts';
 
 /** Between two questions whether the connection is alive, and the longest wait for an answer, in milliseconds. */
@@ -89,6 +90,8 @@ export class Listener {
       try {
         await this.#listen();
       } catch (error) {
+        // What ends the listener's line may have ended the others, without a word.
+        if (this.#beatAt > heard && !signal.aborted) this.#database.suspect();
         const failed = Math.min(LONGEST_PAUSE, pause * 2 || FIRST_PAUSE);
         const retest = this.#settings.presence ? FIRST_PAUSE : RETEST;
         pause = error instanceof Deaf ? retest : this.#beatAt > heard ? FIRST_PAUSE : failed;
@@ -103,17 +106,18 @@ export class Listener {
 
   /** Listens until the connection is lost or the listener is closed. @throws always */
   async #listen(): Promise<never> {
-    const client = newClient(
-      { url: this.#url, pooled: true, name: this.#settings.name ?? sessionName },
-      { statement: 0, lock: 0 },
-    );
-    client.on('error', () => {});
     const { signal } = this.#closing;
-    const stop = () => client.connection.stream.destroy();
+    const address = { url: this.#url, pooled: true, name: this.#settings.name ?? sessionName };
+    const connecting = new Set<pg.Client>();
+    const stop = () => {
+      for (const client of connecting) client.connection.stream.destroy();
+    };
     signal.addEventListener('abort', stop);
     try {
       signal.throwIfAborted();
-      await client.connect();
+      const client = await connectedClient(address, { statement: 0, lock: 0 }, connecting);
+      connecting.add(client);
+      signal.throwIfAborted();
       const link = new Link(client, { texts: null, patience: BEAT_LIMIT });
       await this.#tune(link).catch((error) => this.#stay(link, error));
       for (;;) {
@@ -147,7 +151,11 @@ export class Listener {
     if (rows[0]?.[0] !== link.processId) throw new Deaf();
     await link.command(`LISTEN ${quoted(channel)}`);
     await this.#database.short({ text: 'SELECT pg_notify($1, $2)', params: [channel, token] });
-    const timer = setTimeout(() => heard.reject(link.lost ?? new Deaf()), TEST_LIMIT);
+    const timer = setTimeout(async () => {
+      // A line that is dead hears nothing either.
+      await link.command('SELECT 1').catch(() => {});
+      heard.reject(link.lost ?? new Deaf());
+    }, TEST_LIMIT);
     await heard.promise
       .catch(async (error) => {
         await link.command('UNLISTEN *');

@@ -1,17 +1,30 @@
 import { isUnavailable } from '../../../errors/fail.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
+import type { Conditions } from '../../../observe/index.ts';
 import { Pauses } from '../../pauses.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { readPages } from './cursor.ts';
 import type { Database, Result, Row, Session, TransactionOptions } from './database.ts';
 import { Dialer, IDLE_LIMIT, type TransactionLimits } from './dial.ts';
-import { isConnectionError, isForgotten, isLockTimeout, isTimeout, translated } from './errors.ts';
-import { Group, type Lease } from './group.ts';
+import {
+  causeOf,
+  isConnectionError,
+  isForgotten,
+  isLockTimeout,
+  isOfStatement,
+  isTimeout,
+  ofRead,
+  ofWrite,
+  StatementFailed,
+} from './errors.ts';
+import { Group, type Lease, PROOF_LIMIT } from './group.ts';
 import type { Link } from './link.ts';
 import { explore } from './opening.ts';
+import { Outage } from './outage.ts';
 import { Texts } from './prepared.ts';
 import { SharedLinks } from './shared.ts';
 import { bePatient, limitsOf, runAlone, runAtomically, runRead, runTransaction } from './transaction.ts';
+import { Vigil } from './vigil.ts';
 
 /** Connections of a process where nothing else is said; one of them is for the listener. */
 const CONNECTIONS = 12;
@@ -21,6 +34,8 @@ const SHORT_LIMIT = 1000;
 const SHORT_LOCK_LIMIT = 100;
 /** Longest wait for a caller who does not ask for the next page, in milliseconds. */
 const STALL_LIMIT = 55_000;
+/** Milliseconds between two times when all connections have to prove that they are alive. */
+const SUSPECT_PAUSE = 1000;
 /** Longest wait for what is under way at the end, in milliseconds. */
 const FAREWELL = 5000;
 
@@ -31,8 +46,8 @@ export interface PoolSettings {
   readonly connections?: number;
   /** What the sessions are called, where they are to be told from all others; poolers mix sessions up, and are refused. */
   readonly name?: string | undefined;
-  /** Told of faults that no client sees. */
-  readonly report: (fault: string) => void;
+  /** Told of faults that can pass. Nobody where it is left out. */
+  readonly conditions?: Pick<Conditions, 'met' | 'over'> | undefined;
 }
 
 /**
@@ -43,7 +58,7 @@ export async function connectDatabase(url: string, settings: PoolSettings): Prom
   const address = await explore(url, settings.name);
   if (address.pooled && settings.name !== undefined)
     throw new OperatorError('DATABASE_URL: this needs PostgreSQL itself, not a pooler before it.');
-  return new Pool(new Dialer(address, new Texts(), settings.report), settings);
+  return new Pool(new Dialer(address, new Texts()), settings);
 }
 
 /** How many connections each group gets. */
@@ -56,6 +71,9 @@ function sizes(connections: number): { short: number; transactions: number; long
 }
 
 class Pool implements Database {
+  readonly outage: Outage;
+  readonly #vigil: Vigil;
+  #suspectedAt = Number.NEGATIVE_INFINITY;
   readonly #dialer: Dialer;
   readonly #timeLimit: number;
   /** What transactions have to say where sessions keep nothing. */
@@ -66,7 +84,7 @@ class Pool implements Database {
   readonly #transactions: Group;
   readonly #long: Group;
 
-  constructor(dialer: Dialer, { timeLimit, connections = CONNECTIONS }: PoolSettings) {
+  constructor(dialer: Dialer, { timeLimit, connections = CONNECTIONS, conditions }: PoolSettings) {
     const { pooled } = dialer.address;
     const size = sizes(connections);
     const limits = { statement: timeLimit, lock: 0 };
@@ -77,20 +95,27 @@ class Pool implements Database {
     this.#limits = pooled ? { statement: timeLimit } : {};
     this.#slowLimits = pooled ? { statement: timeLimit, idle: IDLE_LIMIT } : {};
     this.#shared = new SharedLinks(dialer, size.short, pooled ? limits : shortLimits);
-    this.#transactions = new Group({ ...group, size: size.transactions });
-    this.#long = new Group({ ...group, size: size.long });
+    this.#transactions = new Group({ ...group, size: size.transactions, tooLong: 'unavailable' });
+    this.#long = new Group({ ...group, size: size.long, tooLong: 'timeout' });
+    this.outage = new Outage({ conditions, works: (write, system) => this.#works(write, system) });
+    this.#vigil = new Vigil({
+      links: () => dialer.links(),
+      knowsProcesses: !pooled,
+      ask: (statement) => this.#askAlive(statement),
+      onLost: () => this.suspect(),
+    });
   }
 
   async short(statement: Statement, system?: string, mostBytes = Number.POSITIVE_INFINITY): Promise<Row[]> {
     for (let attempt = 0; ; attempt++) {
-      const got = this.#shared.get();
-      const link = got instanceof Promise ? await got : got;
       try {
+        const got = this.#shared.get();
+        const link = got instanceof Promise ? await got : got;
         return (await link.query(statement, attempt === 0, { mostBytes })).rows;
       } catch (error) {
-        if (attempt === 0 && (isConnectionError(error) || isForgotten(error))) continue;
+        if (attempt === 0 && mayReadAgain(error)) continue;
         if (isTimeout(error) || isLockTimeout(error)) return this.long(statement, system ?? '', mostBytes);
-        throw translated(error);
+        throw this.#seen(ofRead(error), system);
       }
     }
   }
@@ -101,8 +126,8 @@ class Pool implements Database {
       try {
         return (await runRead(link, statement, this.#limits, attempt === 0, { mostBytes })).rows;
       } catch (error) {
-        if (attempt === 0 && (isConnectionError(error) || isForgotten(error))) continue;
-        throw translated(error);
+        if (attempt === 0 && mayReadAgain(error)) continue;
+        throw this.#seen(ofRead(error), system);
       } finally {
         release();
       }
@@ -110,7 +135,6 @@ class Pool implements Database {
   }
 
   async *pages(statement: Statement, system: string, size: number): AsyncGenerator<Row[]> {
-    const lease = await this.#lease(this.#long, system);
     const settings = {
       group: this.#long,
       timeLimit: this.#timeLimit,
@@ -119,10 +143,19 @@ class Pool implements Database {
       cancel: (link: Link) => this.#cancel(link),
       isAwaited: (link: Link) => this.#isAwaited(link),
     };
-    try {
-      yield* readPages(lease, statement, size, settings);
-    } catch (error) {
-      throw translated(error);
+    for (let attempt = 0; ; attempt++) {
+      const lease = await this.#lease(this.#long, system);
+      let isBegun = false;
+      try {
+        for await (const page of readPages(lease, statement, size, settings)) {
+          isBegun = true;
+          yield page;
+        }
+        return;
+      } catch (error) {
+        if (attempt === 0 && !isBegun && isConnectionError(error)) continue;
+        throw this.#seen(ofRead(error), system);
+      }
     }
   }
 
@@ -133,8 +166,10 @@ class Pool implements Database {
       try {
         return await runAtomically(link, statements, this.#limits, attempt === 0);
       } catch (error) {
-        if (attempt === 0 && (isForgotten(error) || isUnavailable(error))) continue;
-        throw error;
+        if (attempt === 0 && (isForgotten(error) || (isUnavailable(error) && isConnectionError(error)))) continue;
+        const cause = causeOf(error);
+        if (error instanceof StatementFailed && !(isUnavailable(cause) && !isOfStatement(cause))) throw error;
+        throw this.#seen(cause, system);
       } finally {
         release();
       }
@@ -146,6 +181,8 @@ class Pool implements Database {
     try {
       bePatient(link, options.timeLimit ?? this.#timeLimit);
       return await runTransaction(link, work, { ...this.#slowLimits, ...limitsOf(options) });
+    } catch (error) {
+      throw this.#seen(error, options.system);
     } finally {
       bePatient(link, this.#timeLimit);
       if (!link.isIdle) link.destroy();
@@ -158,6 +195,8 @@ class Pool implements Database {
     try {
       bePatient(link, options.timeLimit ?? this.#timeLimit);
       return await runAlone(link, work, this.#dialer.address.pooled ? {} : limitsOf(options));
+    } catch (error) {
+      throw this.#seen(error, undefined);
     } finally {
       bePatient(link, this.#timeLimit);
       if (!link.isIdle) link.destroy();
@@ -165,7 +204,18 @@ class Pool implements Database {
     }
   }
 
+  suspect(): void {
+    const now = performance.now();
+    if (now - this.#suspectedAt < SUSPECT_PAUSE) return;
+    this.#suspectedAt = now;
+    this.#shared.prove();
+    this.#transactions.prove();
+    this.#long.prove();
+  }
+
   async close(): Promise<void> {
+    this.#vigil.close();
+    this.outage.close();
     this.#dialer.close();
     await Promise.all([this.#shared.close(), this.#transactions.close(FAREWELL), this.#long.close(FAREWELL)]);
   }
@@ -173,9 +223,42 @@ class Pool implements Database {
   /** A connection of a group that is not known to be lost: nothing was sent on it, so another one does as well. */
   async #lease(group: Group, system: string | null): Promise<Lease> {
     for (;;) {
-      const lease = await group.lease(system);
+      const lease = await group.lease(system).catch((error) => {
+        throw this.#seen(error, system ?? undefined);
+      });
       if (!lease.link.lost) return lease;
       lease.release();
+    }
+  }
+
+  /** Notes an error as it leaves. Transactions that others were in the way of are tried again by their callers. */
+  #seen(error: unknown, system: string | undefined): unknown {
+    const left = ofWrite(error);
+    if (!isOfStatement(left)) this.outage.met(left, system);
+    return left;
+  }
+
+  async #works(write: readonly Statement[], system: string | undefined): Promise<void> {
+    await this.#askAlive({ text: 'SELECT 1', params: [] });
+    if (write.length > 0) await this.atomically(write, system);
+  }
+
+  /** Asks on a connection that has been heard a moment ago, or on a new one. */
+  async #askAlive(statement: Statement): Promise<Row[]> {
+    const since = performance.now() - PROOF_LIMIT;
+    const heard = this.#shared.heardSince(since);
+    if (heard) {
+      const answer = heard.query(statement, false);
+      await Promise.race([answer.catch(() => {}), heard.prove(PROOF_LIMIT)]);
+      if (!heard.lost) return (await answer).rows;
+    }
+    const link = await this.#dialer.dial(this.#shared.limits);
+    try {
+      return (await link.query(statement, false)).rows;
+    } catch (error) {
+      throw ofRead(error);
+    } finally {
+      this.#shared.adopt(link);
     }
   }
 
@@ -190,4 +273,9 @@ class Pool implements Database {
     if (this.#dialer.address.pooled) return;
     await this.short({ text: 'SELECT pg_cancel_backend($1)', params: [link.processId] });
   }
+}
+
+/** Whether a read may be done once more: its connection was lost, or has forgotten the statement. */
+function mayReadAgain(error: unknown): boolean {
+  return (isConnectionError(error) && !isUnavailable(error)) || isForgotten(error);
 }

@@ -70,6 +70,11 @@ export class Request extends pg.Query {
     else this.#found.push(row);
   }
 
+  /** Whether the statement was done, though the session may not have said yet that it is ready for another. */
+  get isDone(): boolean {
+    return this.#tag !== '';
+  }
+
   handleCommandComplete({ text }: { readonly text: string }): void {
     this.isAnswering = false;
     this.#tag = text;

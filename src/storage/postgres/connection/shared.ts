@@ -1,5 +1,6 @@
 import type { Dialer, SessionLimits } from './dial.ts';
 import { unavailable } from './errors.ts';
+import { PROOF_LIMIT } from './group.ts';
 import type { Link } from './link.ts';
 
 /** Statements under way on each connection before another one is made. */
@@ -30,6 +31,27 @@ export class SharedLinks {
     return best;
   }
 
+  /** Has all connections prove that they are alive. Statements of theirs are short, so that one that is alive answers soon. */
+  prove(): void {
+    for (const link of this.#links) void link.prove(1.5 * PROOF_LIMIT);
+  }
+
+  /** One that has been heard since then. */
+  heardSince(time: number): Link | undefined {
+    return this.#links.find((link) => link.heardAt > time);
+  }
+
+  /** Takes a connection on that was made elsewhere, with the limits of these, or ends it where there are enough. */
+  adopt(link: Link): void {
+    if (this.#closed || this.#links.length >= this.#size) void link.end();
+    else if (!link.lost) this.#add(link);
+  }
+
+  /** How sessions of these connections are bound. */
+  get limits(): SessionLimits {
+    return this.#limits;
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     await this.#dialling?.catch(() => {});
@@ -40,16 +62,20 @@ export class SharedLinks {
     this.#dialling ??= this.#dialer
       .dial(this.#limits)
       .then((link) => {
-        this.#links.push(link);
-        link.onGone = () => {
-          const at = this.#links.indexOf(link);
-          if (at >= 0) this.#links.splice(at, 1);
-        };
+        this.#add(link);
         return link;
       })
       .finally(() => {
         this.#dialling = undefined;
       });
     return this.#dialling;
+  }
+
+  #add(link: Link): void {
+    this.#links.push(link);
+    link.onGone = () => {
+      const at = this.#links.indexOf(link);
+      if (at >= 0) this.#links.splice(at, 1);
+    };
   }
 }

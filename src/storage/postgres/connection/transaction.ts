@@ -1,7 +1,16 @@
 import type { Statement } from '../../sql/writer.ts';
 import type { Result, Session, TransactionOptions } from './database.ts';
 import { limitsSql, patienceFor, type TransactionLimits } from './dial.ts';
-import { CommitUnknown, isConnectionError, StatementFailed, translated, unavailable } from './errors.ts';
+import {
+  CommitUnknown,
+  isAnswer,
+  isConnectionError,
+  isEndedByServer,
+  NotSent,
+  ofWrite,
+  StatementFailed,
+  unavailable,
+} from './errors.ts';
 import type { Answer, Link } from './link.ts';
 import type { RowsTaken } from './request.ts';
 
@@ -41,9 +50,8 @@ export async function runAtomically(
   const before = bare ? 0 : 1;
   if (at >= 0) {
     const { reason } = settled[at] as PromiseRejectedResult;
-    if (!isConnectionError(reason)) throw new StatementFailed(Math.max(0, at - before), translated(reason));
-    // The server that ends a session at a statement before the commit has not carried out the commit. A pooler may have missed answers.
-    throw !bare && at < settled.length - 1 && isSaidByServer(reason) ? unavailable(reason) : new CommitUnknown(reason);
+    if (!isConnectionError(reason)) throw new StatementFailed(Math.max(0, at - before), ofWrite(reason));
+    throw isUndone(reason, bare || at < settled.length - 1) ? unavailable(reason) : new CommitUnknown(reason);
   }
   const answers = settled.map((outcome) => (outcome as PromiseFulfilledResult<Answer>).value);
   if (bare) return answers;
@@ -73,7 +81,7 @@ export async function runTransaction<T>(
   try {
     commit = await link.command('COMMIT');
   } catch (error) {
-    throw isConnectionError(error) ? new CommitUnknown(error) : translated(error);
+    throw isConnectionError(error) && !isUndone(error, false) ? new CommitUnknown(error) : ofWrite(error);
   }
   if (commit.command !== 'COMMIT') throw new Error('a statement of the transaction failed, and it was rolled back');
   return value as T;
@@ -84,7 +92,9 @@ export async function runAlone<T>(link: Link, work: (session: Session) => Promis
   const set = limitsSql(limits, 'SESSION').slice(2);
   const begun = set === '' ? Promise.resolve() : link.command(set);
   begun.catch(() => {});
-  const { value, failure } = await inSession(link, work, begun);
+  const { value, failure } = await inSession(link, work, begun, (error) =>
+    isConnectionError(error) && !isUndone(error, true) ? new CommitUnknown(error) : ofWrite(error),
+  );
   if (set !== '' && !link.lost) await link.command(RESET).catch(() => link.destroy());
   if (failure) throw failure.error;
   return value as T;
@@ -94,6 +104,7 @@ async function inSession<T>(
   link: Link,
   work: (session: Session) => Promise<T>,
   begun: Promise<unknown>,
+  seen: (error: unknown) => unknown = ofWrite,
 ): Promise<{ value?: T; failure?: { error: unknown } }> {
   let open = true;
   const session: Session = {
@@ -102,7 +113,7 @@ async function inSession<T>(
       try {
         return await link.query(statement);
       } catch (error) {
-        throw translated(error);
+        throw seen(error);
       }
     },
   };
@@ -111,7 +122,7 @@ async function inSession<T>(
     await begun;
     return { value };
   } catch (error) {
-    return { failure: { error: translated(error) } };
+    return { failure: { error: ofWrite(error) } };
   } finally {
     open = false;
   }
@@ -141,9 +152,13 @@ export function bePatient(link: Link, timeLimit: number): void {
   link.setPatience(patienceFor(timeLimit));
 }
 
-/** Whether the server itself said so; what poolers say of a session that they lost is 08P01. */
-function isSaidByServer(error: unknown): boolean {
-  return /^(?:57P|25)/.test(codeOf(error) ?? '');
+/**
+ * Whether what was sent has not taken effect, though the session has ended: the server said no, or ended the session before it came to the
+ * commit. A pooler may have missed answers.
+ * @param isBefore whether that is about a statement before the commit, or about one whose end had not come, which would be the commit
+ */
+function isUndone(error: unknown, isBefore: boolean): boolean {
+  return error instanceof NotSent || isAnswer(error) || (isBefore && isEndedByServer(error));
 }
 
 function codeOf(error: unknown): string | undefined {

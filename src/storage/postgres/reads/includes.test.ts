@@ -113,7 +113,7 @@ describe('reads with includes', () => {
 
   before(async () => {
     home = await testDatabase();
-    database = await connectDatabase(home.url, { timeLimit: 5_000, report: assert.fail });
+    database = await connectDatabase(home.url, { timeLimit: 5_000 });
     reader = new PostgresReader({
       database,
       dialect,

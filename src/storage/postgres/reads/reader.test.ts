@@ -56,7 +56,7 @@ describe('PostgreSQL reader', () => {
 
   before(async () => {
     home = await testDatabase();
-    database = await connectDatabase(home.url, { timeLimit: 10_000, report: assert.fail });
+    database = await connectDatabase(home.url, { timeLimit: 10_000 });
     reader = readerOf(database);
     await run(`CREATE SCHEMA ${quotedName(schemaName)}`);
     for (const step of stepsOf(changes)) {
@@ -173,7 +173,7 @@ describe('PostgreSQL reader', () => {
   });
 
   test('a read that has to wait ends at the time limit', async () => {
-    const hasty = await connectDatabase(home.url, { timeLimit: 300, report: assert.fail });
+    const hasty = await connectDatabase(home.url, { timeLimit: 300 });
     const blocked = onItsOwn(home.url, `BEGIN; LOCK TABLE ${dialect.table('t_Many')}; SELECT pg_sleep(1.5)`);
     await onItsOwn(home.url, 'SELECT pg_sleep(0.2)');
     const slow = readerOf(hasty);

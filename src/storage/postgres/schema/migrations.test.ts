@@ -10,7 +10,7 @@ describe('migrations on PostgreSQL', () => {
   let server: TestDatabase;
   let processes: Database[];
 
-  const open = () => connectDatabase(server.url, { timeLimit: 10_000, report: assert.fail });
+  const open = () => connectDatabase(server.url, { timeLimit: 10_000 });
 
   before(async () => {
     server = await testDatabase();

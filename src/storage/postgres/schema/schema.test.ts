@@ -18,7 +18,7 @@ describe('the schema on PostgreSQL', () => {
 
   before(async () => {
     server = await testDatabase();
-    database = await connectDatabase(server.url, { timeLimit: 10_000, report: assert.fail });
+    database = await connectDatabase(server.url, { timeLimit: 10_000 });
   });
 
   after(async () => {

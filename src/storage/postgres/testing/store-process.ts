@@ -52,7 +52,7 @@ export class StoreProcess<Created> {
   static async start<Created>(url: string, records: RecordOperations<Created>): Promise<StoreProcess<Created>> {
     const reported: string[] = [];
     const report = (fault: string) => reported.push(fault);
-    const database = await connectDatabase(url, { timeLimit: 10_000, report });
+    const database = await connectDatabase(url, { timeLimit: 10_000 });
     const settings = { database, schemaName, notices: new Notices(), presence: new Presence(), report, ...rowContext };
     const store = await PostgresStore.open(settings);
     return new StoreProcess(database, store, reported, records);

@@ -1,6 +1,7 @@
+import { isInDoubt } from '../../../errors/fail.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Result, Session } from '../connection/database.ts';
-import { StatementFailed } from '../connection/errors.ts';
+import { StatementFailed, unavailable } from '../connection/errors.ts';
 import { storeNotice } from '../notices.ts';
 import type { CarrierContext } from './carrier.ts';
 import { schemaCheck, withCheck } from './check.ts';
@@ -10,7 +11,7 @@ import { failedAt, GroupFailed } from './failure.ts';
 import { compileGroup, mayMove, tablesOf, type Unit, unitOf, watchedAmong } from './group.ts';
 import { locksOf } from './locks.ts';
 import type { QueuedWrite } from './queue.ts';
-import { type Settled, settleGroup } from './settle.ts';
+import { type Settled, type SettledGroup, settleGroup } from './settle.ts';
 
 /** Writes to be carried out in one transaction. */
 export interface Attempt extends CarrierContext {
@@ -42,13 +43,17 @@ export async function attemptGroup(attempt: Attempt): Promise<readonly QueuedWri
     if (units.length === 1 && units[0]?.isTooEarly?.(results)) results = await carryOut(locksOf(group, dialect));
     // A statement that returned no row has checked nothing, and done nothing.
     if (!isApart && results[0]?.rows.length === 0)
-      await located({ group }, () => transactions.atomically([schemaCheck(attempt.schemaName, attempt.changes)]));
+      await located({ group }, () => transactions.atomically([schemaCheck(attempt.schemaName, attempt.changes)])).catch(
+        ofNothing,
+      );
     settle(attempt, group, units, results);
     return [];
   }
-  const done = await transactions.transact(async (session) => {
+  let sent: Pick<SettledGroup, 'settled' | 'rest'> | undefined;
+  const work = async (session: Session) => {
     const conditions = conditionsOf(attempt);
     await located({ group, conditions, before: conditions.statements.length }, () => sendAll(session, conditions.statements));
+    sent = undefined;
     const { settled, rest } = await settleGroup(session, attempt);
     const covered = coveredBy(group, settled);
     const kept = group.filter((_, at) => 'plan' in (settled[at] ?? {}));
@@ -58,14 +63,32 @@ export async function attemptGroup(attempt: Attempt): Promise<readonly QueuedWri
     const statements = [...bodyOf(attempt, units), schemaCheck(attempt.schemaName, attempt.changes)];
     const results = await located({ group: kept, units, refused, covered, rest }, () => sendAll(session, statements));
     requireEdits({ group: kept, units, refused, covered, rest }, results);
+    sent = { settled, rest };
     return { settled, rest, kept, units, results };
+  };
+  const done = await transactions.transact(work).catch((error) => {
+    if (!sent || !isInDoubt(error)) throw error;
+    return { ...sent, doubt: error };
   });
+  if ('doubt' in done) {
+    // Those that were refused, or left for another transaction, are not in doubt.
+    attempt.written(tablesOf(group.map(({ plan }) => plan)));
+    done.settled.forEach((one, at) => {
+      group[at]?.reject('error' in one ? one.error : done.doubt);
+    });
+    return done.rest;
+  }
   done.settled.forEach((one, at) => {
     if ('error' in one) group[at]?.reject(one.error);
     else if ('by' in one) group[at]?.resolve({ returned: one.returned });
   });
   settle(attempt, done.kept, done.units, done.results);
   return done.rest;
+}
+
+/** What has written nothing is not in doubt. */
+function ofNothing(error: unknown): never {
+  throw isInDoubt(error) ? unavailable((error as Error).cause) : error;
 }
 
 function unitsOf(attempt: Attempt, group: readonly QueuedWrite[], plans = group.map(({ plan }) => plan)): Unit[] {

@@ -1,3 +1,4 @@
+import { isPassing } from '../../../errors/fail.ts';
 import type { PreparedWrite } from '../../port.ts';
 
 /** How long writes that nobody waits for are kept back at the most, in milliseconds: many rows at once cost a fraction of few at a time. */
@@ -6,31 +7,46 @@ const LATEST = 200;
 const LARGEST = 500;
 /** Such writes that wait or are under way, while the database is away say, beyond which further ones are dropped. */
 const MOST = 10_000;
+/** How often one is tried that faults were in the way of which can pass. */
+const MOST_TRIES = 20;
 
-/** Gathers the writes that nobody waits for. */
+/** What becomes of writes that nobody waits for. */
+export interface BehindSettings {
+  /** Called for many in one turn, which share a transaction. */
+  readonly carryOut: (write: PreparedWrite) => Promise<unknown>;
+  /** Resolves when the store works again after a fault that can pass. */
+  readonly whenBack: () => Promise<void>;
+  /** Told of writes that are lost: there were too many, or the store did not come back in time. */
+  readonly dropped: (error?: unknown) => void;
+  /** Told of writes that failed. */
+  readonly report: (fault: string) => void;
+}
+
+interface Behind {
+  readonly write: PreparedWrite;
+  tries: number;
+}
+
+/** Gathers the writes that nobody waits for. What a fault was in the way of that can pass is tried again when that is over. */
 export class WritesBehind {
-  readonly #carryOut: (write: PreparedWrite) => Promise<unknown>;
-  readonly #report: (fault: string) => void;
-  #gathered: PreparedWrite[] = [];
+  readonly #settings: BehindSettings;
+  #gathered: Behind[] = [];
   #underWay = 0;
-  #overflowing = false;
+  #closed = false;
   #latest: NodeJS.Timeout | undefined;
 
-  /** @param carryOut called for many in one turn, which share a transaction */
-  constructor(carryOut: (write: PreparedWrite) => Promise<unknown>, report: (fault: string) => void) {
-    this.#carryOut = carryOut;
-    this.#report = report;
+  constructor(settings: BehindSettings) {
+    this.#settings = settings;
   }
 
   add(write: PreparedWrite): void {
     if (this.#gathered.length + this.#underWay >= MOST) {
-      if (!this.#overflowing) this.#report('too many writes that nobody waits for are waiting: further ones are dropped');
-      this.#overflowing = true;
+      this.#settings.dropped();
       return;
     }
-    this.#gathered.push(write);
+    this.#gathered.push({ write, tries: 0 });
     if (this.#gathered.length >= LARGEST && this.#underWay === 0) this.flush();
-    else this.#latest ??= setTimeout(() => this.#flushUnlessBusy(), LATEST);
+    else this.#flushLater();
   }
 
   /** Starts all that is gathered, in this turn. */
@@ -41,7 +57,17 @@ export class WritesBehind {
     if (writes.length === 0) return;
     this.#gathered = [];
     this.#underWay += writes.length;
-    void this.#finish(writes.map((write) => this.#carryOut(write)));
+    void this.#finish(writes);
+  }
+
+  /** Starts all that is gathered; what fails from now on is lost. */
+  close(): void {
+    this.#closed = true;
+    this.flush();
+  }
+
+  #flushLater(): void {
+    this.#latest ??= setTimeout(() => this.#flushUnlessBusy(), LATEST);
   }
 
   /** One after the other: what the database does not get done in time is gathered. */
@@ -50,12 +76,32 @@ export class WritesBehind {
     if (this.#underWay === 0) this.flush();
   }
 
-  async #finish(writes: readonly Promise<unknown>[]): Promise<void> {
-    const failed = (await Promise.allSettled(writes)).filter((one) => one.status === 'rejected');
-    this.#underWay -= writes.length;
-    if (failed[0]) this.#report(`${failed.length} writes that nobody waits for failed: ${(failed[0].reason as Error).message}`);
-    if (this.#underWay > 0) return;
-    this.#overflowing = false;
-    if (this.#gathered.length > 0) this.#latest ??= setTimeout(() => this.#flushUnlessBusy(), LATEST);
+  async #finish(writes: readonly Behind[]): Promise<void> {
+    const done = await Promise.allSettled(writes.map(({ write }) => this.#settings.carryOut(write)));
+    const again: Behind[] = [];
+    let failed = 0;
+    let reason: unknown;
+    done.forEach((one, at) => {
+      if (one.status === 'fulfilled') return;
+      const behind = writes[at] as Behind;
+      behind.tries++;
+      if (isPassing(one.reason) && !this.#closed && behind.tries < MOST_TRIES) again.push(behind);
+      else if (isPassing(one.reason)) this.#settings.dropped(one.reason);
+      // One that was in doubt, and had been carried out, is there already.
+      else if (behind.tries === 1) {
+        failed++;
+        reason ??= one.reason;
+      }
+    });
+    if (failed > 0) this.#settings.report(`${failed} writes that nobody waits for failed: ${(reason as Error).message}`);
+    // Those that are tried again count as under way until then: nothing comes before them.
+    this.#underWay -= writes.length - again.length;
+    if (again.length > 0) {
+      await this.#settings.whenBack();
+      this.#underWay -= again.length;
+      this.#gathered.unshift(...again);
+      if (this.#closed) return this.flush();
+    }
+    if (this.#underWay === 0 && this.#gathered.length > 0) this.#flushLater();
   }
 }

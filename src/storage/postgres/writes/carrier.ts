@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { isUnavailable, ServiceError, serviceError } from '../../../errors/fail.ts';
+import { isUnavailable, ServiceError } from '../../../errors/fail.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { Overtaken } from '../../port.ts';
-import { CommitUnknown, causeOf, isStale, mayRetry } from '../connection/errors.ts';
+import { CommitUnknown, isConnectionError, isOfStatement, isStale, mayRetry, unavailable } from '../connection/errors.ts';
 import { storeNotice } from '../notices.ts';
 import { carryOutAlone } from './alone.ts';
 import { type Attempt, attemptGroup } from './attempt.ts';
@@ -31,6 +31,8 @@ export interface CarrierContext extends StepContext {
   reload(): Promise<void>;
   /** These tables have been written to, or may have been. */
   written(tables: ReadonlySet<string>): void;
+  /** The error that a write is rejected with, as its caller gets it. */
+  rejection(error: unknown): unknown;
 }
 
 /** The schema has changed since the writes were planned. */
@@ -63,13 +65,17 @@ export class WriteCarrier implements Carrier {
     try {
       await work();
     } catch (error) {
-      if (!(error instanceof SchemaMoved)) for (const write of open()) write.reject(causeOf(error));
+      if (!(error instanceof SchemaMoved)) this.#reject(open(), error);
     }
     for (const write of open()) {
       write.stale++;
-      if (write.stale > MOST_STALE) write.reject(serviceError('unavailable'));
+      if (write.stale > MOST_STALE) this.#reject([write], unavailable());
     }
     return open();
+  }
+
+  #reject(writes: readonly QueuedWrite[], error: unknown): void {
+    for (const write of writes) if (!write.isSettled) write.reject(this.#context.rejection(error));
   }
 
   /** @param changes the schema's count of changes when the writes were planned */
@@ -85,20 +91,31 @@ export class WriteCarrier implements Carrier {
       if (!(error instanceof GroupFailed)) throw error;
       failed = error;
     }
-    if (isUnavailable(failed.cause)) throw failed.cause;
+    const { before, failing, after } = failed;
+    const isOfFew = isOfStatement(failed.cause) && group.length > 1 && failing.length > 0;
+    if (isUnavailable(failed.cause) && !isOfFew) throw failed.cause;
     if (failed.cause instanceof Overtaken) {
-      for (const write of failed.failing) write.reject(failed.cause);
-      await this.#carryOut([...failed.before, ...failed.after], changes, merged);
+      for (const write of failing) write.reject(failed.cause);
+      await this.#carryOut([...before, ...after], changes, merged);
       return;
     }
     await this.#unlessMoved(failed.cause, changes);
     if (group.length === 1) return this.#alone(first, changes, failed.cause);
-    const { before, failing, after } = failed;
     // The notice or the commit: nobody's own failure.
     if (failing.length === 0) throw failed.cause;
-    await this.#carryOut(before, changes, merged);
-    await this.#carryOut(failing, changes, false);
-    await this.#carryOut(after, changes, merged);
+    await this.#part(before, changes, merged);
+    await this.#part(failing, changes, false);
+    await this.#part(after, changes, merged);
+  }
+
+  /** Writes of a group by themselves: what becomes of them, in doubt say, is nothing to the others. @throws SchemaMoved */
+  async #part(writes: readonly QueuedWrite[], changes: number, merged: boolean): Promise<void> {
+    try {
+      await this.#carryOut(writes, changes, merged);
+    } catch (error) {
+      if (error instanceof SchemaMoved) throw error;
+      this.#reject(writes, error);
+    }
   }
 
   /** One write that failed, once more by itself and step by step, so that its own error comes out. @throws SchemaMoved */
@@ -127,7 +144,7 @@ export class WriteCarrier implements Carrier {
       write.resolve({ returned });
     } catch (error) {
       await this.#unlessMoved(error, changes);
-      write.reject(causeOf(error));
+      this.#reject([write], error);
     }
   }
 
@@ -149,9 +166,10 @@ export class WriteCarrier implements Carrier {
       } catch (error) {
         if (error instanceof CommitUnknown) this.#context.written(tablesOf(writes.map(({ plan }) => plan)));
         const cause = error instanceof GroupFailed ? error.cause : error;
-        if (!(mayRetry(cause) || (isUnavailable(cause) && attempt === 1))) throw error;
-        if (attempt === MOST_ATTEMPTS) throw serviceError('unavailable');
-        if (!isUnavailable(cause)) await wait(Math.random() * PAUSE * attempt);
+        const isUnsent = isUnavailable(cause) && isConnectionError(cause);
+        if (!(mayRetry(cause) || (isUnsent && attempt === 1))) throw error;
+        if (attempt === MOST_ATTEMPTS) throw unavailable(cause);
+        if (!isUnsent) await wait(Math.random() * PAUSE * attempt);
       }
   }
 }

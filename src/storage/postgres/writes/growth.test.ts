@@ -18,7 +18,7 @@ let other: pg.Client;
 before(async () => {
   place = await testDatabase();
   const report = () => {};
-  database = await connectDatabase(place.url, { timeLimit: 10_000, report });
+  database = await connectDatabase(place.url, { timeLimit: 10_000 });
   const settings = { database, schemaName: 'rds_test', notices: new Notices(), presence: new Presence(), report, ...rowContext };
   store = await PostgresStore.open(settings);
   other = new pg.Client({ connectionString: place.url });

@@ -3,7 +3,7 @@ import { serviceError } from '../../../errors/fail.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
 import type { WritePlan } from '../../port.ts';
 import type { Session } from '../connection/database.ts';
-import { CommitUnknown, isTooLarge, mayRetry } from '../connection/errors.ts';
+import { CommitUnknown, isTooLarge, mayRetry, unavailable } from '../connection/errors.ts';
 import { storeNotice } from '../notices.ts';
 import { catalogFrom, loadStatement, lockCatalog } from '../schema/catalog.ts';
 import { changeSchema } from '../schema/change.ts';
@@ -48,10 +48,11 @@ export async function growSchema(context: CarrierContext, write: QueuedWrite): P
     } catch (error) {
       if (error instanceof CommitUnknown) {
         written(tablesOf([write.plan]));
-        await context.reload();
+        // What is to be told is that it is in doubt.
+        await context.reload().catch(() => {});
       }
       if (!mayRetry(error)) throw error;
-      if (performance.now() > until) throw serviceError('unavailable');
+      if (performance.now() > until) throw unavailable(error);
       await wait(PAUSE * (0.5 + Math.random()));
     }
 }

@@ -24,7 +24,7 @@ export interface OneCommit<T> {
 export async function inSession<T>(
   session: Session,
   outer: Store,
-  context: Pick<CarrierContext, 'schemaName' | 'dialect' | 'addresses' | 'known'>,
+  context: Pick<CarrierContext, 'schemaName' | 'dialect' | 'addresses' | 'known' | 'rejection'>,
   work: (store: Store) => Promise<T>,
 ): Promise<OneCommit<T>> {
   const known = new KnownSchema(context.known.version);

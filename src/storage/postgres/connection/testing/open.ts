@@ -27,7 +27,7 @@ export async function withDatabase(
   const made: TestDatabase = await testDatabase();
   const { timeLimit = 5000, connections = 12, via } = options;
   const url = via ? await via(made.url) : made.url;
-  const database = await connectDatabase(url, { timeLimit, connections, report: () => {} });
+  const database = await connectDatabase(url, { timeLimit, connections });
   const admin = (text: string) => query(made.url, text);
   const cut = async (like: string, state = '%') => {
     const rows = await admin(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity

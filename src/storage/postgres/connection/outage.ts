@@ -1,0 +1,123 @@
+import { isInDoubt, isUnavailable } from '../../../errors/fail.ts';
+import type { PassingFault } from '../../../errors/system-faults.ts';
+import type { Conditions } from '../../../observe/index.ts';
+import { Recovery } from '../../recovery.ts';
+import type { Statement } from '../../sql/writer.ts';
+import { faultOf } from './errors.ts';
+
+/** Faults that are met by all systems of a database, and end for all of them. The others are one system's. */
+const COMMON: ReadonlySet<PassingFault> = new Set<PassingFault>([
+  'the database cannot be reached',
+  'the database has no room',
+  'the disk is full',
+  'the storage is read-only',
+  'no file descriptors are left',
+]);
+
+/** What tries a system's store: a small write. */
+export interface Trial {
+  readonly appId: string | undefined;
+  readonly statements: () => readonly Statement[];
+}
+
+/** What the database is told with which faults are told of. */
+export interface OutageSettings {
+  readonly conditions: Pick<Conditions, 'met' | 'over'> | undefined;
+  /** Reads, and carries a small write out. @throws where the database does not */
+  readonly works: (write: readonly Statement[], system: string | undefined) => Promise<void>;
+}
+
+/** Knows whether the database works after faults that can pass, and tells of these. One look at the database is for all its systems. */
+export class Outage {
+  readonly #settings: OutageSettings;
+  readonly #trials = new Map<string, Trial>();
+  readonly #ofSystems = new Map<string, Recovery>();
+  readonly #common: Recovery;
+  /** Systems that met a common fault. */
+  readonly #concerned = new Set<string | undefined>();
+  /** Whose write is tried: who met a fault last. */
+  #system: string | undefined;
+
+  constructor(settings: OutageSettings) {
+    this.#settings = settings;
+    const works = () => settings.works(this.#trialOf(this.#system), this.#system);
+    this.#common = new Recovery(works, () => this.#commonOver());
+  }
+
+  /** Whether a common fault was met that has not been seen to be over. */
+  get isAway(): boolean {
+    return this.#common.isAway;
+  }
+
+  /** Takes a system on. @returns what ends that */
+  enlist(system: string, trial: Trial): () => void {
+    this.#trials.set(system, trial);
+    return () => {
+      if (this.#trials.get(system) === trial) this.#trials.delete(system);
+      this.#ofSystems.get(system)?.close();
+      this.#ofSystems.delete(system);
+    };
+  }
+
+  /**
+   * An error was met, as callers get it. All but faults that can pass are passed over.
+   * @param system whose work met it; `undefined`: the service's own
+   */
+  met(error: unknown, system?: string): void {
+    if (!isUnavailable(error) && !isInDoubt(error)) return;
+    const kind = faultOf(error);
+    if (!kind) return;
+    const own = system === undefined || !this.#trials.has(system) ? undefined : system;
+    const { conditions } = this.#settings;
+    const cause = (error as Error).cause;
+    if (!COMMON.has(kind)) {
+      conditions?.met(kind, this.#about(own), cause);
+      if (own !== undefined) this.#ofSystem(own).met();
+      return;
+    }
+    if (own !== undefined) this.#system = own;
+    const concerned = kind === 'the database cannot be reached' ? undefined : own;
+    this.#concerned.add(concerned);
+    conditions?.met(kind, this.#about(concerned), cause);
+    this.#common.met();
+  }
+
+  /** Resolves once the database, and a system's store, work after a fault that can pass; at once where none is known. Never rejects. */
+  async whenBack(system: string): Promise<void> {
+    for (;;) {
+      const own = this.#ofSystems.get(system);
+      if (this.#common.isAway) await this.#common.whenBack();
+      else if (own?.isAway) await own.whenBack();
+      else return;
+    }
+  }
+
+  close(): void {
+    this.#common.close();
+    for (const recovery of this.#ofSystems.values()) recovery.close();
+  }
+
+  #ofSystem(system: string): Recovery {
+    let recovery = this.#ofSystems.get(system);
+    if (!recovery) {
+      const works = () => this.#settings.works(this.#trialOf(system), system);
+      recovery = new Recovery(works, () => this.#settings.conditions?.over(this.#about(system)));
+      this.#ofSystems.set(system, recovery);
+    }
+    return recovery;
+  }
+
+  #commonOver(): void {
+    for (const system of this.#concerned) for (const kind of COMMON) this.#settings.conditions?.over(this.#about(system), kind);
+    this.#concerned.clear();
+  }
+
+  #trialOf(system: string | undefined): readonly Statement[] {
+    return (system === undefined ? undefined : this.#trials.get(system))?.statements() ?? [];
+  }
+
+  #about(system: string | undefined): { readonly app?: string } {
+    const appId = system === undefined ? undefined : (this.#trials.get(system)?.appId ?? system);
+    return appId === undefined ? {} : { app: appId };
+  }
+}
