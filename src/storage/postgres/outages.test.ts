@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isInDoubt, isPassing } from '../../errors/fail.ts';
+import type { Condition, PreparedWrite } from '../port.ts';
+import { PostgresEngine } from './engine.ts';
+import type { PostgresStore } from './store.ts';
+import { TestProxy } from './testing/proxy.ts';
+import { query, type TestDatabase, testDatabase } from './testing/server.ts';
+
+/** What CONTRACT allows from the end of an outage on, and what a loaded machine takes besides. */
+const SOON = 2_000 + 1_000;
+
+describe('PostgreSQL behind a line that fails', () => {
+  let place: TestDatabase;
+  let proxy: TestProxy;
+  let engine: PostgresEngine;
+  let store: PostgresStore;
+  const told: string[] = [];
+
+  before(async () => {
+    place = await testDatabase();
+    proxy = await TestProxy.before(place.url);
+    engine = await PostgresEngine.connect(proxy.url, {
+      timeLimit: 30_000,
+      connections: 12,
+      report: () => {},
+      conditions: {
+        met: (what, about) => told.push(`${what} ${about?.app ?? ''}: met`),
+        over: (about, what) => told.push(`${what} ${about?.app ?? ''}: over`),
+      },
+      addressesOf: () => ({ publicUrl: '', privateUrl: '' }) as never,
+    });
+    store = (await engine.open('one')) as PostgresStore;
+    await store.write(change);
+  });
+  after(async () => {
+    proxy.speak();
+    await store.close();
+    await engine.close();
+    proxy.close();
+    await place.drop();
+  });
+
+  const change: PreparedWrite = {
+    plan: (schema) => ({
+      changes: schema.tables.has('A') ? [] : [{ kind: 'createTable', className: 'A' }],
+      mutations: [],
+    }),
+  };
+  let last = 0;
+  /** A write: one row of `rds_keys`, by a condition. */
+  const write = (name = '') => {
+    last++;
+    const conditions: Condition[] = [{ kind: 'unchanged', versions: [{ slot: last, writer: '' }], writer: name || `w${last}` }];
+    return store.write({ plan: () => ({ conditions, changes: [], mutations: [] }) });
+  };
+  const request = async () => {
+    await store.whenCurrent();
+    await write();
+  };
+  /** Requests that come all the time, and how each ends. */
+  const clients = (count: number) => {
+    const ended: { began: number; at: number; error: unknown }[] = [];
+    let going = true;
+    const all = Array.from({ length: count }, async () => {
+      while (going) {
+        const began = performance.now();
+        const error = await request().then(
+          () => undefined,
+          (reason) => reason,
+        );
+        ended.push({ began, at: performance.now(), error });
+        await delay(20);
+      }
+    });
+    const stop = () => {
+      going = false;
+      return Promise.all(all);
+    };
+    return { ended, stop };
+  };
+
+  const refuse = () => {
+    proxy.refuse();
+    proxy.cut();
+  };
+
+  for (const [what, milliseconds, begin, end] of [
+    ['a black hole of a second', 1_000, () => proxy.silence(), () => proxy.speak()],
+    ['a black hole', 6_000, () => proxy.silence(), () => proxy.speak()],
+    ['a black hole after which all lines are dead', 6_000, () => proxy.silence(), () => proxy.strand()],
+    ['lines that die silently', 0, () => {}, () => proxy.strand()],
+    ['lines that are cut', 0, () => {}, () => proxy.cut()],
+    ['a server that refuses connections', 3_000, () => refuse(), () => proxy.accept()],
+  ] as const)
+    test(`${what}: requests and notices work again soon, and what waited is answered`, async () => {
+      await Promise.all(Array.from({ length: 8 }, request));
+      const busy = clients(6);
+      await delay(300);
+      begin();
+      await delay(milliseconds);
+      await end();
+      const over = performance.now();
+      await delay(SOON);
+      const back = performance.now();
+      await Promise.all(Array.from({ length: 8 }, request));
+      await store.whenBack();
+      await engine.probe();
+      assert.ok(performance.now() - back < 2_000, `${performance.now() - back} ms`);
+      await busy.stop();
+      for (const { began, at, error } of busy.ended) {
+        if (error !== undefined) assert.ok(isPassing(error), String(error));
+        if (error !== undefined) assert.ok(began < over + SOON, `refused ${began - over} ms after the end`);
+        if (began < over) assert.ok(at < over + SOON + 500, `answered ${at - over} ms after the end`);
+      }
+      assert.ok(busy.ended.some(({ began, error }) => began > over && error === undefined));
+    });
+
+  test('a write whose commit had gone out is in doubt, soon, also where its line stays and is silent; else nothing was done', async () => {
+    for (const [point, inDoubt] of [
+      ['before', true],
+      ['sent', true],
+      ['done', true],
+      ['mute', true],
+    ] as const) {
+      await request();
+      proxy.breakCommits({ point, times: 1, about: /rds_keys/ });
+      const began = performance.now();
+      const error = await write(point).catch((reason) => reason);
+      assert.equal(isInDoubt(error), inDoubt, `${point} ${error}`);
+      assert.ok(performance.now() - began < 5_000, `${point} ${performance.now() - began} ms`);
+      proxy.mend();
+      await store.whenBack();
+      await request();
+      const [row] = (await query(place.url, `SELECT count(*)::int AS n FROM rds_one.rds_keys WHERE writer = '${point}'`)) as {
+        n: number;
+      }[];
+      assert.equal(row?.n, point === 'before' ? 0 : 1, point);
+    }
+  });
+
+  test('an outage is told of as a condition that begins and is over', async () => {
+    await delay(600);
+    assert.ok(told.includes('the database cannot be reached : met'), told.join());
+    assert.equal(
+      told.findLast((line) => line.startsWith('the database cannot be reached')),
+      'the database cannot be reached : over',
+    );
+  });
+});
