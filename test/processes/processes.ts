@@ -33,8 +33,12 @@ export function describeProcesses(name: string, body: (stores: readonly Store[])
 }
 
 /** So many services on one database, started at the same moment. @throws where one does not start; the others are stopped then */
-export async function startServices(count: number, database: { url: string }): Promise<Service[]> {
-  const starts = await Promise.allSettled(Array.from({ length: count }, () => startService({ database })));
+export async function startServices(
+  count: number,
+  database: { url: string },
+  env: Record<string, string> = {},
+): Promise<Service[]> {
+  const starts = await Promise.allSettled(Array.from({ length: count }, () => startService({ database, env })));
   const running = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
   const failed = starts.find((start) => start.status === 'rejected');
   if (!failed) return running;

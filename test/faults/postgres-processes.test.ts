@@ -1,0 +1,48 @@
+/** Several services on one database, one killed with hundreds of jobs in the queue: the others do each of them, once, within seconds. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { defineTrail, emptied, layTrail, verifyTrail } from '../automation/trail.ts';
+import { startServices } from '../processes/processes.ts';
+import { dataForTest } from '../support/data.ts';
+import { type Json, path } from '../support/records.ts';
+import { engines, type Service, startService } from '../support/service.ts';
+
+const BATCHES = 3;
+const EACH = 60;
+
+if (engines.includes('postgres'))
+  test(`three services, the one with ${BATCHES * EACH} jobs killed: each is done once`, { timeout: 120_000 }, async () => {
+    const { database } = await dataForTest('postgres');
+    assert.ok(database);
+    const trail = await layTrail();
+    const running: Service[] = [];
+    try {
+      running.push(await startService({ database, env: trail.env }));
+      const [first] = running;
+      assert.ok(first);
+      await defineTrail(first);
+      running.push(...(await startServices(2, database, trail.env)));
+      // They take turns at each mail, so that the queue is long when its process ends.
+      trail.smtp.slow(20);
+      const answered: string[] = [];
+      const requests = Array.from({ length: EACH }, (_, n) => ({
+        method: 'POST',
+        path: path('Tasks'),
+        body: { Name: `t${n}` },
+      }));
+      const batches = Array.from({ length: BATCHES }, () => first.call('POST', '/platform/batch', { body: { requests } }));
+      for (const { status, body, text } of await Promise.all(batches)) {
+        assert.equal(status, 200, text);
+        answered.push(...body.map((item: Json) => item.success.objectId));
+      }
+      await first.kill();
+      trail.smtp.slow(0);
+      const [, second] = running;
+      assert.ok(second);
+      await emptied(second);
+      assert.equal(await verifyTrail(second, answered, trail), BATCHES * EACH);
+    } finally {
+      for (const { process, stop } of running) if (process.exitCode === null && process.signalCode === null) await stop();
+      await trail.close();
+    }
+  });
