@@ -14,6 +14,7 @@ import { hostile } from './workloads/hostile.ts';
 import { importRecords } from './workloads/import.ts';
 import { mcp } from './workloads/mcp.ts';
 import { parse } from './workloads/parse.ts';
+import { soak } from './workloads/soak.ts';
 import { stream } from './workloads/stream.ts';
 import { systems } from './workloads/systems.ts';
 import { triggers } from './workloads/triggers.ts';
@@ -33,8 +34,11 @@ const workloads = new Map<string, (context: BenchContext) => Promise<void>>([
   ['systems', systems],
   ['driver', driver],
   ['versions', versions],
+  ['soak', soak],
 ]);
 const minutesEach = 15;
+/** Seconds of a soak, on each engine, where nothing else is said. */
+const soakSeconds = 3_600;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -46,22 +50,24 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-/** Without the other version there is nothing to compare with. */
-const all = [...workloads.keys()].filter((name) => name !== 'versions' || values.against !== undefined);
+/** Without the other version there is nothing to compare with; a soak takes hours. */
+const all = [...workloads.keys()].filter((name) => name !== 'soak' && (name !== 'versions' || values.against !== undefined));
 for (const name of positionals.length > 0 ? positionals : all) {
   const scratch = new Scratch();
   const interrupted = () => void scratch.dispose().finally(() => process.exit(130));
   process.once('SIGINT', interrupted);
   process.once('SIGTERM', interrupted);
   try {
+    const seconds = whole(values.seconds) ?? (name === 'soak' ? soakSeconds : 3);
+    const minutes = minutesEach + (name === 'soak' ? (2 * seconds) / 60 : 0);
     const context = {
       records: whole(values.records),
-      seconds: whole(values.seconds) ?? 3,
+      seconds,
       rounds: whole(values.rounds) ?? 3,
       against: values.against,
       scratch,
     };
-    await Promise.race([workloads.get(name)?.(context), deadline(minutesEach)]);
+    await Promise.race([workloads.get(name)?.(context), deadline(minutes)]);
   } catch (error) {
     console.error(`\n${name}: failed: ${error instanceof Error ? error.stack : error}`);
     process.exitCode = 1;

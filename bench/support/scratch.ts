@@ -31,10 +31,16 @@ export class Scratch {
    * Starts the service on a directory of this scratch.
    * @param database of PostgreSQL, where it is to be used
    * @param program another version's `main.ts`
+   * @param env more settings
    */
-  async service(dataDir: string, database?: { url: string }, program?: string): Promise<Service> {
+  async service(
+    dataDir: string,
+    database?: { url: string },
+    program?: string,
+    env: Record<string, string> = {},
+  ): Promise<Service> {
     const engine = database ? 'postgres' : 'sqlite';
-    const service = await startService({ dataDir, engine, ...(database && { database }), ...(program && { program }) });
+    const service = await startService({ dataDir, engine, env, ...(database && { database }), ...(program && { program }) });
     this.watch(service.process);
     return service;
   }

@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Service } from '../../test/support/service.ts';
+import { memoryOf } from './memory.ts';
+
+/** What a service takes at a moment. Bytes, or counts. */
+export interface Health {
+  /** Live objects, after a collection. */
+  heap: number;
+  /** Buffers beside the heap, after a collection. */
+  buffers: number;
+  resident: number;
+  /** Open files and sockets. */
+  descriptors: number;
+  sockets: number;
+  /** Logs of changes of the embedded engine. */
+  wal: number;
+}
+
+/** Loaded into the service: collects garbage at a signal, then writes down what is left. A thread has no signals. */
+const COLLECTOR = `
+  import { renameSync, writeFileSync } from 'node:fs';
+  import { setFlagsFromString } from 'node:v8';
+  import { runInNewContext } from 'node:vm';
+  import { isMainThread } from 'node:worker_threads';
+  if (isMainThread) {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc');
+    process.on('SIGUSR2', () => {
+      collect();
+      collect();
+      const { heapUsed, external } = process.memoryUsage();
+      writeFileSync(process.env.BENCH_HEAP + '.new', JSON.stringify({ heap: heapUsed, buffers: external }));
+      renameSync(process.env.BENCH_HEAP + '.new', process.env.BENCH_HEAP);
+    });
+  }`;
+
+/** The settings of a service whose health is asked for. @param file where it writes down what its heap has */
+export const collecting = (file: string): Record<string, string> => ({
+  BENCH_HEAP: file,
+  NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(COLLECTOR).toString('base64')}`,
+});
+
+/** @param file as of `collecting` */
+export async function healthOf({ process, dataDir }: Service, file: string): Promise<Health> {
+  const before = changedAt(file);
+  process.kill('SIGUSR2');
+  for (const deadline = Date.now() + 10_000; changedAt(file) === before; await wait(10))
+    if (Date.now() > deadline) throw new Error('the service does not say how large its heap is');
+  const { heap, buffers } = JSON.parse(readFileSync(file, 'utf8')) as Pick<Health, 'heap' | 'buffers'>;
+  const open = descriptorsOf(process.pid ?? 0);
+  return {
+    heap,
+    buffers,
+    resident: memoryOf(process.pid ?? 0)?.resident ?? 0,
+    descriptors: open.length,
+    sockets: open.filter((target) => target.startsWith('socket:')).length,
+    wal: walOf(dataDir),
+  };
+}
+
+function changedAt(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+function descriptorsOf(pid: number): string[] {
+  const directory = `/proc/${pid}/fd`;
+  return readdirSync(directory).flatMap((fd) => {
+    try {
+      return [readlinkSync(join(directory, fd))];
+    } catch {
+      // Closed meanwhile.
+      return [];
+    }
+  });
+}
+
+const walOf = (dataDir: string): number =>
+  readdirSync(dataDir, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('-wal'))
+    .reduce((sum, name) => sum + (statSync(join(dataDir, name), { throwIfNoEntry: false })?.size ?? 0), 0);
