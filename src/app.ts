@@ -6,6 +6,7 @@ import type { Config, Secrets } from './config/index.ts';
 import { type FileStore, type FileSystem, Files, fileKeeper, openFileStore } from './files/index.ts';
 import { Functions } from './functions/index.ts';
 import { HttpServer, limitOf } from './http/index.ts';
+import { isoText } from './kernel/time.ts';
 import { createMailer } from './mail/index.ts';
 import { AgentTools } from './mcp/index.ts';
 import { OAuth, sweepItems } from './oauth/index.ts';
@@ -131,7 +132,12 @@ async function assemble(
     log.warn({ address }, 'keys are tried out: unknown ones of this address are refused'),
   );
   const notClosed = (error: unknown) => log.error({ err: error }, 'a system was not closed well');
-  const systems = new Systems(stores.registry, stores.engine, config.systemIdle, notClosed, keyGuard);
+  const missing = (app: string, since: number) =>
+    log.error(
+      { app, since: isoText(since) },
+      `the log of changes was cut or removed: writes since ${isoText(since)} may be missing`,
+    );
+  const systems = new Systems(stores.registry, stores.engine, config.systemIdle, notClosed, keyGuard, { conditions, missing });
   const upkeep = new Upkeep(
     () => systems.opened(),
     [
@@ -213,7 +219,7 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
   const administration = new Administration(registry, engine, () => openBytes(config, log));
   const withStore = async <T>(appId: string, work: (store: Store) => Promise<T>): Promise<T> => {
     administration.checkSystem(appId);
-    const store = await openStore(engine, appId);
+    const store = await openStore(engine, registry, appId);
     try {
       return await work(store);
     } finally {

@@ -11,6 +11,7 @@ import { type Schema, tableOf } from '../schema/model.ts';
 import { assignmentsOf, columnsOf } from '../storage/columns.ts';
 import type { Mutation, Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
+import { openAnyway } from '../storage/sql/testing/open.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
 import { provision } from '../systems/provision.ts';
 import { activeTriggers } from './active.ts';
@@ -32,7 +33,7 @@ describe('active triggers on the embedded engine', () => {
   let systems = 0;
   beforeEach(async () => {
     systems++;
-    store = await engine.open(`app${systems}`);
+    store = await openAnyway(engine, `app${systems}`);
     await provision(store);
     context = masterContext(store, new Map([['_Trigger', triggerRules]]));
   });

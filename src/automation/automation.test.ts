@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Engine, Store } from '../storage/port.ts';
+import type { KnownStore } from '../storage/identity.ts';
+import type { Engine, OpenedStore, Store } from '../storage/port.ts';
 import { rowContext } from '../storage/sql/testing/addresses.ts';
 import { ReaderPool } from '../storage/sqlite/reads/pool.ts';
 import { SqliteRegistry } from '../storage/sqlite/registry.ts';
@@ -17,7 +18,7 @@ import { finish, left, logged, makes, partsOf, queueRows, trigger, type WorldOpt
 import { makeTables } from './schedule/testing/tables.ts';
 
 /** An engine whose stores have what triggers need. */
-class SmallEngine implements Engine {
+class SmallEngine implements Pick<Engine, 'open'> {
   readonly #directory: string;
   readonly #pool: ReaderPool;
   readonly log: string[] = [];
@@ -27,11 +28,7 @@ class SmallEngine implements Engine {
     this.#pool = pool;
   }
 
-  warmUp(): void {}
-
-  async probe(): Promise<void> {}
-
-  async open(appId: string): Promise<Store> {
+  async open({ appId, systemId }: KnownStore): Promise<OpenedStore> {
     this.log.push(`open ${appId}`);
     const path = join(this.#directory, `${appId}.sqlite`);
     const store = new SqliteStore(path, { pool: this.#pool, report: assert.fail, ...rowContext });
@@ -44,11 +41,8 @@ class SmallEngine implements Engine {
       this.log.push(`close ${appId}`);
       await close();
     };
-    return store;
+    return { store, identity: { systemId, appId, birth: 'one', generation: 1, making: null }, missingSince: null };
   }
-
-  async remove(): Promise<void> {}
-  async close(): Promise<void> {}
 }
 
 let directory: string;
@@ -65,7 +59,7 @@ beforeEach(async () => {
   engine = new SmallEngine(directory, pool);
   systems = new Systems(registry, engine, 60_000, (error) => assert.fail(String(error)));
   for (const appId of ['one', 'two', 'three'])
-    await registry.addSystem({ id: appId, appId, name: appId, createdAt: 1, masterKeyHash: 'none' }, [], async () => {});
+    await registry.addSystem({ id: appId, appId, name: appId, createdAt: 1, masterKeyHash: 'none' }, [], async () => undefined);
 });
 afterEach(async () => {
   await automation?.close();

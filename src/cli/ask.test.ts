@@ -11,6 +11,7 @@ import { masterContext } from '../records/testing/context.ts';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
+import { openAnyway } from '../storage/sql/testing/open.ts';
 import { provision } from '../systems/provision.ts';
 import { type Actions, runProgram } from './index.ts';
 
@@ -21,7 +22,7 @@ let store: Store;
 
 before(async () => {
   writeFileSync(file, '{"Name":"a"}\n{"Name":"b"}\n');
-  store = await engine.open('app');
+  store = await openAnyway(engine, 'app');
   await provision(store);
   const actions = [{ type: 'create-object', actionData: { table: 'Tags', fields: {} } }];
   const hooks = { ...masterContext(store).hooks, rules: new Map([['_Trigger', triggerRules]]) };

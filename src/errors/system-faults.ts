@@ -8,6 +8,9 @@ export type PassingFault =
   | 'an I/O error'
   | 'the store is busy'
   | 'the store is missing'
+  | 'the store is empty'
+  | "the store is another system's"
+  | 'the store is older than the registry says'
   | 'the store is damaged'
   | 'the database cannot be reached'
   | 'the database has no room'

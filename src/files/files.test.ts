@@ -12,6 +12,7 @@ import { createRecord, createSchema, type RecordContext } from '../records/index
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/engine.ts';
+import { openAnyway } from '../storage/sql/testing/open.ts';
 import { provision } from '../systems/provision.ts';
 import { findFile } from './catalog.ts';
 import { Files } from './files.ts';
@@ -33,7 +34,7 @@ describe('files', () => {
     bytes = new DiskStore(join(directory, 'files'));
     const addresses = new Addresses({ baseUrl: 'https://crm.example.com', staticUrl: undefined });
     files = new Files({ bytes, addresses, secret: 'salt', log: createLog('silent') });
-    system = { appId: 'app', store: await engine.open('app') };
+    system = { appId: 'app', store: await openAnyway(engine, 'app') };
     await provision(system.store);
     await createSchema(asked(master), 'Dossiers', {
       className: 'Dossiers',

@@ -13,6 +13,7 @@ import { PostgresEngine } from '../storage/postgres/index.ts';
 import { testDatabase } from '../storage/postgres/testing/server.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/engine.ts';
+import { openAnyway } from '../storage/sql/testing/open.ts';
 import { provision } from '../systems/provision.ts';
 import { fileKeeper } from './attach.ts';
 import { addFile, completeFile, fileTable, findFile, removeFile } from './catalog.ts';
@@ -59,7 +60,7 @@ for (const [name, make] of [
     let context: RecordContext;
     before(async () => {
       place = await make();
-      store = await place.engine.open(appId);
+      store = await openAnyway(place.engine, appId);
       await provision(store);
       directory = mkdtempSync(join(tmpdir(), 'rds-sweep-files-'));
       bytes = new DiskStore(directory);

@@ -8,8 +8,9 @@ import { TooManyRequests } from '../errors/too-many-requests.ts';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/engine.ts';
-import { openStore, System, type Systems } from '../systems/index.ts';
+import { System, type Systems } from '../systems/index.ts';
 import { Registration } from '../systems/system.ts';
+import { openMigrated } from '../systems/testing/open.ts';
 import type { Fetch } from './clients/guarded-fetch.ts';
 import { type AddressCounter, OAuth } from './oauth.ts';
 
@@ -35,7 +36,7 @@ const fetchDocument: Fetch = async (address) => {
 
 before(async () => {
   engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
-  store = await openStore(engine, 'app');
+  store = await openMigrated(engine, 'app');
 });
 beforeEach(async () => {
   documents = new Map();

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
+import { openAnyway } from '../storage/sql/testing/open.ts';
 import { provision } from '../systems/provision.ts';
 import { configFlag } from './config-flags.ts';
 import { masterContext } from './testing/context.ts';
@@ -18,7 +19,7 @@ const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.f
 let store: Store;
 
 before(async () => {
-  store = await engine.open('app');
+  store = await openAnyway(engine, 'app');
   await provision(store);
 });
 after(async () => {

@@ -8,6 +8,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
+import { openAnyway } from '../storage/sql/testing/open.ts';
 import { provision } from '../systems/provision.ts';
 import type { RecordContext } from './context.ts';
 import { readRows } from './rows.ts';
@@ -22,7 +23,7 @@ describe('schema operations on the embedded engine', () => {
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'rds-schemas-'));
     engine = new SqliteEngine(directory, { timeLimit: 30_000, report: assert.fail, addressesOf });
-    store = await engine.open('app');
+    store = await openAnyway(engine, 'app');
     await provision(store);
   });
   after(async () => {

@@ -1,3 +1,5 @@
+import type { KnownStore, StoreIdentity, StoreNote } from './identity.ts';
+
 /** A system as the registry knows it. */
 export interface SystemEntry {
   /** Never used twice, unlike the application id, which is free again once its system is removed. */
@@ -72,14 +74,14 @@ export interface Registry {
   read(): RegistryContent;
   /**
    * Adds a system with its keys, unless its application id is taken in whatever case of letters, also by a removed system.
-   * @param prepare makes the system's store; where it fails, or the process ends within, nothing is added
+   * @param prepare makes the system's store and says what it is; where it fails, or the process ends within, nothing is added
    * @param onlyFirst adds it only where there is no system yet, a removed one neither
    * @returns whether it was added
    */
   addSystem(
     system: SystemEntry | RemovedSystem,
     keys: readonly KeyEntry[],
-    prepare: () => Promise<void>,
+    prepare: () => Promise<StoreIdentity | undefined>,
     onlyFirst?: boolean,
   ): Promise<boolean>;
   /**
@@ -97,6 +99,14 @@ export interface Registry {
    * @returns whether it did: not where there is no such system, or another process is at it
    */
   deleteSystem(appId: string, now: number, work: () => Promise<void>): Promise<boolean>;
+  /** Drops a system, in force or removed, with its keys, and leaves all that it has where it is. @returns whether there was one */
+  forgetSystem(appId: string): Promise<boolean>;
+  /** What is known of the store of a system, in force or removed, as of now; `null` where there is no such system. */
+  storeOf(appId: string): Promise<KnownStore | null>;
+  /** The same of all systems. */
+  stores(): Promise<readonly KnownStore[]>;
+  /** Notes what is new about a store; `version` stays. @throws where somebody else writes at the time */
+  noteStore(systemId: string, note: StoreNote): Promise<void>;
   /** @returns whether the name was free and the system is there */
   addKey(key: KeyEntry): Promise<boolean>;
   /** @returns whether there was one */

@@ -27,12 +27,19 @@ beforeEach(async () => {
     if (failing === what || failing === appId) throw new Error(`no ${what}`);
     deleted.push(`${what} of ${appId}`);
   };
-  administration = new Administration(registry, { remove: remove('records') } as unknown as Engine, async () => ({
-    removeSystem: remove('files'),
-    close: async () => {},
-  }));
+  administration = new Administration(
+    registry,
+    {
+      remove: remove('records'),
+      inspect: async () => ({ place: '', state: 'missing', identity: null }),
+    } as unknown as Engine,
+    async () => ({
+      removeSystem: remove('files'),
+      close: async () => {},
+    }),
+  );
   for (const appId of ['one', 'two'])
-    await registry.addSystem({ id: appId, appId, name: appId, createdAt: 1, masterKeyHash: 'x' }, [], async () => {});
+    await registry.addSystem({ id: appId, appId, name: appId, createdAt: 1, masterKeyHash: 'x' }, [], async () => undefined);
 });
 afterEach(() => {
   mock.timers.reset();

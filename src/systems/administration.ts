@@ -1,8 +1,10 @@
 import { appIdPattern, keyForm, keyPattern } from '../kernel/credentials.ts';
 import { newObjectId, newSecret } from '../kernel/ids.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
+import { newIdentity, refusalOf } from '../storage/identity.ts';
 import type { Engine, Store } from '../storage/port.ts';
 import type { KeyEntry, Registry, RemovedSystem, SystemEntry } from '../storage/registry.ts';
+import { openStore } from './migrations/index.ts';
 import { provision } from './provision.ts';
 import { hashKey, hashPrefix } from './secrets.ts';
 
@@ -109,10 +111,9 @@ export class Administration {
       masterKeyHash: this.#hash(appId, 'master', credentials.masterKey),
     };
     const key = { appId, name: firstKeyName, hash: this.#hash(appId, 'apiKey', credentials.apiKey), createdAt: at };
+    const identity = newIdentity(entry.id, appId, this.#registry.salt);
     const prepare = async () => {
-      // Of an addition that was cut off.
-      await this.#engine.remove(appId);
-      const store = await this.#engine.open(appId);
+      const store = await this.#engine.create(identity);
       try {
         await provision(store);
         await steps.fill?.(store, appId);
@@ -120,8 +121,12 @@ export class Administration {
         await store.close();
       }
       await steps.beforeCommit?.(credentials);
+      return identity;
     };
-    return (await this.#registry.addSystem(entry, [key], prepare, onlyFirst)) ? credentials : null;
+    if (!(await this.#registry.addSystem(entry, [key], prepare, onlyFirst))) return null;
+    // From now on it is in force, and not to be made anew.
+    await (await openStore(this.#engine, this.#registry, appId)).close();
+    return credentials;
   }
 
   /**
@@ -131,6 +136,7 @@ export class Administration {
    */
   async removeSystem(appId: string): Promise<number> {
     const deleteAfter = Date.now() + KEPT;
+    await this.#noteGeneration(appId);
     if (!(await this.#registry.removeSystem(appId, deleteAfter))) this.checkSystem(appId);
     return deleteAfter;
   }
@@ -151,6 +157,7 @@ export class Administration {
     // Opened first: where they cannot be reached, the system stays.
     const belongings = await this.#openBelongings();
     try {
+      await this.#noteGeneration(appId);
       const isThere = await this.#registry.removeSystem(appId, 0);
       if (!isThere && !this.removedSystems().some((one) => one.appId === appId)) this.checkSystem(appId);
       if (!(await this.#delete(appId, belongings, removed))) refuse(`${printable(appId)} is being deleted by another process`);
@@ -190,9 +197,21 @@ export class Administration {
 
   #delete(appId: string, belongings: Belongings, removed?: (files: number) => void): Promise<boolean> {
     return this.#registry.deleteSystem(appId, Date.now(), async () => {
-      await this.#engine.remove(appId);
+      const known = await this.#registry.storeOf(appId);
+      if (known) await this.#engine.remove(appId, known);
       await belongings.removeSystem(appId, removed);
     });
+  }
+
+  /** The store that an operator removes is the one that is there when he does so: its registry may not have heard of its last opening. */
+  async #noteGeneration(appId: string): Promise<void> {
+    const known = await this.#registry.storeOf(appId);
+    if (!known || this.removedSystems().some((one) => one.appId === appId)) return;
+    const found = await this.#engine.inspect(appId);
+    if (!found.identity || refusalOf(found, known)) return;
+    const { birth, generation } = found.identity;
+    if (known.birth === null || generation > known.generation)
+      await this.#registry.noteStore(known.systemId, { birth, generation });
   }
 
   /** @throws AdministrationError where no such system is in force */

@@ -8,6 +8,7 @@ import type { TableSchema } from '../schema/model.ts';
 import { isDescribed } from '../schema/system-tables.ts';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
+import { openAnyway } from '../storage/sql/testing/open.ts';
 import { SqliteEngine } from '../storage/sqlite/engine.ts';
 import { provision } from './provision.ts';
 import { readTemplate } from './template.ts';
@@ -17,7 +18,7 @@ const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.f
 let store: Store;
 
 before(async () => {
-  store = await engine.open('app');
+  store = await openAnyway(engine, 'app');
   await provision(store);
 });
 after(async () => {

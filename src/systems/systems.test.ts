@@ -5,32 +5,31 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { emptySchema } from '../schema/change.ts';
-import type { Engine, Store } from '../storage/port.ts';
+import { type KnownStore, StoreRefused } from '../storage/identity.ts';
+import type { Engine, OpenedStore, Store } from '../storage/port.ts';
 import { SqliteRegistry } from '../storage/sqlite/registry.ts';
 import { newestVersion } from './migrations/index.ts';
 import { hashKey, hashPrefix } from './secrets.ts';
 import { Systems } from './systems.ts';
 
 /** An engine whose stores are names only. */
-class FakeEngine implements Engine {
-  warmUp(): void {}
-
-  async probe(): Promise<void> {}
-
+class FakeEngine implements Pick<Engine, 'open'> {
   readonly log: string[] = [];
-  failing = false;
-  async open(appId: string): Promise<Store> {
+  failing: Error | null = null;
+  /** How often it was asked. */
+  asked = 0;
+  async open({ appId, systemId }: KnownStore): Promise<OpenedStore> {
+    this.asked++;
     await wait(5);
-    if (this.failing) throw new Error('no disk');
+    if (this.failing) throw this.failing;
     this.log.push(`open ${appId}`);
-    return {
+    const store = {
       schema: () => ({ ...emptySchema, templateVersion: newestVersion }),
       whenCurrent: () => undefined,
       close: async () => void this.log.push(`close ${appId}`),
     } as unknown as Store;
+    return { store, identity: { systemId, appId, birth: 'b', generation: 1, making: null }, missingSince: null };
   }
-  async remove(): Promise<void> {}
-  async close(): Promise<void> {}
 }
 
 let directory: string;
@@ -39,13 +38,21 @@ let registry: SqliteRegistry;
 let other: SqliteRegistry;
 let engine: FakeEngine;
 let systems: Systems;
+let told: string[];
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'rds-systems-'));
   registry = new SqliteRegistry(join(directory, 'registry.sqlite'));
   other = new SqliteRegistry(join(directory, 'registry.sqlite'));
   engine = new FakeEngine();
-  systems = new Systems(registry, engine, 20, (error) => assert.fail(String(error)));
+  told = [];
+  systems = new Systems(registry, engine, 20, (error) => assert.fail(String(error)), undefined, {
+    conditions: {
+      met: (what, about) => void told.push(`met ${what} ${JSON.stringify(about)}`),
+      over: (about) => void told.push(`over ${JSON.stringify(about)}`),
+    },
+    missing: () => assert.fail('nothing is missing'),
+  });
 });
 afterEach(async () => {
   await systems.close();
@@ -63,7 +70,7 @@ const entry = (appId = 'app', id = appId) => ({
   masterKeyHash: hash('master', 'mmmm', appId),
 });
 const key = (name: string, value: string) => ({ appId: 'app', name, hash: hash('apiKey', value), createdAt: 1 });
-const add = (system = entry()) => other.addSystem(system, [], async () => {});
+const add = (system = entry()) => other.addSystem(system, [], async () => undefined);
 
 test('there is no system until it is added, and it is opened once', async () => {
   assert.equal(systems.acquire('app'), undefined);
@@ -120,7 +127,7 @@ test('requests of one turn share a look at the registry; one that comes later kn
   const known = () => systems.isKnown('b');
   systems.requestCame();
   assert.equal(known(), false);
-  await other.addSystem(entry('b'), [], async () => {});
+  await other.addSystem(entry('b'), [], async () => undefined);
   systems.requestCame();
   assert.equal(known(), false);
   await setImmediate();
@@ -128,7 +135,7 @@ test('requests of one turn share a look at the registry; one that comes later kn
   await other.removeSystem('b', 0);
   // Not for a request, or the first of its turn.
   assert.equal(known(), false);
-  await other.addSystem(entry('c'), [], async () => {});
+  await other.addSystem(entry('c'), [], async () => undefined);
   systems.requestCame();
   assert.equal(systems.isKnown('c'), true);
 });
@@ -172,7 +179,7 @@ test('a system that was removed and added anew is another one, opened after the 
   const first = await systems.acquire('app');
   await other.removeSystem('app', 0);
   assert.equal(await add(entry('app', 'second')), false);
-  assert.equal(await other.deleteSystem('app', 1, async () => {}), true);
+  assert.equal(await other.deleteSystem('app', 1, async () => undefined), true);
   await add(entry('app', 'second'));
   const opening = systems.acquire('app');
   await wait(10);
@@ -184,10 +191,44 @@ test('a system that was removed and added anew is another one, opened after the 
 });
 test('a system that could not be opened is tried again', async () => {
   await add();
-  engine.failing = true;
+  engine.failing = new Error('no disk');
   await assert.rejects(async () => systems.acquire('app'), /no disk/);
-  engine.failing = false;
+  engine.failing = null;
   (await systems.acquire('app'))?.release();
+});
+test('a store that is refused is unavailable, is looked at again after a second, and told of by condition', async () => {
+  await add();
+  engine.failing = new StoreRefused('missing', '/data/app');
+  for (let n = 0; n < 5; n++) await assert.rejects(async () => systems.acquire('app'), { key: 'unavailable' });
+  assert.equal(engine.asked, 1);
+  assert.deepEqual(told, ['met the store is missing {"app":"app","store":"/data/app"}']);
+  engine.failing = null;
+  await assert.rejects(async () => systems.acquire('app'), { key: 'unavailable' });
+  await wait(1_000);
+  (await systems.acquire('app'))?.release();
+  assert.equal(told.at(-1), 'over {"app":"app","store":"/data/app"}');
+});
+test('a store that is refused is forgotten with its system, and no other one is held for it', async () => {
+  await add();
+  engine.failing = new StoreRefused('older', '/data/app');
+  await assert.rejects(async () => systems.acquire('app'), { key: 'unavailable' });
+  assert.equal(await other.forgetSystem('app'), true);
+  assert.equal(systems.acquire('app'), undefined);
+  engine.failing = null;
+  await add(entry('app', 'second'));
+  (await systems.acquire('app'))?.release();
+});
+test('what an opened store says of itself is known to the registry', async () => {
+  await add();
+  (await systems.acquire('app'))?.release();
+  assert.deepEqual({ ...(await registry.storeOf('app')) }, {
+    systemId: 'app',
+    appId: 'app',
+    birth: 'b',
+    generation: 1,
+    missingSince: null,
+    damagedAt: null,
+  });
 });
 test('application ids differ by more than the case of letters; an addition that fails leaves nothing', async () => {
   assert.equal(await add(), true);
@@ -217,7 +258,7 @@ test('a system that is visited is closed again where it was not open, and nobody
   assert.equal(await systems.visit('nobody', async () => 1), undefined);
   assert.deepEqual(engine.log, ['open app', 'close app']);
   const held = await systems.acquire('b');
-  await systems.visit('b', async () => {});
+  await systems.visit('b', async () => undefined);
   await assert.rejects(
     systems.visit('app', async () => {
       throw new Error('no');

@@ -1,4 +1,7 @@
-import { fail } from '../errors/fail.ts';
+import { fail, type ServiceError } from '../errors/fail.ts';
+import { type PassingFault, unavailableSince } from '../errors/system-faults.ts';
+import type { About, Conditions } from '../observe/index.ts';
+import { type Refusal, StoreRefused } from '../storage/identity.ts';
 import type { Engine } from '../storage/port.ts';
 import type { KeyEntry, Registry } from '../storage/registry.ts';
 import { KeyGuard } from './key-guard.ts';
@@ -6,16 +9,46 @@ import { KeyUses } from './key-uses.ts';
 import { openStore } from './migrations/index.ts';
 import { Registration, System } from './system.ts';
 
+/** Milliseconds until a store that was refused is looked at again. */
+const LOOK_AGAIN_MS = 1_000;
+
+/** Who hears of what is wrong with stores. */
+export interface StoreEvents {
+  readonly conditions?: Pick<Conditions, 'met' | 'over'>;
+  /** Writes that a system acknowledged may be missing. @param since milliseconds since 1970 */
+  missing(appId: string, since: number): void;
+}
+
+interface Refused {
+  /** Of the system, which may be another one by now. */
+  readonly id: string;
+  readonly why: Refusal;
+  readonly about: About;
+  readonly error: ServiceError;
+  /** By `performance.now()`. */
+  readonly until: number;
+}
+
+const conditionOf: Readonly<Record<Refusal, PassingFault>> = {
+  missing: 'the store is missing',
+  empty: 'the store is empty',
+  foreign: "the store is another system's",
+  older: 'the store is older than the registry says',
+  damaged: 'the store is damaged',
+};
+
 /** The systems of this process: found by application id, opened when they are first asked for, closed when they are idle. */
 export class Systems {
   readonly #registry: Registry;
-  readonly #engine: Engine;
+  readonly #engine: Pick<Engine, 'open'>;
   readonly #reportFault: (error: unknown) => void;
   readonly #keyGuard: KeyGuard;
   readonly #open = new Map<string, System | Promise<void>>();
   readonly #closing = new Map<string, Promise<void>>();
   readonly #sweeper: NodeJS.Timeout;
   readonly #keyUses: KeyUses;
+  readonly #told: StoreEvents;
+  readonly #refused = new Map<string, Refused>();
   #registrations: ReadonlyMap<string, Registration> = new Map();
   #appIds: readonly string[] = [];
   #removed: ReadonlySet<string> = new Set();
@@ -25,19 +58,22 @@ export class Systems {
    * @param idleTime milliseconds; a system is closed after one to two of them without a request
    * @param reportFault told what went wrong while a system was closed
    * @param keyGuard of all systems: who tries keys out tries them anywhere
+   * @param told of stores that are refused, and of writes that may be missing
    */
   constructor(
     registry: Registry,
-    engine: Engine,
+    engine: Pick<Engine, 'open'>,
     idleTime: number,
     reportFault: (error: unknown) => void,
     keyGuard = new KeyGuard(),
+    told: StoreEvents = { missing() {} },
   ) {
     this.#registry = registry;
     this.#engine = engine;
     this.#reportFault = reportFault;
     this.#keyUses = new KeyUses(registry);
     this.#keyGuard = keyGuard;
+    this.#told = told;
     this.#sweeper = setInterval(() => this.#closeIdle(), idleTime);
     this.#sweeper.unref();
   }
@@ -61,7 +97,11 @@ export class Systems {
     }
     if (open) return open.then(() => this.acquire(appId));
     const registration = this.#registrations.get(appId);
-    return registration && this.#openSystem(registration).then(() => this.acquire(appId));
+    if (!registration) return undefined;
+    const refused = this.#refused.get(appId);
+    if (refused && performance.now() < refused.until && refused.id === registration.entry.id)
+      return Promise.reject(refused.error);
+    return this.#openSystem(registration).then(() => this.acquire(appId));
   }
 
   /** Whether there is a system of an application id, as far as this process knows by now. */
@@ -116,7 +156,10 @@ export class Systems {
     const { appId, id } = registration.entry;
     const opening = (async () => {
       await this.#closing.get(appId);
-      const store = await openStore(this.#engine, appId);
+      const store = await openStore(this.#engine, this.#registry, appId, 'serving', (since) =>
+        this.#told.missing(appId, since),
+      ).catch((error) => this.#refuse(registration, error));
+      this.#accept(appId);
       const now = this.#registrations.get(appId);
       const system = new System(now ?? registration, store, this.#keyGuard);
       if (now?.entry.id === id) this.#open.set(appId, system);
@@ -128,6 +171,26 @@ export class Systems {
     } finally {
       if (this.#open.get(appId) === opening) this.#open.delete(appId);
     }
+  }
+
+  /** A store that is not what it should be is looked at again soon, for who asks then: it may have come back. */
+  #refuse({ entry: { appId, id } }: Registration, error: unknown): never {
+    if (!(error instanceof StoreRefused)) throw error;
+    const { place, why } = error;
+    const about = { app: appId, store: place };
+    const before = this.#refused.get(appId);
+    if (before && before.why !== why) this.#told.conditions?.over(before.about);
+    this.#told.conditions?.met(conditionOf[why], about);
+    const unavailable = unavailableSince(error);
+    this.#refused.set(appId, { id, why, about, error: unavailable, until: performance.now() + LOOK_AGAIN_MS });
+    throw unavailable;
+  }
+
+  #accept(appId: string): void {
+    const before = this.#refused.get(appId);
+    if (!before) return;
+    this.#refused.delete(appId);
+    this.#told.conditions?.over(before.about);
   }
 
   #reload(): void {
@@ -145,6 +208,7 @@ export class Systems {
       );
     for (const [appId, open] of this.#open) this.#follow(appId, open, registrations.get(appId));
     this.#registrations = registrations;
+    for (const appId of this.#refused.keys()) if (!registrations.has(appId)) this.#accept(appId);
     this.#appIds = [...registrations.keys()];
     this.#removed = new Set(removed.map(({ appId }) => appId));
   }

@@ -9,6 +9,7 @@ import { masterContext } from '../records/testing/context.ts';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
+import { openAnyway } from '../storage/sql/testing/open.ts';
 import { provision } from '../systems/provision.ts';
 import { userTableRules } from './index.ts';
 import { authenticate } from './login.ts';
@@ -24,7 +25,7 @@ let slow: Store;
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'rds-login-'));
   engine = new SqliteEngine(directory, { timeLimit: 30_000, report: assert.fail, addressesOf });
-  store = await engine.open('app');
+  store = await openAnyway(engine, 'app');
   await provision(store);
   await createRecord(masterContext(store, userTableRules), '_User', { username: 'known', password });
   slow = new Proxy(store, {

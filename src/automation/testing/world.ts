@@ -17,6 +17,7 @@ import {
 } from '../../records/index.ts';
 import { masterContext, noFiles } from '../../records/testing/context.ts';
 import { type Engine, type Store, wholeText } from '../../storage/port.ts';
+import { openAnyway } from '../../storage/sql/testing/open.ts';
 import { provision } from '../../systems/provision.ts';
 import { userTableRules } from '../../users/index.ts';
 import type { ActionParts, ActionRun, AutomationSystem } from '../actions/action.ts';
@@ -69,7 +70,7 @@ export const triggerOf = (more: Partial<Trigger> = {}): Trigger => ({
 export async function makeWorld(open: (directory: string) => Engine, files: WriteHooks['files'] = noFiles): Promise<World> {
   const directory = mkdtempSync(join(tmpdir(), 'rds-automation-'));
   const engine = open(directory);
-  const store = await engine.open('app');
+  const store = await openAnyway(engine, 'app');
   await provision(store);
   const writes: WriteEvent[] = [];
   const hooks = { observers: [{ committed: (event: WriteEvent) => writes.push(event) }], rules: userTableRules, files };

@@ -9,6 +9,7 @@ import { masterContext } from '../../records/testing/context.ts';
 import type { Store } from '../../storage/port.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
+import { openAnyway } from '../../storage/sql/testing/open.ts';
 import { provision } from '../../systems/provision.ts';
 import { forms } from './index.ts';
 
@@ -19,7 +20,7 @@ let store: Store;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'rds-forms-'));
   engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
-  store = await engine.open('app');
+  store = await openAnyway(engine, 'app');
   await provision(store);
   for (const flag of ['AcceptWebToTable', 'AcceptWebToCaseLeads', 'AcceptWebToSaleLeads'])
     await createRecord(masterContext(store), 'Config', { Name: flag, Value: { [flag]: true } });

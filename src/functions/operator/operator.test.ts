@@ -10,6 +10,7 @@ import { noFiles } from '../../records/testing/context.ts';
 import type { Store } from '../../storage/port.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
+import { openAnyway } from '../../storage/sql/testing/open.ts';
 import { provision } from '../../systems/provision.ts';
 import { userTableRules } from '../../users/index.ts';
 import type { FunctionSystem } from '../model.ts';
@@ -35,7 +36,7 @@ const patient = functionsWithin(60_000);
 const hasty = functionsWithin(200);
 
 before(async () => {
-  store = await engine.open('app');
+  store = await openAnyway(engine, 'app');
   await provision(store);
   system = { appId: 'app', name: 'The system', store };
 });

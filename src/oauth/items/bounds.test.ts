@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import type { Store } from '../../storage/port.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/engine.ts';
-import { openStore } from '../../systems/index.ts';
+import { openMigrated } from '../../systems/testing/open.ts';
 import { ItemAdapter } from './adapter.ts';
 import { OpenItems } from './bounds.ts';
 import { Items } from './items.ts';
@@ -18,7 +18,7 @@ let store: Store;
 let network = '';
 let adapter: (kind: string) => ItemAdapter;
 before(async () => {
-  store = await openStore(engine, 'items');
+  store = await openMigrated(engine, 'items');
   const open = { items: new OpenItems(store, 6, 1), network: () => network };
   const items = new Items(store, new Sealer('secret', 'items'));
   adapter = (kind) => new ItemAdapter(items, kind, open);

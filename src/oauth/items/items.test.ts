@@ -13,7 +13,7 @@ import { PostgresEngine } from '../../storage/postgres/index.ts';
 import { testDatabase } from '../../storage/postgres/testing/server.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/engine.ts';
-import { openStore } from '../../systems/index.ts';
+import { openMigrated } from '../../systems/testing/open.ts';
 import { openKeys } from '../keys.ts';
 import { ItemAdapter } from './adapter.ts';
 import { OpenItems } from './bounds.ts';
@@ -68,7 +68,7 @@ for (const [name, make] of [
     before(async () => {
       place = await make();
       // What migrations make is what a new system has of it.
-      store = await openStore(place.engine, 'items');
+      store = await openMigrated(place.engine, 'items');
       items = new Items(store, new Sealer('secret', 'items'));
       bound = new OpenItems(store);
     });

@@ -8,6 +8,7 @@ import { fieldOf } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
+import { openAnyway } from '../../storage/sql/testing/open.ts';
 import type { RecordContext } from '../context.ts';
 import { readRow } from '../rows.ts';
 import { masterContext } from '../testing/context.ts';
@@ -42,7 +43,7 @@ const rules: TableRules = {
 let ruled: RecordContext;
 
 before(async () => {
-  store = await engine.open('app');
+  store = await openAnyway(engine, 'app');
   ruled = masterContext(store, new Map([[className, rules]]));
 });
 beforeEach(async () => {

@@ -14,7 +14,7 @@ describe('claims of periodic jobs', () => {
   before(async () => {
     home = await testDatabase();
     processes = await Promise.all([1, 2, 3].map(() => connectDatabase(home.url, { timeLimit: 5_000 })));
-    await openCatalog(processes[0] as Database, schemaName);
+    await openCatalog(processes[0] as Database, schemaName, true);
   });
   after(async () => {
     await Promise.all(processes.map((database) => database.close()));

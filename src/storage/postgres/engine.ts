@@ -1,15 +1,27 @@
 import type { FileAddresses } from '../../config/index.ts';
 import type { Conditions } from '../../observe/index.ts';
-import type { Engine, Store } from '../port.ts';
+import {
+  checkFound,
+  checkRemovable,
+  type Found,
+  type KnownStore,
+  type Removable,
+  type StoredPlace,
+  type StoreIdentity,
+  StoreRefused,
+} from '../identity.ts';
+import type { Engine, OpenedStore, Purpose, Store } from '../port.ts';
 import { newAloneName, refuseCompany } from './company.ts';
 import type { Database } from './connection/database.ts';
 import { connectDatabase } from './connection/index.ts';
 import { Listener } from './connection/listener.ts';
+import { insertIdentity, inspectSchema, placeOf, storedSchemas, takeIdentity } from './identity.ts';
 import { schemaName } from './names.ts';
 import { channel, Notices } from './notices.ts';
 import { Presence } from './presence.ts';
 import { PostgresRegistry } from './registry.ts';
 import { dropSchema } from './schema/drop.ts';
+import { makeCatalog, openCatalog } from './schema/migrations.ts';
 import { PostgresStore } from './store.ts';
 
 /** What the engine is told of the world. */
@@ -88,7 +100,55 @@ export class PostgresEngine implements Engine {
   /** Connections are made when they are needed, in no time. */
   warmUp(): void {}
 
-  open(appId: string): Promise<Store> {
+  async create(identity: StoreIdentity): Promise<Store> {
+    const { appId, making } = identity;
+    const schema = schemaName(appId);
+    if (making === null) throw new Error('a store is made before it is in force');
+    if (checkRemovable(await this.inspect(appId), { making })) await dropSchema(this.#database, schema);
+    await makeCatalog(this.#database, schema, identity);
+    return this.#open(appId);
+  }
+
+  async open(known: KnownStore, purpose: Purpose): Promise<OpenedStore> {
+    const { appId } = known;
+    checkFound(await this.inspect(appId), known);
+    const store = await this.#open(appId).catch(async (error) => {
+      // It went meanwhile, or the fault is another one.
+      checkFound(await this.inspect(appId), known);
+      throw error;
+    });
+    try {
+      return { store, identity: await takeIdentity(this.#database, known, purpose), missingSince: null };
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  }
+
+  inspect(appId: string): Promise<Found> {
+    return inspectSchema(this.#database, schemaName(appId));
+  }
+
+  async stored(except: ReadonlySet<string> = new Set()): Promise<readonly StoredPlace[]> {
+    const known = new Set(Array.from(except, (appId) => placeOf(schemaName(appId))));
+    return (await storedSchemas(this.#database)).filter(({ place }) => !known.has(place));
+  }
+
+  async identify(identity: StoreIdentity): Promise<void> {
+    const { appId } = identity;
+    const { state, place } = await this.inspect(appId);
+    if (state !== 'store') throw new StoreRefused(state, place);
+    // Brings the catalogue to where it has a place for it.
+    await openCatalog(this.#database, schemaName(appId));
+    await this.#database.atomically([insertIdentity(schemaName(appId), identity)]);
+  }
+
+  /** PostgreSQL knows of its own pages. */
+  async verify(): Promise<null> {
+    return null;
+  }
+
+  #open(appId: string): Promise<Store> {
     return PostgresStore.open({
       database: this.#database,
       schemaName: schemaName(appId),
@@ -101,8 +161,8 @@ export class PostgresEngine implements Engine {
     });
   }
 
-  async remove(appId: string): Promise<void> {
-    await dropSchema(this.#database, schemaName(appId));
+  async remove(appId: string, owner: Removable): Promise<void> {
+    if (checkRemovable(await this.inspect(appId), owner)) await dropSchema(this.#database, schemaName(appId));
   }
 
   async close(): Promise<void> {

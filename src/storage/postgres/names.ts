@@ -7,9 +7,12 @@ const LONGEST_NAME = 63;
 /** The PostgreSQL schema of the registry: all that there is outside the systems' own. */
 export const registrySchema = 'rds';
 
+/** What the names of systems' schemas begin with. */
+export const systemPrefix = 'rds_';
+
 /** The PostgreSQL schema that holds all of a system. */
 export function schemaName(appId: string): string {
-  return fitting(`rds_${appId}`);
+  return fitting(`${systemPrefix}${appId}`);
 }
 
 /** An identifier that is short enough, another for every other one. */

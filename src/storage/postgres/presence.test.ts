@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Store } from '../port.ts';
 import { addressesOf } from '../sql/testing/addresses.ts';
+import { openAnyway } from '../sql/testing/open.ts';
 import { Pooler } from './connection/testing/pooler.ts';
 import { PostgresEngine } from './engine.ts';
 import { type TestDatabase, testDatabase } from './testing/server.ts';
@@ -26,7 +27,7 @@ after(async () => {
 
 async function withProcess(url: string, work: (store: Store, engine: PostgresEngine) => Promise<void>): Promise<void> {
   const engine = await PostgresEngine.connect(url, { timeLimit: 10_000, connections: 6, report: () => {}, addressesOf });
-  const store = await engine.open('app');
+  const store = await openAnyway(engine, 'app');
   try {
     await work(store, engine);
   } finally {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { KnownStore, StoreIdentity, StoreNote } from '../identity.ts';
 import type { KeyEntry, KeyUse, MovedMark, Registry, RegistryContent, RemovedSystem, SystemEntry } from '../registry.ts';
 import type { Statement } from '../sql/writer.ts';
-import type { Database, Result, Session } from './connection/database.ts';
+import type { Database, Result, Row, Session } from './connection/database.ts';
 import { Freshness } from './freshness.ts';
 import { registrySchema } from './names.ts';
 import { type Notices, registryNotice } from './notices.ts';
@@ -20,6 +21,8 @@ const readKeys: Statement = {
   text: `SELECT "appId", name, hash, "createdAt" FROM ${keys} ORDER BY "createdAt", name`,
   params: [],
 };
+
+const readStores = `SELECT id, "appId", birth, generation, "missingSince", "damagedAt" FROM ${systems}`;
 
 /**
  * The registry in PostgreSQL: one small schema, all that there is outside the systems' own. Each process keeps what it holds in memory and
@@ -97,7 +100,7 @@ export class PostgresRegistry implements Registry {
   addSystem(
     system: SystemEntry | RemovedSystem,
     withKeys: readonly KeyEntry[],
-    prepare: () => Promise<void>,
+    prepare: () => Promise<StoreIdentity | undefined>,
     onlyFirst = false,
   ): Promise<boolean> {
     return this.#change(async (session) => {
@@ -115,7 +118,11 @@ export class PostgresRegistry implements Registry {
       });
       if (affected === 0) return false;
       await Promise.all(withKeys.map((key) => session.query(insertKey(key))));
-      await prepare();
+      const identity = await prepare();
+      if (identity) {
+        const known = `UPDATE ${systems} SET birth = $2, generation = $3::bigint WHERE id = $1`;
+        await session.query({ text: known, params: [id, identity.birth, identity.generation] });
+      }
       return true;
     });
   }
@@ -142,6 +149,30 @@ export class PostgresRegistry implements Registry {
       await session.query({ text: `DELETE FROM ${systems} WHERE "appId" = $1`, params: [appId] });
       return true;
     });
+  }
+
+  forgetSystem(appId: string): Promise<boolean> {
+    return this.#changeOne({ text: `DELETE FROM ${systems} WHERE "appId" = $1`, params: [appId] });
+  }
+
+  async storeOf(appId: string): Promise<KnownStore | null> {
+    const rows = await this.#database.short({ text: `${readStores} WHERE "appId" = $1`, params: [appId] });
+    return rows.map(knownStore)[0] ?? null;
+  }
+
+  async stores(): Promise<readonly KnownStore[]> {
+    const rows = await this.#database.short({ text: `${readStores} ORDER BY "createdAt", "appId"`, params: [] });
+    return rows.map(knownStore);
+  }
+
+  async noteStore(systemId: string, { birth, generation, missingSince, damagedAt }: StoreNote): Promise<void> {
+    const text = `UPDATE ${systems} SET birth = coalesce($2, birth), generation = greatest(generation, $3::bigint),
+      "noticedAt" = CASE WHEN $4::bigint < coalesce("missingSince", $4::bigint + 1) THEN $5::bigint ELSE "noticedAt" END,
+      "missingSince" = least("missingSince", $4::bigint),
+      "damagedAt" = CASE WHEN $6::boolean THEN $7::bigint ELSE "damagedAt" END WHERE id = $1`;
+    const isTold = damagedAt !== undefined;
+    const values = [birth ?? null, generation ?? null, missingSince ?? null, Date.now(), isTold, damagedAt ?? null];
+    await this.#database.atomically([{ text, params: [systemId, ...values] }]);
   }
 
   addKey(key: KeyEntry): Promise<boolean> {
@@ -208,4 +239,8 @@ function insertKey({ appId, name, hash, createdAt }: KeyEntry): Statement {
   const text = `INSERT INTO ${keys} ("appId", name, hash, "createdAt")
     SELECT s."appId", $2::text, $3::text, $4::bigint FROM ${systems} AS s WHERE s."appId" = $1 ON CONFLICT DO NOTHING`;
   return { text, params: [appId, name, hash, createdAt] };
+}
+
+function knownStore([systemId, appId, birth, generation, missingSince, damagedAt]: Row): KnownStore {
+  return { systemId, appId, birth, generation, missingSince, damagedAt } as KnownStore;
 }

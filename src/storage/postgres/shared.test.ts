@@ -7,6 +7,7 @@ import { testEvery } from '../sql/testing/every-cases.ts';
 import { testFiles } from '../sql/testing/file-cases.ts';
 import { testMissing } from '../sql/testing/missing-cases.ts';
 import { testNotes } from '../sql/testing/note-cases.ts';
+import { openAnyway } from '../sql/testing/open.ts';
 import { testPictures } from '../sql/testing/picture-cases.ts';
 import { PostgresEngine } from './engine.ts';
 import { testDatabase } from './testing/server.ts';
@@ -18,7 +19,7 @@ const engine = await PostgresEngine.connect(database.url, {
   report: assert.fail,
   addressesOf,
 });
-const store = await engine.open('app');
+const store = await openAnyway(engine, 'app');
 // All are defined before the first one runs: else the store is closed once those defined so far have run.
 describe('the port: PostgreSQL', async () => {
   after(async () => {

@@ -63,9 +63,13 @@ export class PostgresStore implements Store, Watcher {
   #upheavals = 0;
   readonly #delist: () => void;
 
-  /** Opens the system, making its PostgreSQL schema where there is none. @throws unavailable; OperatorError where a later version was here */
-  static async open(settings: PostgresStoreSettings): Promise<PostgresStore> {
-    return new PostgresStore(settings, await openCatalog(settings.database, settings.schemaName));
+  /**
+   * Opens the system.
+   * @param mayMake whether its PostgreSQL schema is made where there is none
+   * @throws unavailable; OperatorError where a later version was here
+   */
+  static async open(settings: PostgresStoreSettings, mayMake = false): Promise<PostgresStore> {
+    return new PostgresStore(settings, await openCatalog(settings.database, settings.schemaName, mayMake));
   }
 
   private constructor(

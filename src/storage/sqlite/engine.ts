@@ -1,8 +1,20 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileAddresses } from '../../config/index.ts';
+import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Conditions } from '../../observe/index.ts';
-import type { Engine, Store } from '../port.ts';
+import {
+  checkFound,
+  checkRemovable,
+  type Found,
+  type KnownStore,
+  type Removable,
+  type StoredPlace,
+  type StoreIdentity,
+  StoreRefused,
+} from '../identity.ts';
+import type { Engine, OpenedStore, Purpose, Store } from '../port.ts';
+import { identifyFile, inspectFile, isDamage, makeFile, takeFile, verifyFile } from './identity.ts';
 import { probeDirectory } from './probe.ts';
 import { ReaderPool, type ReportFault } from './reads/pool.ts';
 import { SqliteStore } from './store.ts';
@@ -35,14 +47,84 @@ export class SqliteEngine implements Engine {
     this.#pool = new ReaderPool(timeLimit, report);
   }
 
-  async open(appId: string): Promise<Store> {
-    const folder = join(this.#directory, appId);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    return new SqliteStore(join(folder, 'records.sqlite'), {
+  async create(identity: StoreIdentity): Promise<Store> {
+    const { appId, making } = identity;
+    if (making === null) throw new Error('a store is made before it is in force');
+    const folder = this.#folderOf(appId);
+    if (checkRemovable(inspectFile(fileOf(folder)), { making })) await this.#removeFolder(appId, making);
+    else await refuseUsed(folder);
+    // It comes to its place as a whole, with the proof of who is making it.
+    const fresh = join(this.#directory, `.new-${making}-${appId}`);
+    await rm(fresh, { recursive: true, force: true });
+    await mkdir(fresh, { recursive: true, mode: 0o700 });
+    makeFile(fileOf(fresh), identity);
+    await syncDirectory(fresh);
+    await rename(fresh, folder);
+    await syncDirectory(this.#directory);
+    return this.#openFile(appId);
+  }
+
+  async open(known: KnownStore, purpose: Purpose): Promise<OpenedStore> {
+    const path = fileOf(this.#folderOf(known.appId));
+    try {
+      checkFound(inspectFile(path), known);
+      const { identity, close } = takeFile(path, known, purpose);
+      try {
+        return { store: this.#openFile(known.appId), identity, missingSince: null };
+      } finally {
+        close();
+      }
+    } catch (error) {
+      throw isDamage(error) ? new StoreRefused('damaged', path, error) : error;
+    }
+  }
+
+  async inspect(appId: string): Promise<Found> {
+    return inspectFile(fileOf(this.#folderOf(appId)));
+  }
+
+  async stored(except: ReadonlySet<string> = new Set()): Promise<readonly StoredPlace[]> {
+    return storedFiles(this.#directory, except);
+  }
+
+  async identify(identity: StoreIdentity): Promise<void> {
+    identifyFile(fileOf(this.#folderOf(identity.appId)), identity);
+  }
+
+  async verify(appId: string): Promise<string | null> {
+    return verifyFile(fileOf(this.#folderOf(appId)));
+  }
+
+  async remove(appId: string, owner: Removable): Promise<void> {
+    const mark = 'making' in owner ? owner.making : owner.systemId;
+    // Of a removal that was cut off.
+    await rm(this.#goneOf(appId, mark), { recursive: true, force: true });
+    if (checkRemovable(inspectFile(fileOf(this.#folderOf(appId))), owner)) await this.#removeFolder(appId, mark);
+  }
+
+  /** It goes as a whole: what is left where this is cut off lies aside. */
+  async #removeFolder(appId: string, mark: string): Promise<void> {
+    const gone = this.#goneOf(appId, mark);
+    await rm(gone, { recursive: true, force: true });
+    await rename(this.#folderOf(appId), gone);
+    await syncDirectory(this.#directory);
+    await rm(gone, { recursive: true, force: true });
+  }
+
+  #openFile(appId: string): Store {
+    return new SqliteStore(fileOf(this.#folderOf(appId)), {
       pool: this.#pool,
       report: this.#report,
       addresses: () => this.#addressesOf(appId),
     });
+  }
+
+  #folderOf(appId: string): string {
+    return join(this.#directory, appId);
+  }
+
+  #goneOf(appId: string, mark: string): string {
+    return join(this.#directory, `.gone-${mark}-${appId}`);
   }
 
   /** One that hangs is waited for again: several would take the threads that all file work shares. */
@@ -57,11 +139,51 @@ export class SqliteEngine implements Engine {
     this.#pool.warmUp();
   }
 
-  async remove(appId: string): Promise<void> {
-    await rm(join(this.#directory, appId), { recursive: true, force: true });
-  }
-
   async close(): Promise<void> {
     await this.#pool.close();
+  }
+}
+
+/** The file of a system, in its folder. */
+export const fileOf = (folder: string): string => join(folder, FILE);
+
+const FILE = 'records.sqlite';
+
+/**
+ * The files of systems in a directory, those that are gone but for their logs of changes too.
+ * @param directory where the systems' folders are; none are in one that is missing
+ * @param except application ids that are passed over
+ */
+export async function storedFiles(directory: string, except: ReadonlySet<string> = new Set()): Promise<StoredPlace[]> {
+  const places: StoredPlace[] = [];
+  const others = (await namesIn(directory)).filter((name) => !name.startsWith('.') && !except.has(name));
+  for (const appId of others.toSorted())
+    if ((await namesIn(join(directory, appId))).some((name) => name.startsWith(FILE)))
+      places.push({ appId, place: fileOf(join(directory, appId)) });
+  return places;
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) return [];
+    throw error;
+  }
+}
+
+/** @throws OperatorError where something is in a folder */
+async function refuseUsed(folder: string): Promise<void> {
+  const [name] = await namesIn(folder);
+  if (name !== undefined) throw new OperatorError(`${join(folder, name)} is there, and nothing says that it may be removed`);
+}
+
+/** Has names that are new in a directory outlive a power cut. */
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }

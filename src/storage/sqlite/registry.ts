@@ -2,12 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import type { KnownStore, StoreIdentity, StoreNote } from '../identity.ts';
 import type { KeyEntry, KeyUse, MovedMark, Registry, RegistryContent, RemovedSystem, SystemEntry } from '../registry.ts';
 import { ProcessLock } from './lock.ts';
 import { migrate, registryMigrations } from './schema/migrations.ts';
 
 /** How long to wait for another process that adds a system, in milliseconds. */
 const BUSY_TIMEOUT = 30_000;
+
+const readStores = 'SELECT id AS systemId, appId, birth, generation, missingSince, damagedAt FROM systems';
 
 /** The registry of the embedded engine: a SQLite file that only its owner may read. */
 export class SqliteRegistry implements Registry {
@@ -101,7 +104,7 @@ export class SqliteRegistry implements Registry {
   addSystem(
     system: SystemEntry | RemovedSystem,
     keys: readonly KeyEntry[],
-    prepare: () => Promise<void>,
+    prepare: () => Promise<StoreIdentity | undefined>,
     onlyFirst = false,
   ): Promise<boolean> {
     return this.#transact(async () => {
@@ -118,7 +121,11 @@ export class SqliteRegistry implements Registry {
       );
       if (!added) return false;
       for (const key of keys) this.#insertKey(key);
-      await prepare();
+      const identity = await prepare();
+      if (identity) {
+        const known = 'UPDATE systems SET birth = ?, generation = ? WHERE id = ?';
+        this.#change(known, identity.birth, identity.generation, id);
+      }
       return true;
     });
   }
@@ -145,6 +152,28 @@ export class SqliteRegistry implements Registry {
     } finally {
       lock.release();
     }
+  }
+
+  forgetSystem(appId: string): Promise<boolean> {
+    return this.#transact(() => this.#change('DELETE FROM systems WHERE appId = ? COLLATE BINARY', appId));
+  }
+
+  async storeOf(appId: string): Promise<KnownStore | null> {
+    return this.#all<KnownStore>(`${readStores} WHERE appId = ? COLLATE BINARY`, appId)[0] ?? null;
+  }
+
+  async stores(): Promise<readonly KnownStore[]> {
+    return this.#all<KnownStore>(`${readStores} ORDER BY createdAt, appId`);
+  }
+
+  async noteStore(systemId: string, { birth, generation, missingSince, damagedAt }: StoreNote): Promise<void> {
+    const sql = `UPDATE systems SET birth = coalesce(?2, birth), generation = max(generation, coalesce(?3, 0)),
+      noticedAt = CASE WHEN ?4 < coalesce(missingSince, ?4 + 1) THEN ?5 ELSE noticedAt END,
+      missingSince = CASE WHEN ?4 < coalesce(missingSince, ?4 + 1) THEN ?4 ELSE missingSince END,
+      damagedAt = CASE WHEN ?6 THEN ?7 ELSE damagedAt END WHERE id = ?1`;
+    const isTold = damagedAt === undefined ? 0 : 1;
+    const values = [birth ?? null, generation ?? null, missingSince ?? null, Date.now(), isTold, damagedAt ?? null] as const;
+    this.#notes.prepare(sql).run(systemId, ...values);
   }
 
   addKey(key: KeyEntry): Promise<boolean> {

@@ -10,12 +10,13 @@ import { testEvery } from '../sql/testing/every-cases.ts';
 import { testFiles } from '../sql/testing/file-cases.ts';
 import { testMissing } from '../sql/testing/missing-cases.ts';
 import { testNotes } from '../sql/testing/note-cases.ts';
+import { openAnyway } from '../sql/testing/open.ts';
 import { testPictures } from '../sql/testing/picture-cases.ts';
 import { SqliteEngine } from './engine.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-shared-'));
 const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
-const store = await engine.open('app');
+const store = await openAnyway(engine, 'app');
 // All are defined before the first one runs: else the store is closed once those defined so far have run.
 describe('the port: the embedded engine', async () => {
   after(async () => {

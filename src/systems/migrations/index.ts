@@ -1,5 +1,9 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { type KnownStore, type StoreIdentity, type StoreNote, StoreRefused } from '../../storage/identity.ts';
 import { pendingMigrations } from '../../storage/migrations.ts';
-import type { Engine, Store } from '../../storage/port.ts';
+import type { Engine, Purpose, Store } from '../../storage/port.ts';
+import type { Registry } from '../../storage/registry.ts';
 import { users } from './001-users.ts';
 import { files } from './002-files.ts';
 import { phones } from './003-phones.ts';
@@ -17,12 +21,25 @@ const migrations: readonly SystemMigration[] = [users, files, phones, automation
 export const newestVersion: number = migrations.at(-1)?.number ?? 0;
 
 /**
- * Opens a system's store and brings it to where this version of the service has it, before anybody works with it.
- * @throws OperatorError for a store of a later version of the service
+ * Opens a system's store, once it is certain that it is the one that the registry knows, notes what is new about it, and brings it to where
+ * this version of the service has it, before anybody works with it.
+ * @param missing told from when on writes may be missing, where they are
+ * @throws StoreRefused where it is another one or none; OperatorError for a store of a later version of the service, or no such system
  */
-export async function openStore(engine: Engine, appId: string): Promise<Store> {
-  const store = await engine.open(appId);
+export async function openStore(
+  engine: Pick<Engine, 'open'>,
+  registry: StoreRegistry,
+  appId: string,
+  purpose: Purpose = 'work',
+  missing: (since: number) => void = () => {},
+): Promise<Store> {
+  const known = await registry.storeOf(appId);
+  if (!known) throw new OperatorError(`there is no system ${appId}`);
+  const { store, identity, missingSince } = await openKnown(engine, registry, known, purpose);
   try {
+    if (missingSince !== null) missing(missingSince);
+    const note = noteOf(known, identity, missingSince);
+    if (note) await noted(registry, known.systemId, note);
     await migrate(store, `the system ${appId}`);
     return store;
   } catch (error) {
@@ -30,6 +47,45 @@ export async function openStore(engine: Engine, appId: string): Promise<Store> {
     throw error;
   }
 }
+
+/** What it takes of a registry to open a store. */
+export type StoreRegistry = Pick<Registry, 'storeOf' | 'noteStore'>;
+
+async function openKnown(engine: Pick<Engine, 'open'>, registry: StoreRegistry, known: KnownStore, purpose: Purpose) {
+  try {
+    return await engine.open(known, purpose);
+  } catch (error) {
+    const isNew = error instanceof StoreRefused && error.why === 'damaged' && known.damagedAt === null;
+    if (isNew) await noted(registry, known.systemId, { damagedAt: Date.now() });
+    throw error;
+  }
+}
+
+function noteOf(known: KnownStore, { birth, generation }: StoreIdentity, missingSince: number | null): StoreNote | null {
+  const note: StoreNote = {
+    ...(known.birth === null && { birth }),
+    ...(generation > known.generation && { generation }),
+    ...(missingSince !== null && { missingSince }),
+    ...(known.damagedAt !== null && { damagedAt: null }),
+  };
+  return Object.keys(note).length === 0 ? null : note;
+}
+
+/** The store is durable by then, so a note that is lost is made by the next open; one of what is missing is tried for longer. */
+async function noted(registry: StoreRegistry, systemId: string, note: StoreNote): Promise<void> {
+  const again = async (tries: number): Promise<void> => {
+    try {
+      await registry.noteStore(systemId, note);
+    } catch {
+      // Somebody makes a system, which takes its time, or the registry cannot be written for now.
+      if (tries > 0) void wait(NOTE_PAUSE_MS, undefined, { ref: false }).then(() => again(tries - 1));
+    }
+  };
+  await again(NOTE_TRIES);
+}
+
+const NOTE_PAUSE_MS = 500;
+const NOTE_TRIES = 120;
 
 /**
  * Takes a system through the migrations that it has still to go through, each in the end an ordinary write that sets the number with it:

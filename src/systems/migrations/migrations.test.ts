@@ -10,9 +10,11 @@ import type { Engine, Store } from '../../storage/port.ts';
 import { PostgresEngine } from '../../storage/postgres/index.ts';
 import { testDatabase } from '../../storage/postgres/testing/server.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
+import { openAnyway } from '../../storage/sql/testing/open.ts';
 import { SqliteEngine } from '../../storage/sqlite/engine.ts';
 import { provision } from '../provision.ts';
-import { migrate, newestVersion, openStore } from './index.ts';
+import { openMigrated } from '../testing/open.ts';
+import { migrate, newestVersion } from './index.ts';
 import { readRecords } from './migration.ts';
 import { phoneCases } from './testing/phone-cases.ts';
 
@@ -73,7 +75,7 @@ for (const [name, make] of [
 
     /** Makes a system as it was before there were users. */
     async function oldSystem(appId: string): Promise<Store> {
-      const store = await place.engines[0].open(appId);
+      const store = await openAnyway(place.engines[0], appId);
       await store.write({ plan: () => ({ changes: old, mutations: [] }) });
       const insert = (className: string, values: Record<string, string>) =>
         store.write({
@@ -92,11 +94,11 @@ for (const [name, make] of [
 
     it('of two processes at a time, one does it', async () => {
       const first = await oldSystem('two');
-      const second = await place.engines[1].open('two');
+      const second = await openAnyway(place.engines[1], 'two');
       await Promise.all([migrate(first, 'it'), migrate(second, 'it')]);
       await second.close();
       await first.close();
-      const store = await openStore(place.engines[1], 'two');
+      const store = await openMigrated(place.engines[1], 'two');
       assert.equal(store.schema().templateVersion, newestVersion);
       assert.equal(store.schema().tables.size, 115);
       const users = await readRecords(store, '_User', ['objectId', '_username_key', '_email_key']);
@@ -114,7 +116,7 @@ for (const [name, make] of [
       const store = await oldSystem('aside');
       await migrate(store, 'it');
       await store.close();
-      const again = await place.engines[1].open('aside');
+      const again = await openAnyway(place.engines[1], 'aside');
       const table = tableOf(again.schema(), '_RequestLog');
       assert.deepEqual([table.fields.get('duration')?.type, table.fields.get('duration_before')?.type], ['Number', 'String']);
       assert.deepEqual([...table.indexes.values()], [{ name: 'slowest', keys: [['duration_before', -1]] }]);
@@ -134,7 +136,7 @@ for (const [name, make] of [
         ['before', []],
         ['taken', taken],
       ] as const) {
-        const store = await place.engines[0].open(appId);
+        const store = await openAnyway(place.engines[0], appId);
         await store.write({ plan: () => ({ changes: [...changes, { kind: 'setTemplateVersion', version: 1 }], mutations: [] }) });
         await migrate(store, 'it');
         const { tables } = store.schema();
@@ -147,7 +149,7 @@ for (const [name, make] of [
     });
 
     it('systems of the version before get what schedules are kept in, and its labels; what a client had made is put aside', async () => {
-      const store = await place.engines[0].open('clocks');
+      const store = await openAnyway(place.engines[0], 'clocks');
       const trigger: SchemaChange[] = [
         { kind: 'createTable', className: '_Dictionary', fields: [{ name: 'tblName', type: 'String' }] },
         { kind: 'addField', className: '_Dictionary', name: 'field', type: 'String' },
@@ -193,7 +195,7 @@ for (const [name, make] of [
         ['plain', []],
         ['named', [{ kind: 'createTable', className: '_OAuthItem', fields: [{ name: 'expiresAt', type: 'String' }] }]],
       ] as const) {
-        const store = await place.engines[0].open(appId);
+        const store = await openAnyway(place.engines[0], appId);
         await store.write({ plan: () => ({ changes: [...changes, { kind: 'setTemplateVersion', version: 4 }], mutations: [] }) });
         await migrate(store, 'it');
         const { fields, indexes } = tableOf(store.schema(), '_OAuthItem');
@@ -207,7 +209,7 @@ for (const [name, make] of [
     });
 
     it('definitions of triggers are those of the users who had a hand in them', async () => {
-      const store = await place.engines[0].open('authors');
+      const store = await openAnyway(place.engines[0], 'authors');
       const made: SchemaChange[] = [
         { kind: 'createTable', className: '_User' },
         { kind: 'createTable', className: '_Trigger', fields: [{ name: '_author', type: 'Number' }] },
@@ -243,7 +245,7 @@ for (const [name, make] of [
     });
 
     it('of deletions that were noted without an ACL only keys hear; more of them than are closed at once', async () => {
-      const store = await place.engines[0].open('deletions');
+      const store = await openAnyway(place.engines[0], 'deletions');
       const strings = ['objectClass', 'objectIdValue', 'event'].map((name) => ({ name, type: 'String' }) as const);
       const made: SchemaChange[] = [
         { kind: 'createTable', className: '_Timeline', fields: strings },
@@ -260,7 +262,7 @@ for (const [name, make] of [
         });
       await Promise.all(Array.from({ length: 2_500 }, (_, n) => note(`old${n}`, n % 2 ? 'delete' : 'create')));
       await note('kept', 'delete', '{"role:Admin":{"read":true}}');
-      const second = await place.engines[1].open('deletions');
+      const second = await openAnyway(place.engines[1], 'deletions');
       await Promise.all([migrate(store, 'it'), migrate(second, 'it')]);
       await second.close();
       await note('new', 'delete');
@@ -276,7 +278,7 @@ for (const [name, make] of [
     });
 
     it('a new system has nothing to go through', async () => {
-      const store = await place.engines[0].open('new');
+      const store = await openAnyway(place.engines[0], 'new');
       await provision(store);
       const { version } = store.schema();
       await migrate(store, 'it');

@@ -2,6 +2,7 @@ import { isRefusal, ServiceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { SchemaChange } from '../../schema/change.ts';
 import { changesTo, isSameSchema } from '../../schema/replay.ts';
+import { knownOf, makerMark, newIdentity, type StoreIdentity } from '../../storage/identity.ts';
 import type { Engine, Store } from '../../storage/port.ts';
 import type { MovedMark, Registry, RemovedSystem, SystemEntry } from '../../storage/registry.ts';
 import { checksumOf } from './checksum.ts';
@@ -52,6 +53,7 @@ export async function moveAll(from: Side, to: Side, events: MoveEvents): Promise
   const there = new Set(isFirst ? [] : entriesOf(to.registry).map(({ appId }) => appId.toLowerCase()));
   // Of a source that was moved the right copy is elsewhere; it may be compared with that.
   if (!systems.every(({ appId }) => there.has(appId.toLowerCase()))) refuseMoved(from.registry);
+  if (isFirst) await clearLeft(to, systems);
   if (isFirst && !(await to.registry.takeSalt(from.registry.salt)))
     throw new OperatorError('the target holds systems of another installation; move into an empty one');
   let moved = 0;
@@ -63,8 +65,6 @@ export async function moveAll(from: Side, to: Side, events: MoveEvents): Promise
       events.skipped(appId);
       continue;
     }
-    // What lies there is of another installation that was moved there in part.
-    if (isFirst) await to.engine.remove(appId);
     const count = await moveSystem(from, to, system, events);
     moved++;
     records += count;
@@ -73,6 +73,13 @@ export async function moveAll(from: Side, to: Side, events: MoveEvents): Promise
   await to.registry.markMoved(null);
   await from.registry.markMoved({ to: to.kind, at: Date.now() });
   return { systems: moved, records };
+}
+
+/** Removes what another installation was moving to the same place, and has left in part. */
+async function clearLeft({ registry, engine }: Side, systems: readonly SystemEntry[]): Promise<void> {
+  const making = makerMark(registry.salt);
+  for (const { appId } of systems)
+    if ((await engine.inspect(appId)).identity?.making === making) await engine.remove(appId, { making });
 }
 
 /** All systems that can be served or restored. */
@@ -85,7 +92,7 @@ function entriesOf(registry: Registry): (SystemEntry | RemovedSystem)[] {
 /** Compares a system that is in force in the target. @throws OperatorError where it is not the same */
 async function checkMoved(from: Side, to: Side, { appId }: SystemEntry, events: MoveEvents): Promise<void> {
   const isSameEntry = JSON.stringify(entryOf(from.registry, appId)) === JSON.stringify(entryOf(to.registry, appId));
-  const unlike = isSameEntry ? await firstUnlike(from.engine, to.engine, appId, events) : 'its name or its keys are not the same';
+  const unlike = isSameEntry ? await firstUnlike(from, to, appId, events) : 'its name or its keys are not the same';
   if (unlike === null) return;
   throw new OperatorError(
     `${appId} is in the target already, and ${unlike}. Where the source is the right one, remove it from the target and move again`,
@@ -100,18 +107,20 @@ function entryOf(registry: Registry, appId: string): unknown {
 async function moveSystem(from: Side, to: Side, system: SystemEntry, events: MoveEvents): Promise<number> {
   const { appId } = system;
   for (;;) {
-    const { isNew, records, failure } = await copySystem(from.engine, to.engine, appId, events);
+    const { isNew, records, identity, failure } = await copySystem(from, to, system, events);
     if (failure && (isNew || failure instanceof OperatorError || failure instanceof ServiceError)) throw failure;
-    const unlike = failure ? 'it cannot be continued' : await firstUnlike(from.engine, to.engine, appId, events);
+    const unlike = failure ? 'it cannot be continued' : await firstUnlike(from, to, appId, events);
     if (unlike === null) {
       const keys = from.registry.read().keys.filter((key) => key.appId === appId);
-      if (await to.registry.addSystem(system, keys, async () => {})) {
+      if (await to.registry.addSystem(system, keys, async () => identity)) {
+        // From now on it is in force, and not to be made anew.
+        await (await openSide(to, appId)).close();
         await to.registry.noteUses(await from.registry.lastUses(appId));
         return records;
       }
       throw new OperatorError(`the target has a system ${appId}`);
     }
-    await to.engine.remove(appId);
+    await to.engine.remove(appId, { making: makerMark(to.registry.salt) });
     if (isNew)
       throw new OperatorError(
         `${appId}: ${unlike}; what was copied of it was removed. Move again while nothing writes to the source`,
@@ -127,14 +136,16 @@ interface Copied {
   readonly isNew: boolean;
   /** Those that are in the target now. */
   readonly records: number;
+  /** Of the target. */
+  readonly identity: StoreIdentity;
   readonly failure?: unknown;
 }
 
 /** Copies what the target does not have yet. */
-async function copySystem(from: Engine, to: Engine, appId: string, events: MoveEvents): Promise<Copied> {
-  const source = await from.open(appId);
+async function copySystem(from: Side, to: Side, { id, appId }: SystemEntry, events: MoveEvents): Promise<Copied> {
+  const source = await openSide(from, appId);
   try {
-    const { target, isNew } = await openTarget(to, appId, source);
+    const { target, isNew, identity } = await openTarget(to, id, appId, source);
     let records = 0;
     try {
       const parts = partsOf(source);
@@ -144,9 +155,9 @@ async function copySystem(from: Engine, to: Engine, appId: string, events: MoveE
           records += rows;
           events.copying(appId, part.table.className, records, records / total);
         });
-      return { isNew, records };
+      return { isNew, records, identity };
     } catch (failure) {
-      return { isNew, records, failure };
+      return { isNew, records, identity, failure };
     } finally {
       await target.close();
     }
@@ -156,18 +167,35 @@ async function copySystem(from: Engine, to: Engine, appId: string, events: MoveE
 }
 
 /** The target with the source's schema: as an earlier move has left it, or made anew where that had another. */
-async function openTarget(engine: Engine, appId: string, source: Store): Promise<{ target: Store; isNew: boolean }> {
-  const found = await engine.open(appId);
-  if (isSameSchema(found.schema(), source.schema())) return { target: found, isNew: false };
-  await found.close();
-  await engine.remove(appId);
-  const target = await engine.open(appId);
+async function openTarget(
+  { engine, registry }: Side,
+  id: string,
+  appId: string,
+  source: Store,
+): Promise<{ target: Store; isNew: boolean; identity: StoreIdentity }> {
+  const left = (await engine.inspect(appId)).identity;
+  if (left && left.making === makerMark(registry.salt) && left.systemId === id) {
+    const { store } = await engine.open(knownOf(left), 'making');
+    if (isSameSchema(store.schema(), source.schema())) return { target: store, isNew: false, identity: left };
+    await store.close();
+  }
+  const identity = newIdentity(id, appId, registry.salt);
+  const target = await engine.create(identity);
   // Where this is cut off, the schema is not the same, and made anew.
   for (const changes of slicesOf(changesTo(source.schema()), TABLES))
     await target.write({ plan: () => ({ changes, mutations: [] }) }).catch((error) => {
       throw isRefusal(error) ? new OperatorError(`${appId}: ${refusedTables(changes)}: ${error.message}`) : error;
     });
-  return { target, isNew: true };
+  return { target, isNew: true, identity };
+}
+
+/** Opens a system of one side: as its registry knows it, or one that is being made there. */
+async function openSide({ engine, registry }: Side, appId: string): Promise<Store> {
+  const known = await registry.storeOf(appId);
+  if (known) return (await engine.open(known, 'work')).store;
+  const { identity, place } = await engine.inspect(appId);
+  if (!identity) throw new OperatorError(`${place} is missing`);
+  return (await engine.open(knownOf(identity), 'making')).store;
 }
 
 function refusedTables(changes: readonly SchemaChange[]): string {
@@ -194,10 +222,10 @@ async function countOf(store: Store, parts: readonly Part[]): Promise<number> {
 }
 
 /** What tells of the first part of a system that is not the same in both; `null` where all are. */
-async function firstUnlike(from: Engine, to: Engine, appId: string, events: MoveEvents): Promise<string | null> {
+async function firstUnlike(from: Side, to: Side, appId: string, events: MoveEvents): Promise<string | null> {
   const stores: Store[] = [];
   try {
-    for (const engine of [from, to]) stores.push(await engine.open(appId));
+    for (const side of [from, to]) stores.push(await openSide(side, appId));
     const [source, target] = stores as [Store, Store];
     if (!isSameSchema(source.schema(), target.schema())) return 'its tables or fields are not the same';
     const parts = partsOf(source);

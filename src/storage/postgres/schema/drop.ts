@@ -6,14 +6,14 @@ import { quotedName } from '../names.ts';
 const TABLES = 50;
 
 /**
- * Drops a PostgreSQL schema with all that is in it, in several transactions. The catalogue goes first: what is left where this is cut off
- * is no system any more.
+ * Drops a PostgreSQL schema with all that is in it, in several transactions. The catalogue goes first, and whose it was
+ * last: what is left where this is cut off is no system any more, and is known.
  */
 export async function dropSchema(database: Database, schemaName: string): Promise<void> {
   const schema = quotedName(schemaName);
   const some = {
     text: `SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace($1) AND relkind IN ('r', 'p')
-      ORDER BY relname NOT LIKE 'rds\\_%', relname LIMIT ${TABLES}`,
+      ORDER BY relname = 'rds_store', relname NOT LIKE 'rds\\_%', relname LIMIT ${TABLES}`,
     params: [schema],
   };
   const work = async (session: Session) => {

@@ -1,8 +1,10 @@
 import { OperatorError } from '../../../kernel/operator-error.ts';
+import type { StoreIdentity } from '../../identity.ts';
 import { type Migration, pendingMigrations } from '../../migrations.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { claimStatements } from '../claims.ts';
 import type { Database } from '../connection/database.ts';
+import { identityStatements, insertIdentity } from '../identity.ts';
 import { keyStatements } from '../key-versions.ts';
 import { quotedName, registrySchema } from '../names.ts';
 import { type Catalog, catalogFrom, catalogStatements, copiedStatements, loadStatement } from './catalog.ts';
@@ -20,12 +22,14 @@ const catalogMigrations: readonly PostgresMigration[] = [
   { number: 2, what: 'claims of periodic jobs', statements: claimStatements },
   { number: 3, what: 'who wrote last under a key', statements: keyStatements },
   { number: 4, what: 'tables that logs have values of', statements: copiedStatements },
+  { number: 5, what: 'whose store it is', statements: identityStatements },
 ];
 
 /** Of the registry. */
 const registryMigrations: readonly PostgresMigration[] = [
   { number: 1, what: 'installation, systems, keys', statements: registryStatements },
   { number: 2, what: 'removed systems, moves, last uses of keys', statements: removalStatements },
+  { number: 3, what: "what is known of systems' stores", statements: knownStatements },
 ];
 
 /** Case of letters does not tell application ids apart: no two differ by it alone, as on the embedded engine. */
@@ -55,6 +59,13 @@ function removalStatements(schemaName: string): Statement[] {
   );
 }
 
+function knownStatements(schemaName: string): Statement[] {
+  return plain(
+    `ALTER TABLE ${quotedName(schemaName)}.systems ADD COLUMN birth text COLLATE "C", ADD COLUMN generation bigint NOT NULL DEFAULT 0,
+      ADD COLUMN "missingSince" bigint, ADD COLUMN "noticedAt" bigint, ADD COLUMN "damagedAt" bigint`,
+  );
+}
+
 /**
  * Brings the registry's tables to where this version has them, making them where there are none.
  * @throws OperatorError where a later version has been here, or the user may not
@@ -72,16 +83,26 @@ export async function migrateRegistry(database: Database): Promise<void> {
 }
 
 /**
- * Opens the catalogue of a system, making it where there is none: one round trip where nothing is to be done.
- * @throws OperatorError for one of a later version of the service
+ * Opens the catalogue of a system: one round trip where nothing is to be done.
+ * @param mayMake whether it is made where there is none
+ * @throws OperatorError for one of a later version of the service; the database's error where there is none
  */
-export async function openCatalog(database: Database, schemaName: string): Promise<Catalog> {
+export async function openCatalog(database: Database, schemaName: string, mayMake = false): Promise<Catalog> {
   const load = async () => catalogFrom(await database.short(loadStatement(schemaName)));
   const place = `the schema ${schemaName}`;
   const found = await load().catch((error) => (isMissing(error) ? undefined : Promise.reject(error)));
   if (found && pendingMigrations(catalogMigrations, found.migration, place).length === 0) return found;
-  await migrateSchema(database, schemaName, catalogMigrations, place);
+  await migrateSchema(database, schemaName, catalogMigrations, place, { mayMake });
   return load();
+}
+
+/**
+ * Makes a system's schema with its catalogue and says whose it is, in one transaction.
+ * @throws the database's error where the schema is there
+ */
+export async function makeCatalog(database: Database, schemaName: string, identity: StoreIdentity): Promise<void> {
+  const last = [insertIdentity(schemaName, identity)];
+  await migrateSchema(database, schemaName, catalogMigrations, `the schema ${schemaName}`, { mayMake: true, last });
 }
 
 /** 3F000: no such schema; 42P01: no such table; 42703: no such column, in a catalogue of an earlier version. */
@@ -96,6 +117,8 @@ function isMissing(error: unknown): boolean {
  * Takes the tables of one PostgreSQL schema through the migrations that they have still to go through, in one transaction. Of several
  * processes that do so at a time one does it, the others wait for its end.
  * @param place what is migrated, for the operator
+ * @param mayMake whether the schema is made where there is none
+ * @param last statements after all of them, in the same transaction
  * @throws OperatorError where a later version has been here
  */
 export async function migrateSchema(
@@ -103,23 +126,24 @@ export async function migrateSchema(
   schemaName: string,
   migrations: readonly PostgresMigration[],
   place: string,
+  { mayMake = true, last = [] }: { mayMake?: boolean; last?: readonly Statement[] } = {},
 ): Promise<void> {
   const schema = quotedName(schemaName);
   const history = `${schema}.rds_migrations`;
   await database.transact(
     async (session) => {
       const lock = { text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', params: [`record-service ${schemaName}`] };
-      const [, , , found] = await Promise.all(
+      const answers = await Promise.all(
         [
           lock,
           ...plain(
-            `CREATE SCHEMA IF NOT EXISTS ${schema}`,
+            ...(mayMake ? [`CREATE SCHEMA IF NOT EXISTS ${schema}`] : []),
             `CREATE TABLE IF NOT EXISTS ${history} (number integer PRIMARY KEY, what text NOT NULL, at timestamptz NOT NULL DEFAULT now())`,
             `SELECT coalesce(max(number), 0) FROM ${history}`,
           ),
         ].map((statement) => session.query(statement)),
       );
-      const pending = pendingMigrations(migrations, Number(found?.rows[0]?.[0]), place);
+      const pending = pendingMigrations(migrations, Number(answers.at(-1)?.rows[0]?.[0]), place);
       const statements = pending.flatMap((migration) => [
         ...migration.statements(schemaName),
         {
@@ -127,7 +151,7 @@ export async function migrateSchema(
           params: [migration.number, migration.what],
         },
       ]);
-      await Promise.all(statements.map((statement) => session.query(statement)));
+      await Promise.all([...statements, ...last].map((statement) => session.query(statement)));
     },
     { timeLimit: 0 },
   );

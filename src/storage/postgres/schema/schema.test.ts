@@ -30,7 +30,7 @@ describe('the schema on PostgreSQL', () => {
   async function newSystem() {
     systems += 1;
     const name = schemaName(`System${systems}`);
-    let { schema } = await openCatalog(database, name);
+    let { schema } = await openCatalog(database, name, true);
     return {
       name,
       schema: () => schema,

@@ -54,7 +54,7 @@ export class StoreProcess<Created> {
     const report = (fault: string) => reported.push(fault);
     const database = await connectDatabase(url, { timeLimit: 10_000 });
     const settings = { database, schemaName, notices: new Notices(), presence: new Presence(), report, ...rowContext };
-    const store = await PostgresStore.open(settings);
+    const store = await PostgresStore.open(settings, true);
     return new StoreProcess(database, store, reported, records);
   }
 

@@ -20,7 +20,7 @@ before(async () => {
   const report = () => {};
   database = await connectDatabase(place.url, { timeLimit: 10_000 });
   const settings = { database, schemaName: 'rds_test', notices: new Notices(), presence: new Presence(), report, ...rowContext };
-  store = await PostgresStore.open(settings);
+  store = await PostgresStore.open(settings, true);
   other = new pg.Client({ connectionString: place.url });
   await other.connect();
 });

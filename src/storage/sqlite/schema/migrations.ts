@@ -25,6 +25,17 @@ export const catalogMigrations: readonly SqliteMigration[] = [
       `),
   },
   { number: 4, what: 'bound of what text indexes hold of a text', apply: boundTextIndexes },
+  {
+    number: 5,
+    what: 'whose store it is',
+    apply: (db) =>
+      db.exec(`
+        CREATE TABLE rds_store (
+          one INTEGER PRIMARY KEY CHECK (one = 1), systemId TEXT NOT NULL, appId TEXT NOT NULL, birth TEXT NOT NULL,
+          generation INTEGER NOT NULL, making TEXT
+        )
+      `),
+  },
 ];
 
 function boundTextIndexes(db: DatabaseSync): void {
@@ -70,6 +81,18 @@ export const registryMigrations: readonly SqliteMigration[] = [
         ALTER TABLE installation ADD COLUMN movedAt INTEGER;
         ALTER TABLE systems ADD COLUMN deleteAfter INTEGER;
         ALTER TABLE keys ADD COLUMN lastUsedAt INTEGER;
+      `),
+  },
+  {
+    number: 3,
+    what: "what is known of systems' stores",
+    apply: (db) =>
+      db.exec(`
+        ALTER TABLE systems ADD COLUMN birth TEXT;
+        ALTER TABLE systems ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE systems ADD COLUMN missingSince INTEGER;
+        ALTER TABLE systems ADD COLUMN noticedAt INTEGER;
+        ALTER TABLE systems ADD COLUMN damagedAt INTEGER;
       `),
   },
 ];

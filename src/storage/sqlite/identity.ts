@@ -1,0 +1,173 @@
+import { statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { checkFound, type Found, type KnownStore, newBirth, type StoreIdentity, StoreRefused } from '../identity.ts';
+import type { Purpose } from '../port.ts';
+import { existingFile, fileAlone } from './existing.ts';
+import { catalogMigrations, migrate } from './schema/migrations.ts';
+
+/** How long to wait for another process, in milliseconds. */
+const BUSY_TIMEOUT = 1_000;
+/** What SQLite says of a file that is broken, or none of its own. */
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+const columns = 'systemId, appId, birth, generation, making';
+
+/** What is in a system's file, with its log of changes. It stays as it is. @throws what the operating system and SQLite say of passing faults */
+export function inspectFile(path: string): Found {
+  const absent = stateOfFile(path);
+  return absent ? { place: path, state: absent, identity: null } : { place: path, ...inspected(path, path) };
+}
+
+/** What the file itself says, without its log of changes; `null` where it says nothing: it may be half written, and mended by its log. */
+export function identityInFile(path: string): StoreIdentity | null {
+  try {
+    return inspected(fileAlone(path), path).identity;
+  } catch {
+    return null;
+  }
+}
+
+function stateOfFile(path: string): 'missing' | 'empty' | 'damaged' | null {
+  try {
+    const stat = statSync(path);
+    if (!stat.isFile()) return 'damaged';
+    return stat.size === 0 ? 'empty' : null;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) return 'missing';
+    throw error;
+  }
+}
+
+function inspected(address: string | URL, path: string): Pick<Found, 'state' | 'identity'> {
+  let db: DatabaseSync | undefined;
+  try {
+    // A connection that may not write leaves the log where it is when it closes.
+    db = new DatabaseSync(address, { readOnly: true, timeout: BUSY_TIMEOUT });
+    const tables = new Set(
+      db
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        .all()
+        .map(({ name }) => name),
+    );
+    if (tables.size === 0) return { state: 'empty', identity: null };
+    if (!tables.has('rds_catalog')) return { state: 'foreign', identity: null };
+    return { state: 'store', identity: tables.has('rds_store') ? readIdentity(db) : null };
+  } catch (error) {
+    if (isDamage(error)) return { state: 'damaged', identity: null };
+    // It went while it was opened.
+    const absent = stateOfFile(path);
+    if (absent) return { state: absent, identity: null };
+    throw error;
+  } finally {
+    db?.close();
+  }
+}
+
+/** Whether SQLite says that a file is broken. */
+export function isDamage(error: unknown): boolean {
+  const code = Number((error as { readonly errcode?: unknown }).errcode) & 0xff;
+  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
+
+function readIdentity(db: DatabaseSync): StoreIdentity | null {
+  return (db.prepare(`SELECT ${columns} FROM rds_store`).get() as StoreIdentity | undefined) ?? null;
+}
+
+function writeIdentity(db: DatabaseSync, { systemId, appId, birth, generation, making }: StoreIdentity): void {
+  const sql = `INSERT OR REPLACE INTO rds_store (one, ${columns}) VALUES (1, ?, ?, ?, ?, ?)`;
+  db.prepare(sql).run(systemId, appId, birth, generation, making);
+}
+
+/** Changes who a file says it is, durably. */
+function change(db: DatabaseSync, to: (now: StoreIdentity | null) => StoreIdentity): StoreIdentity {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const before = readIdentity(db);
+    const after = to(before);
+    if (JSON.stringify(before) !== JSON.stringify(after)) writeIdentity(db, after);
+    db.exec('COMMIT');
+    return after;
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** Opens a file that is there, for who says whose it is. */
+function openCatalog(address: string | URL, place: string): DatabaseSync {
+  const db = new DatabaseSync(address, { timeout: BUSY_TIMEOUT });
+  try {
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+    migrate(db, catalogMigrations, place);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** A file whose identity is certain, and what keeps it open until it is served. */
+export interface TakenFile {
+  readonly identity: StoreIdentity;
+  readonly close: () => void;
+}
+
+/**
+ * Makes sure, in one transaction, that a file is the store that the registry knows, and notes what it is opened for.
+ * @throws StoreRefused where it is another one; OperatorError for one of a later version of the service
+ */
+export function takeFile(path: string, known: KnownStore, purpose: Purpose): TakenFile {
+  const db = openCatalog(existingFile(path), path);
+  try {
+    const identity = change(db, (found) => {
+      checkFound({ state: 'store', place: path, identity: found }, known);
+      const { systemId, appId } = known;
+      const now = found ?? { systemId, appId, birth: newBirth(), generation: 0, making: null };
+      const making = purpose === 'making' ? now.making : null;
+      return { ...now, generation: now.generation + (purpose === 'serving' ? 1 : 0), making };
+    });
+    return { identity, close: () => db.close() };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Gives a file that is there another identity. The file alone has it when this returns. @throws StoreRefused where there is none */
+export function identifyFile(path: string, identity: StoreIdentity): void {
+  const { state } = inspectFile(path);
+  if (state !== 'store') throw new StoreRefused(state, path);
+  const db = openCatalog(existingFile(path), path);
+  try {
+    change(db, () => identity);
+    // What the file alone says is asked before its log of changes is trusted.
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  } finally {
+    db.close();
+  }
+}
+
+/** Makes a file that holds the tables of the catalogue and whose it is, and nothing else. */
+export function makeFile(path: string, identity: StoreIdentity): void {
+  const db = openCatalog(path, path);
+  try {
+    change(db, () => identity);
+  } finally {
+    db.close();
+  }
+}
+
+/** Reads a whole file, with its log of changes. @returns what is wrong; `null`: nothing */
+export function verifyFile(path: string): string | null {
+  const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT });
+  try {
+    const found = String(db.prepare('PRAGMA quick_check(1)').get()?.quick_check);
+    return found === 'ok' ? null : found.replaceAll(/\s+/g, ' ').slice(0, 200);
+  } catch (error) {
+    if (isDamage(error)) return (error as Error).message;
+    throw error;
+  } finally {
+    db.close();
+  }
+}

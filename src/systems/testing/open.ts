@@ -1,0 +1,10 @@
+import type { Engine, Store } from '../../storage/port.ts';
+import { openAnyway } from '../../storage/sql/testing/open.ts';
+import { migrate } from '../migrations/index.ts';
+
+/** Opens a store as a service does, without a registry, making it where there is none, for unit tests. */
+export async function openMigrated(engine: Engine, appId: string): Promise<Store> {
+  const store = await openAnyway(engine, appId);
+  await migrate(store, appId);
+  return store;
+}
