@@ -43,12 +43,12 @@ const engines = ['storage/sql', 'storage/sqlite', 'storage/postgres'];
 const services = layers.find((layer) => layer.includes('users')) ?? [];
 
 /**
- * The files of one layer: the port is the files directly in storage and the suite beside them.
+ * The files of one layer: the port is the files directly in storage and what its unit tests share.
  *
  * @param {string} layer
  */
 function pattern(layer) {
-  if (layer === 'storage') return '^src/storage/(?:[^/]+$|contract/)';
+  if (layer === 'storage') return '^src/storage/(?:[^/]+$|testing/)';
   return layer.endsWith('.ts') ? `^src/${layer.replace('.', '[.]')}$` : `^src/${layer}/`;
 }
 

@@ -11,7 +11,7 @@ import { masterContext } from '../records/testing/context.ts';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
-import { openAnyway } from '../storage/sql/testing/open.ts';
+import { openAnyway } from '../storage/testing/open.ts';
 import { provision } from '../systems/provision.ts';
 import { type Actions, runProgram } from './index.ts';
 

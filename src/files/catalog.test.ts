@@ -8,7 +8,7 @@ import { PostgresEngine } from '../storage/postgres/index.ts';
 import { testDatabase } from '../storage/postgres/testing/server.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
-import { openAnyway } from '../storage/sql/testing/open.ts';
+import { openAnyway } from '../storage/testing/open.ts';
 import { provision } from '../systems/provision.ts';
 import { testAttaching } from './testing/attach-cases.ts';
 import { testCatalog } from './testing/catalog-cases.ts';

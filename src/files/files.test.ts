@@ -12,7 +12,7 @@ import { createRecord, createSchema, type RecordContext } from '../records/index
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/engine.ts';
-import { openAnyway } from '../storage/sql/testing/open.ts';
+import { openAnyway } from '../storage/testing/open.ts';
 import { provision } from '../systems/provision.ts';
 import { findFile } from './catalog.ts';
 import { Files } from './files.ts';

@@ -12,7 +12,7 @@ import { tableOf } from '../schema/model.ts';
 import { assignmentsOf } from '../storage/columns.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
-import { openAnyway } from '../storage/sql/testing/open.ts';
+import { openAnyway } from '../storage/testing/open.ts';
 import { provision } from '../systems/provision.ts';
 import { fileTable, findFile, readUsage } from './catalog.ts';
 import { Files } from './files.ts';

@@ -13,7 +13,7 @@ import { PostgresEngine } from '../storage/postgres/index.ts';
 import { testDatabase } from '../storage/postgres/testing/server.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/engine.ts';
-import { openAnyway } from '../storage/sql/testing/open.ts';
+import { openAnyway } from '../storage/testing/open.ts';
 import { provision } from '../systems/provision.ts';
 import { fileKeeper } from './attach.ts';
 import { addFile, completeFile, fileTable, findFile, removeFile } from './catalog.ts';

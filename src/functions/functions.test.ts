@@ -11,7 +11,7 @@ import type { WriteEvent } from '../records/write/observer.ts';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
-import { openAnyway } from '../storage/sql/testing/open.ts';
+import { openAnyway } from '../storage/testing/open.ts';
 import { provision } from '../systems/provision.ts';
 import { type FunctionCall, Functions } from './index.ts';
 

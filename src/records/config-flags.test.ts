@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
-import { openAnyway } from '../storage/sql/testing/open.ts';
+import { openAnyway } from '../storage/testing/open.ts';
 import { provision } from '../systems/provision.ts';
 import { configFlag } from './config-flags.ts';
 import { masterContext } from './testing/context.ts';

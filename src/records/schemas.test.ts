@@ -8,7 +8,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
-import { openAnyway } from '../storage/sql/testing/open.ts';
+import { openAnyway } from '../storage/testing/open.ts';
 import { provision } from '../systems/provision.ts';
 import type { RecordContext } from './context.ts';
 import { readRows } from './rows.ts';

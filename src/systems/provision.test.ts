@@ -8,8 +8,8 @@ import type { TableSchema } from '../schema/model.ts';
 import { isDescribed } from '../schema/system-tables.ts';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
-import { openAnyway } from '../storage/sql/testing/open.ts';
 import { SqliteEngine } from '../storage/sqlite/engine.ts';
+import { openAnyway } from '../storage/testing/open.ts';
 import { provision } from './provision.ts';
 import { readTemplate } from './template.ts';
 

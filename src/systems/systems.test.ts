@@ -221,14 +221,17 @@ test('a store that is refused is forgotten with its system, and no other one is 
 test('what an opened store says of itself is known to the registry', async () => {
   await add();
   (await systems.acquire('app'))?.release();
-  assert.deepEqual({ ...(await registry.storeOf('app')) }, {
-    systemId: 'app',
-    appId: 'app',
-    birth: 'b',
-    generation: 1,
-    missingSince: null,
-    damagedAt: null,
-  });
+  assert.deepEqual(
+    { ...(await registry.storeOf('app')) },
+    {
+      systemId: 'app',
+      appId: 'app',
+      birth: 'b',
+      generation: 1,
+      missingSince: null,
+      damagedAt: null,
+    },
+  );
 });
 test('application ids differ by more than the case of letters; an addition that fails leaves nothing', async () => {
   assert.equal(await add(), true);

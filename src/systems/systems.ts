@@ -1,6 +1,6 @@
 import { fail, type ServiceError } from '../errors/fail.ts';
 import { type PassingFault, unavailableSince } from '../errors/system-faults.ts';
-import type { About, Conditions } from '../observe/index.ts';
+import type { Conditions } from '../observe/index.ts';
 import { type Refusal, StoreRefused } from '../storage/identity.ts';
 import type { Engine } from '../storage/port.ts';
 import type { KeyEntry, Registry } from '../storage/registry.ts';
@@ -23,7 +23,7 @@ interface Refused {
   /** Of the system, which may be another one by now. */
   readonly id: string;
   readonly why: Refusal;
-  readonly about: About;
+  readonly about: Readonly<Record<string, string>>;
   readonly error: ServiceError;
   /** By `performance.now()`. */
   readonly until: number;

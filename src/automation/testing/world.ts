@@ -17,7 +17,7 @@ import {
 } from '../../records/index.ts';
 import { masterContext, noFiles } from '../../records/testing/context.ts';
 import { type Engine, type Store, wholeText } from '../../storage/port.ts';
-import { openAnyway } from '../../storage/sql/testing/open.ts';
+import { openAnyway } from '../../storage/testing/open.ts';
 import { provision } from '../../systems/provision.ts';
 import { userTableRules } from '../../users/index.ts';
 import type { ActionParts, ActionRun, AutomationSystem } from '../actions/action.ts';

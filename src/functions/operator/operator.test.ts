@@ -10,7 +10,7 @@ import { noFiles } from '../../records/testing/context.ts';
 import type { Store } from '../../storage/port.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
-import { openAnyway } from '../../storage/sql/testing/open.ts';
+import { openAnyway } from '../../storage/testing/open.ts';
 import { provision } from '../../systems/provision.ts';
 import { userTableRules } from '../../users/index.ts';
 import type { FunctionSystem } from '../model.ts';

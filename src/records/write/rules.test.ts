@@ -8,7 +8,7 @@ import { fieldOf } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
-import { openAnyway } from '../../storage/sql/testing/open.ts';
+import { openAnyway } from '../../storage/testing/open.ts';
 import type { RecordContext } from '../context.ts';
 import { readRow } from '../rows.ts';
 import { masterContext } from '../testing/context.ts';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Store } from '../port.ts';
 import { addressesOf } from '../sql/testing/addresses.ts';
-import { openAnyway } from '../sql/testing/open.ts';
+import { openAnyway } from '../testing/open.ts';
 import { Pooler } from './connection/testing/pooler.ts';
 import { PostgresEngine } from './engine.ts';
 import { type TestDatabase, testDatabase } from './testing/server.ts';

@@ -16,11 +16,17 @@ const columns = 'systemId, appId, birth, generation, making';
 /** What is in a system's file, with its log of changes. It stays as it is. @throws what the operating system and SQLite say of passing faults */
 export function inspectFile(path: string): Found {
   const absent = stateOfFile(path);
-  return absent ? { place: path, state: absent, identity: null } : { place: path, ...inspected(path, path) };
+  if (absent) return { place: path, state: absent, identity: null };
+  // A log of changes over a file that is another's would look as if that were its own.
+  const alone = identityInFile(path);
+  const whole = inspected(path, path);
+  const isAnothers =
+    alone && whole.identity && (alone.systemId !== whole.identity.systemId || alone.birth !== whole.identity.birth);
+  return { place: path, ...whole, ...(isAnothers && { identity: alone }) };
 }
 
 /** What the file itself says, without its log of changes; `null` where it says nothing: it may be half written, and mended by its log. */
-export function identityInFile(path: string): StoreIdentity | null {
+function identityInFile(path: string): StoreIdentity | null {
   try {
     return inspected(fileAlone(path), path).identity;
   } catch {

@@ -10,8 +10,8 @@ import { testEvery } from '../sql/testing/every-cases.ts';
 import { testFiles } from '../sql/testing/file-cases.ts';
 import { testMissing } from '../sql/testing/missing-cases.ts';
 import { testNotes } from '../sql/testing/note-cases.ts';
-import { openAnyway } from '../sql/testing/open.ts';
 import { testPictures } from '../sql/testing/picture-cases.ts';
+import { openAnyway } from '../testing/open.ts';
 import { SqliteEngine } from './engine.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-shared-'));

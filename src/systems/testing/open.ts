@@ -1,5 +1,5 @@
 import type { Engine, Store } from '../../storage/port.ts';
-import { openAnyway } from '../../storage/sql/testing/open.ts';
+import { openAnyway } from '../../storage/testing/open.ts';
 import { migrate } from '../migrations/index.ts';
 
 /** Opens a store as a service does, without a registry, making it where there is none, for unit tests. */

@@ -1,7 +1,7 @@
 /** A process of a service for tests: opens a store, tells its id, and stays until it is killed. */
 
 import { addressesOf } from '../../sql/testing/addresses.ts';
-import { openAnyway } from '../../sql/testing/open.ts';
+import { openAnyway } from '../../testing/open.ts';
 import { PostgresEngine } from '../engine.ts';
 
 const engine = await PostgresEngine.connect(process.argv[2] as string, {

@@ -4,7 +4,7 @@ import type { NewField, SchemaChange } from '../../../schema/change.ts';
 import { tableOf } from '../../../schema/model.ts';
 import { assignmentsOf, columnsOf, type OwnValues } from '../../../storage/columns.ts';
 import type { Contents, Engine, Mutation, Store } from '../../../storage/port.ts';
-import { openAnyway } from '../../../storage/sql/testing/open.ts';
+import { openAnyway } from '../../../storage/testing/open.ts';
 import { migrate, newestVersion } from '../index.ts';
 import { readRecords } from '../migration.ts';
 
