@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isInDoubt, isPassing } from '../../errors/fail.ts';
 import type { Condition, PreparedWrite } from '../port.ts';
+import { openAnyway } from '../testing/open.ts';
 import { PostgresEngine } from './engine.ts';
 import type { PostgresStore } from './store.ts';
 import { TestProxy } from './testing/proxy.ts';
@@ -31,7 +32,7 @@ describe('PostgreSQL behind a line that fails', () => {
       },
       addressesOf: () => ({ publicUrl: '', privateUrl: '' }) as never,
     });
-    store = (await engine.open('one')) as PostgresStore;
+    store = (await openAnyway(engine, 'one')) as PostgresStore;
     await store.write(change);
   });
   after(async () => {
