@@ -5,12 +5,15 @@ export type PassingFault =
   | 'the disk is full'
   | 'the storage is read-only'
   | 'no file descriptors are left'
+  | 'no memory is left'
   | 'an I/O error'
   | 'the store is busy'
+  | 'the store cannot be opened'
   | 'the store is missing'
   | 'the store is empty'
   | "the store is another system's"
   | 'the store is older than the registry says'
+  | 'a page cannot be read'
   | 'the store is damaged'
   | 'the database cannot be reached'
   | 'the database has no room'
@@ -26,7 +29,7 @@ const kinds: ReadonlyMap<unknown, PassingFault> = new Map([
   ['EPERM', 'the storage is read-only'],
   ['EMFILE', 'no file descriptors are left'],
   ['ENFILE', 'no file descriptors are left'],
-  ['ENOMEM', 'no file descriptors are left'],
+  ['ENOMEM', 'no memory is left'],
   ['EIO', 'an I/O error'],
   ['ESTALE', 'an I/O error'],
   ['ENXIO', 'an I/O error'],

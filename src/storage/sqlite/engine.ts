@@ -1,6 +1,7 @@
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileAddresses } from '../../config/index.ts';
+import { serviceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Conditions } from '../../observe/index.ts';
 import {
@@ -14,7 +15,8 @@ import {
   StoreRefused,
 } from '../identity.ts';
 import type { Engine, OpenedStore, Purpose, Store } from '../port.ts';
-import { identifyFile, inspectFile, isDamage, makeFile, takeFile, verifyFile } from './identity.ts';
+import { sortedError } from './faults.ts';
+import { checkOpened, identifyFile, inspectFile, isDamage, makeFile, takeFile, verifyFile } from './identity.ts';
 import { probeDirectory } from './probe.ts';
 import { ReaderPool, type ReportFault } from './reads/pool.ts';
 import { SqliteStore } from './store.ts';
@@ -27,6 +29,8 @@ export interface SqliteSettings {
   readonly report: ReportFault;
   /** Told of faults that can pass, by the application id of their system. Nobody where it is left out. */
   readonly conditions?: Pick<Conditions, 'met' | 'over'>;
+  /** Told when the file of a system that is served counts as damaged, and when it no longer does. */
+  readonly onDamaged?: (appId: string, isDamaged: boolean) => void;
   /** Where the files of a system are, as clients see them now. */
   readonly addressesOf: (appId: string) => FileAddresses;
 }
@@ -36,13 +40,18 @@ export class SqliteEngine implements Engine {
   readonly #directory: string;
   readonly #pool: ReaderPool;
   readonly #report: ReportFault;
+  readonly #conditions: SqliteSettings['conditions'];
+  readonly #onDamaged: SqliteSettings['onDamaged'];
   readonly #addressesOf: SqliteSettings['addressesOf'];
+  readonly #stores = new Set<SqliteStore>();
   #probing: Promise<void> | undefined;
 
   /** @param directory where the systems' folders are */
-  constructor(directory: string, { timeLimit, report, addressesOf }: SqliteSettings) {
+  constructor(directory: string, { timeLimit, report, conditions, onDamaged, addressesOf }: SqliteSettings) {
     this.#directory = directory;
     this.#report = report;
+    this.#conditions = conditions;
+    this.#onDamaged = onDamaged;
     this.#addressesOf = addressesOf;
     this.#pool = new ReaderPool(timeLimit, report);
   }
@@ -61,7 +70,7 @@ export class SqliteEngine implements Engine {
     await syncDirectory(fresh);
     await rename(fresh, folder);
     await syncDirectory(this.#directory);
-    return this.#openFile(appId);
+    return this.#openFile(identity);
   }
 
   async open(known: KnownStore, purpose: Purpose): Promise<OpenedStore> {
@@ -70,12 +79,12 @@ export class SqliteEngine implements Engine {
       checkFound(inspectFile(path), known);
       const { identity, close } = takeFile(path, known, purpose);
       try {
-        return { store: this.#openFile(known.appId), identity, missingSince: null };
+        return { store: this.#openFile(identity), identity, missingSince: null };
       } finally {
         close();
       }
     } catch (error) {
-      throw isDamage(error) ? new StoreRefused('damaged', path, error) : error;
+      throw isDamage(error) ? new StoreRefused('damaged', path, error) : sortedError(error);
     }
   }
 
@@ -111,12 +120,21 @@ export class SqliteEngine implements Engine {
     await rm(gone, { recursive: true, force: true });
   }
 
-  #openFile(appId: string): Store {
-    return new SqliteStore(fileOf(this.#folderOf(appId)), {
+  #openFile(identity: StoreIdentity): Store {
+    const { appId } = identity;
+    const path = fileOf(this.#folderOf(appId));
+    const store: SqliteStore = new SqliteStore(path, {
       pool: this.#pool,
       report: this.#report,
+      appId,
+      ...(this.#conditions ? { conditions: this.#conditions } : {}),
       addresses: () => this.#addressesOf(appId),
+      verify: (db) => checkOpened(db, path, identity),
+      onDamaged: (isDamaged) => this.#onDamaged?.(appId, isDamaged),
+      onClosed: () => this.#stores.delete(store),
     });
+    this.#stores.add(store);
+    return store;
   }
 
   #folderOf(appId: string): string {
@@ -129,6 +147,8 @@ export class SqliteEngine implements Engine {
 
   /** One that hangs is waited for again: several would take the threads that all file work shares. */
   probe(): Promise<void> {
+    // The systems' files are on one device: where one of them fails it is the storage that does. Its store looks for itself when it is back.
+    for (const store of this.#stores) if (store.isAwayForIo) return Promise.reject(serviceError('unavailable'));
     this.#probing ??= probeDirectory(this.#directory).finally(() => {
       this.#probing = undefined;
     });

@@ -1,15 +1,13 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { checkFound, type Found, type KnownStore, newBirth, type StoreIdentity, StoreRefused } from '../identity.ts';
+import { checkFound, type Found, type KnownStore, knownOf, newBirth, type StoreIdentity, StoreRefused } from '../identity.ts';
 import type { Purpose } from '../port.ts';
 import { existingFile, fileAlone } from './existing.ts';
+import { storeFaultOf } from './faults.ts';
 import { catalogMigrations, migrate } from './schema/migrations.ts';
 
 /** How long to wait for another process, in milliseconds. */
 const BUSY_TIMEOUT = 1_000;
-/** What SQLite says of a file that is broken, or none of its own. */
-const SQLITE_CORRUPT = 11;
-const SQLITE_NOTADB = 26;
 
 const columns = 'systemId, appId, birth, generation, making';
 
@@ -72,8 +70,16 @@ function inspected(address: string | URL, path: string): Pick<Found, 'state' | '
 
 /** Whether SQLite says that a file is broken. */
 export function isDamage(error: unknown): boolean {
-  const code = Number((error as { readonly errcode?: unknown }).errcode) & 0xff;
-  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+  return storeFaultOf(error)?.kind === 'the store is damaged';
+}
+
+/**
+ * Makes sure of a file that was opened anew while it is served that it is still the same store.
+ * @throws StoreRefused where it is another one; what SQLite says
+ */
+export function checkOpened(db: DatabaseSync, place: string, identity: StoreIdentity): void {
+  const isThere = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'rds_store'").get() !== undefined;
+  checkFound({ place, state: isThere ? 'store' : 'foreign', identity: isThere ? readIdentity(db) : null }, knownOf(identity));
 }
 
 function readIdentity(db: DatabaseSync): StoreIdentity | null {

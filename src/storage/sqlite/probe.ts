@@ -24,6 +24,7 @@ export async function probeDirectory(directory: string): Promise<void> {
   } catch (error) {
     if (!harmless.has((error as NodeJS.ErrnoException).code)) throw error;
   } finally {
-    await file?.close();
+    // What a close meets has been met before.
+    await file?.close().catch(() => {});
   }
 }

@@ -1,14 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { unavailableSince } from '../../errors/system-faults.ts';
 import { newObjectId } from '../../kernel/ids.ts';
+import type { Conditions } from '../../observe/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
-import { Recovery } from '../recovery.ts';
 import type { RowContext } from '../sql/shape.ts';
+import { Availability } from './availability.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { Connection } from './connection.ts';
 import { SqliteContents } from './contents.ts';
+import { inDoubtSince, receivedFault, sorting, storeFaultOf } from './faults.ts';
 import type { ReaderPool, ReportFault } from './reads/pool.ts';
 import { SqliteReader } from './reads/reader.ts';
-import { catalogVersion, loadSchema, removalsQuery } from './schema/catalog.ts';
+import { catalogVersion, loadSchema, removalsQuery, touchCatalog } from './schema/catalog.ts';
 import { catalogMigrations, migrate } from './schema/migrations.ts';
 import { GroupCommit } from './writes/group-commit.ts';
 import { carryOutPlan } from './writes/plan.ts';
@@ -19,8 +23,6 @@ import { inSavepoint, isWhole, withoutSavepoint } from './writes/savepoint.ts';
 const NOTICE_WITHIN = 100;
 /** KiB of pages kept where many records are written in one commit: those of the indexes, which are met in no order. */
 const LOADING_CACHE = 128_000;
-/** Writes between two checkpoints. */
-const CHECKPOINT_EVERY = 2_000;
 
 /** Of this process. */
 const processId = newObjectId();
@@ -30,6 +32,15 @@ export interface SqliteStoreSettings extends RowContext {
   readonly pool: ReaderPool;
   /** Told of writes that nobody waits for and that failed. */
   readonly report: ReportFault;
+  /** Named in conditions. */
+  readonly appId?: string;
+  /** Told of faults that can pass. */
+  readonly conditions?: Pick<Conditions, 'met' | 'over'>;
+  /** Whether a file that was opened anew is this system's, as the registry knows it. @throws where it is not: nothing is served from it */
+  readonly verify?: (db: DatabaseSync) => void;
+  /** Told when the file counts as damaged, and when it no longer does. */
+  readonly onDamaged?: (isDamaged: boolean) => void;
+  readonly onClosed?: () => void;
 }
 
 /** One system on one SQLite file: a connection that writes and answers the short reads, and reader threads for the rest. */
@@ -39,54 +50,101 @@ export class SqliteStore implements Store {
   readonly processId = processId;
   readonly #connection: Connection;
   readonly #commits: GroupCommit;
+  readonly #checkpoints: Checkpoints;
+  readonly #availability: Availability;
   readonly #path: string;
   #schema: Schema;
+  /** As it was before the transaction that is open. */
+  #schemaBefore: Schema;
   /** SQLite's count of other connections' commits, and the schema's counts of its changes, when the schema was read. */
-  #foreignCommits = 0;
-  #catalogVersion = 0;
+  #foreignCommits = Number.NaN;
+  #catalogVersion = Number.NaN;
   #removals = 0;
   #noticedAt = 0;
-  #sinceCheckpoint = 0;
-  #checkpointing = false;
   readonly #settings: SqliteStoreSettings;
   /** Writes by table, and what may have changed any of them: commits of others, commits that failed. */
   readonly #writesTo = new Map<string, number>();
   #upheavals = 0;
-  readonly #recovery: Recovery;
 
-  /** Opens the file, making it where there is none. */
+  /** Opens the file, making it where there is none. @throws unavailable */
   constructor(path: string, settings: SqliteStoreSettings) {
     this.#path = path;
     this.#settings = settings;
-    this.#connection = new Connection(path, 'write');
-    migrate(this.#connection.db, catalogMigrations, path);
-    this.#schema = this.#load();
-    this.#commits = new GroupCommit(this.#connection, {
-      began: () => this.#notice(),
-      committed: (writes) => this.#countWrites(writes),
-      rolledBack: () => {
-        this.#upheavals++;
-        this.#schema = this.#load();
+    const { pool, appId, conditions, verify, onDamaged } = settings;
+    const availability = new Availability({
+      path,
+      about: { app: appId, file: path },
+      ...(conditions ? { conditions } : {}),
+      ...(verify ? { verify } : {}),
+      ...(onDamaged ? { onDamaged } : {}),
+      onReopened: () => this.#forgetSchema(),
+      endReads: () => pool.end(path),
+      check: async () => {
+        const { fault } = await pool.errand('check', path);
+        if (fault) throw unavailableSince(receivedFault(fault));
       },
-      overflowed: () => settings.report('too many writes that nobody waits for are waiting: further ones are dropped'),
+      works: () => this.#works(),
     });
-    this.#recovery = new Recovery(() => this.#commits.run(() => {}));
+    this.#availability = availability;
+    this.#connection = new Connection(path, 'write', { events: availability });
+    availability.opened(this.#connection);
+    try {
+      sorting(() => migrate(this.#connection.db, catalogMigrations, path));
+      this.#schema = this.#schemaBefore = this.#load();
+      this.#connection.waitForNobody();
+    } catch (error) {
+      availability.close();
+      this.#connection.close();
+      throw error;
+    }
+    this.#commits = new GroupCommit(this.#connection, {
+      began: () => {
+        this.#notice();
+        this.#schemaBefore = this.#schema;
+      },
+      isInPlace: () => availability.isInPlace(),
+      committed: () => this.#committed(),
+      rolledBack: () => {
+        this.#schema = this.#schemaBefore;
+        this.#forgetSchema();
+      },
+      busy: (error) => this.#met(error),
+      dropped: (error) => this.#dropped(error),
+      whenBack: () => this.whenBack(),
+    });
+    this.#checkpoints = new Checkpoints(this.#connection, this.#commits, pool, (fault) => this.#met(receivedFault(fault)));
     this.contents = new SqliteContents(this.#connection, this.#commits);
-    const planned = { removals: () => this.#removals, notice: () => this.#notice() };
+    const planned = {
+      removals: () => this.#removals,
+      notice: () => this.#noticeQuietly(),
+      onFailed: () => {
+        const { opening } = availability;
+        return (error: unknown) => availability.metOnThread(error, opening);
+      },
+    };
     this.reader = new SqliteReader(path, this.#connection, settings.pool, planned, settings);
   }
 
+  /** Whether it has not worked since an I/O error: what it stands on does not answer. */
+  get isAwayForIo(): boolean {
+    return this.#availability.isAwayForIo;
+  }
+
+  /** The schema as it is known, also while the file cannot be read. */
   schema(): Schema {
     const now = performance.now();
     if (now - this.#noticedAt > NOTICE_WITHIN) {
       this.#noticedAt = now;
-      this.#notice();
+      this.#noticeQuietly();
     }
     return this.#schema;
   }
 
-  /** `schema` and `tableVersion` look for themselves. */
-  whenCurrent(): undefined {}
+  /** `schema` and `tableVersion` look for themselves. @throws unavailable where the file is missing, damaged or another's */
+  whenCurrent(): undefined | Promise<void> {
+    const { refusal } = this.#availability;
+    return refusal && Promise.reject(refusal);
+  }
 
   async write(write: PreparedWrite): Promise<WriteOutcome> {
     const planned = this.schema();
@@ -110,7 +168,7 @@ export class SqliteStore implements Store {
       try {
         this.#carryOut(write.plan(this.#schema));
       } catch (error) {
-        if (!this.#connection.db.isTransaction) throw error;
+        if (!this.#connection.isTransaction || storeFaultOf(error)) throw error;
         this.#settings.report(`a write that nobody waits for failed: ${(error as Error).message}`);
       }
     });
@@ -137,18 +195,16 @@ export class SqliteStore implements Store {
 
   async inOneCommit<T>(work: (store: Store) => Promise<T>): Promise<T> {
     this.#connection.keepPages(LOADING_CACHE);
-    let writes = 0;
     const within: Store = {
       reader: this.reader,
       contents: this.contents,
       schema: () => this.#schema,
-      whenCurrent: () => undefined,
+      whenCurrent: () => this.whenCurrent(),
       tableVersion: (className) => this.tableVersion(className),
       writeBehind: (write) => this.writeBehind(write),
       write: async (write) => {
         // A full disk ends the transaction; what came after it would be on its own.
-        if (!this.#connection.db.isTransaction) throw new Error('the commit has failed');
-        writes++;
+        if (!this.#connection.isTransaction) throw unavailableSince(new Error('the transaction has ended'));
         return this.#carryOut(write.plan(this.#schema));
       },
       keyVersions: () => this.keyVersions(),
@@ -160,12 +216,12 @@ export class SqliteStore implements Store {
       close: async () => {},
     };
     const result = await this.#commits.whole(() => work(within));
-    this.#countWrites(writes);
+    this.#committed();
     return result;
   }
 
   whenBack(): Promise<void> {
-    return this.#recovery.whenBack();
+    return this.#availability.recovery.whenBack();
   }
 
   #carryOut(plan: WritePlan): WriteOutcome {
@@ -182,55 +238,103 @@ export class SqliteStore implements Store {
 
   async #rebuild(write: PreparedWrite): Promise<WriteOutcome> {
     this.#notice();
+    const { opening } = this.#availability;
     try {
-      const version = catalogVersion(this.#connection.db);
+      const version = this.#connection.ask(catalogVersion);
       const addresses = this.#settings.addresses();
-      return await rebuildOnThread({ path: this.#path, plan: write.plan(this.#schema), catalogVersion: version, addresses });
+      const outcome = await rebuildOnThread({
+        path: this.#path,
+        plan: write.plan(this.#schema),
+        catalogVersion: version,
+        addresses,
+      });
+      if (!this.#availability.isInPlace()) throw inDoubtSince(new Error('the file was taken away while it was written to'));
+      return outcome;
+    } catch (error) {
+      this.#availability.metOnThread(error, opening);
+      throw error;
     } finally {
-      this.#notice();
+      this.#noticeQuietly();
+      this.#committed();
     }
   }
 
-  /** Reads the schema anew where another process has changed it. */
+  /** Reads the schema anew where another process has changed it. @throws unavailable */
   #notice(): void {
     const [commits] = this.#connection.first({ text: 'PRAGMA data_version', params: [] }) as [number];
     if (commits === this.#foreignCommits) return;
-    this.#foreignCommits = commits;
     this.#upheavals++;
-    if (catalogVersion(this.#connection.db) !== this.#catalogVersion) this.#schema = this.#load();
+    if (this.#connection.ask(catalogVersion) !== this.#catalogVersion) this.#schema = this.#load();
+    this.#foreignCommits = commits;
+  }
+
+  /** The same where what is known stands as long as nothing else can be read. */
+  #noticeQuietly(): void {
+    try {
+      if (this.#connection.isTransaction || this.#availability.isInPlace()) this.#notice();
+    } catch (error) {
+      if (!storeFaultOf(error)) throw error;
+    }
+  }
+
+  /** What is known of the schema may not be what the file has. */
+  #forgetSchema(): void {
+    this.#upheavals++;
+    this.#foreignCommits = Number.NaN;
+    this.#catalogVersion = Number.NaN;
   }
 
   #load(): Schema {
-    this.#countChanges();
     this.#connection.forgetPlans();
-    return loadSchema(this.#connection.db);
+    const schema = this.#connection.ask(loadSchema);
+    this.#countChanges();
+    return schema;
   }
 
   #countChanges(): void {
-    this.#catalogVersion = catalogVersion(this.#connection.db);
     [this.#removals] = this.#connection.first(removalsQuery) as [number];
+    this.#catalogVersion = this.#connection.ask(catalogVersion);
   }
 
-  #countWrites(writes: number): void {
-    this.#sinceCheckpoint += writes;
-    if (this.#sinceCheckpoint < CHECKPOINT_EVERY || this.#checkpointing) return;
-    this.#sinceCheckpoint = 0;
-    this.#checkpointing = true;
-    void this.#settings.pool.checkpoint(this.#path).then(() => {
-      this.#checkpointing = false;
+  /** Something is durable. */
+  #committed(): void {
+    this.#checkpoints.noticed();
+  }
+
+  /** A fault that the connection has not told of itself. */
+  #met(error: unknown): void {
+    const fault = storeFaultOf(error);
+    if (fault) this.#availability.met(fault, error);
+    else this.#settings.report(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  }
+
+  #dropped(error?: unknown): void {
+    const what = 'writes that nobody waits for are dropped';
+    const { conditions, report, appId } = this.#settings;
+    if (conditions) conditions.met(what, { app: appId, file: this.#path }, error);
+    else report(what);
+  }
+
+  /** A read and a small write. @throws unavailable */
+  async #works(): Promise<void> {
+    this.#connection.ask(catalogVersion);
+    await this.#commits.run(() => {
+      this.#catalogVersion = this.#connection.ask(touchCatalog);
     });
   }
 
   async close(): Promise<void> {
-    this.#recovery.close();
     await this.#commits.close();
-    await this.#settings.pool.forget(this.#path);
-    checkpoint(this.#connection.db);
+    this.#availability.close();
+    await this.#settings.pool.end(this.#path);
+    await this.#checkpoints.close();
+    try {
+      // So that a closed system is one file.
+      if (this.#connection.isOpen) this.#connection.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch {
+      // The log stays; who opens the file next reads it.
+    }
     this.#connection.close();
+    this.#settings.onClosed?.();
   }
-}
-
-/** Empties the write-ahead log into the database file, so that a closed system is one file. */
-function checkpoint(db: DatabaseSync): void {
-  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 }

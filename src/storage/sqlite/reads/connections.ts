@@ -12,6 +12,8 @@ export class ReaderConnections {
   /** Last used last. */
   readonly #idle: { readonly path: string; readonly connection: Connection }[] = [];
   readonly #inUse = new Map<Connection, string>();
+  /** Those in use that are to be closed, and who waits for that. */
+  readonly #forgotten = new Map<Connection, () => void>();
 
   /** @param tick asked now and then by interruptible statements; may throw to end the statement */
   constructor(tick: () => void) {
@@ -21,24 +23,38 @@ export class ReaderConnections {
   /** A connection to a file, for the caller alone. */
   take(path: string): Connection {
     const at = this.#idle.findLastIndex((entry) => entry.path === path);
-    const connection = at < 0 ? new Connection(path, 'read', this.#tick) : this.#idle.splice(at, 1)[0]?.connection;
+    const connection = at < 0 ? new Connection(path, 'read', { tick: this.#tick }) : this.#idle.splice(at, 1)[0]?.connection;
     if (!connection) throw new Error('a connection is missing');
     this.#inUse.set(connection, path);
     return connection;
   }
 
-  /** Takes a connection back, its transaction ended. */
+  /** Takes a connection back, its transaction ended. One that met a fault is of no more use. */
   giveBack(connection: Connection): void {
     const path = this.#inUse.get(connection);
     this.#inUse.delete(connection);
-    if (path === undefined) connection.close();
+    const forgotten = this.#forgotten.get(connection);
+    this.#forgotten.delete(connection);
+    if (path === undefined || forgotten || connection.isBroken) connection.close();
     else if (this.#idle.push({ path, connection }) > IDLE_KEPT) this.#idle.shift()?.connection.close();
+    forgotten?.();
   }
 
-  /** Closes the connections to a file: those in use when they come back. */
-  forget(path: string): void {
+  /** Closes the connections to a file: those in use when they come back. @returns when all are closed */
+  async forget(path: string): Promise<void> {
     for (let at = this.#idle.length - 1; at >= 0; at--)
       if (this.#idle[at]?.path === path) this.#idle.splice(at, 1)[0]?.connection.close();
-    for (const [connection, used] of this.#inUse) if (used === path) this.#inUse.delete(connection);
+    const inUse = [...this.#inUse].filter(([, used]) => used === path);
+    await Promise.all(
+      inUse.map(([connection]) => {
+        const before = this.#forgotten.get(connection);
+        return new Promise<void>((resolve) => {
+          this.#forgotten.set(connection, () => {
+            before?.();
+            resolve();
+          });
+        });
+      }),
+    );
   }
 }

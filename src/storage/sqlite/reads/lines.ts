@@ -40,10 +40,11 @@ export class Lines<T extends { readonly path: string }> {
     return first;
   }
 
-  /** Takes all of them out. */
-  clear(): T[] {
-    const all = [...this.#lines.values()].flat();
-    this.#lines.clear();
+  /** Takes all of them out, or those of one store. */
+  clear(path?: string): T[] {
+    const all = path === undefined ? [...this.#lines.values()].flat() : (this.#lines.get(path) ?? []);
+    if (path === undefined) this.#lines.clear();
+    else this.#lines.delete(path);
     return all;
   }
 }

@@ -3,7 +3,7 @@ import { serviceError } from '../../../errors/fail.ts';
 import type { FindResult } from '../../port.ts';
 import type { ResolveInclude } from '../../sql/reads/job.ts';
 import { Lines } from './lines.ts';
-import type { FindJobs } from './protocol.ts';
+import type { Errand, ErrandResult, FindJobs } from './protocol.ts';
 import { ReadTask } from './task.ts';
 import { ReaderThread } from './thread.ts';
 
@@ -54,10 +54,15 @@ export class ReaderPool {
     return this.#threads.size;
   }
 
-  /** Runs the jobs of a query. @throws timeout after the time limit, in the queue or at work */
-  find(path: string, jobs: FindJobs, resolve: ResolveInclude): Promise<FindResult> {
+  /**
+   * Runs the jobs of a query.
+   * @param onFailed told of each error that it ends with, also in the middle of a long answer
+   * @throws timeout after the time limit, in the queue or at work; unavailable
+   */
+  find(path: string, jobs: FindJobs, resolve: ResolveInclude, onFailed?: (error: unknown) => void): Promise<FindResult> {
     if (this.#closed) return Promise.reject(serviceError('unavailable'));
     const task = new ReadTask(path, jobs, resolve, this.#timeLimit);
+    if (onFailed) task.onFailed = onFailed;
     this.#waiting.add(task);
     task.onGivenUp = () => this.#waiting.remove(task);
     this.#dispatch();
@@ -69,15 +74,31 @@ export class ReaderPool {
     if (!this.#closed) this.#idleThread(this.#bounds.shared);
   }
 
-  /** Closes the threads' connections to a file. */
+  /** Closes the threads' connections to a file; resolves when those in use are closed, too. */
   async forget(path: string): Promise<void> {
     await Promise.all([...this.#threads].map((thread) => thread.errand('forget', path)));
   }
 
-  /** Moves a file's write-ahead log into it on a thread: on the event loop it would hold up requests for tens of milliseconds. */
-  async checkpoint(path: string): Promise<void> {
+  /** Ends all reads of a file and closes the threads' connections to it. Who reads on is told that it is unavailable. */
+  async end(path: string): Promise<void> {
+    for (const task of this.#waiting.clear(path)) task.fail(serviceError('unavailable'));
+    for (const thread of this.#threads)
+      for (const task of thread.of(path)) {
+        task.fail(serviceError('unavailable'));
+        task.onCancelled();
+      }
+    await this.forget(path);
+  }
+
+  /** Whether an errand would be begun at once. */
+  get hasIdleThread(): boolean {
+    return !this.#closed && [...this.#threads].some((thread) => thread.busyWith === null);
+  }
+
+  /** Has work on a file done on a thread: on the event loop it would hold up requests for as long as it takes. Never rejects. */
+  async errand(type: Exclude<Errand['type'], 'forget'>, path: string): Promise<ErrandResult> {
     const thread = this.#closed ? undefined : (this.#idleThread(this.#bounds.shared) ?? [...this.#threads][0]);
-    await thread?.errand('checkpoint', path);
+    return thread?.errand(type, path) ?? {};
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { ErrorKey } from '../../../errors/catalogue.ts';
 import type { ByIdsJob, ReadJob } from '../../sql/reads/job.ts';
 import type { Statement } from '../../sql/writer.ts';
+import type { SentFault } from '../faults.ts';
 
 /** Pieces of an answer that may be under way to the event loop before the reader thread waits. */
 export const CREDITS = 8;
@@ -31,12 +32,25 @@ export type ToReader =
   | { readonly type: 'cancel'; readonly task: number }
   | Errand;
 
-/** Work on a file that answers nothing but its end; numbered below zero. */
+/** Work on a file, off the event loop; numbered below zero. */
 export interface Errand {
-  /** Close the connection to the file; or move the write-ahead log into it, off the event loop. */
-  readonly type: 'forget' | 'checkpoint';
+  /**
+   * Close the connections to the file, when those that are in use have come back; copy the log of changes into it; the same, so that the log
+   * begins anew, which keeps writers waiting; read the whole file through.
+   */
+  readonly type: 'forget' | 'copy the log' | 'begin the log anew' | 'check';
   readonly task: number;
   readonly path: string;
+}
+
+/** What came of an errand. */
+export interface ErrandResult {
+  /** What kept it from being done. */
+  readonly fault?: SentFault;
+  /** Of the log: its pages, and how many of them the file has. */
+  readonly pages?: number;
+  readonly copied?: number;
+  readonly isBegunAnew?: boolean;
 }
 
 /** From a reader thread to the event loop. */
@@ -46,11 +60,21 @@ export type FromReader =
   | { readonly type: 'whole'; readonly task: number; readonly text: string }
   /** A piece of a long answer; commas between pieces included. `held`: characters of the rows that the thread has in memory. */
   | { readonly type: 'piece'; readonly task: number; readonly text: string; readonly held: number }
-  /** A long answer, or an errand, has come to its end; a fault does not keep an errand from ending. */
-  | { readonly type: 'end'; readonly task: number; readonly fault?: string }
+  /** A long answer has come to its end. */
+  | { readonly type: 'end'; readonly task: number }
+  | { readonly type: 'done'; readonly task: number; readonly result: ErrandResult }
   /** Something was taken out of the schema since the jobs were made. */
   | { readonly type: 'stale'; readonly task: number }
-  | { readonly type: 'failed'; readonly task: number; readonly key: ErrorKey; readonly text: string; readonly fault?: string }
+  | {
+      readonly type: 'failed';
+      readonly task: number;
+      readonly key: ErrorKey;
+      readonly text: string;
+      /** A fault of ours. */
+      readonly fault?: string;
+      /** One that can pass. */
+      readonly cause?: SentFault;
+    }
   | {
       readonly type: 'resolve';
       readonly task: number;

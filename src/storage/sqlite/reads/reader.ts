@@ -49,6 +49,8 @@ export interface PlannedSchema {
   removals(): number;
   /** Looks whether another process has changed it. */
   notice(): void;
+  /** Who is to be told of the error that a read on a thread ends with, which begins now. */
+  onFailed(): (error: unknown) => void;
 }
 
 /** Reads of one system: short ones at once on the event loop, all others on reader threads. */
@@ -114,7 +116,7 @@ export class SqliteReader implements Reader {
 
   async #findOnThread(jobs: Omit<FindJobs, 'removals'>, resolve: ResolveInclude): Promise<FindResult> {
     try {
-      return await this.#pool.find(this.#path, { ...jobs, removals: this.#schema.removals() }, resolve);
+      return await this.#pool.find(this.#path, { ...jobs, removals: this.#schema.removals() }, resolve, this.#schema.onFailed());
     } catch (error) {
       if (error instanceof SchemaChanged) this.#schema.notice();
       throw error;

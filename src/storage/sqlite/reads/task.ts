@@ -19,6 +19,8 @@ export class ReadTask {
   readonly result: Promise<FindResult>;
   /** Called when the task ends before a thread took it. */
   onGivenUp: () => void = () => {};
+  /** Called with what the task ends with where it fails. */
+  onFailed: (error: unknown) => void = () => {};
   /** Called when the client has taken a piece. */
   onTaken: () => void = () => {};
   /** Called when the client no longer wants the rest. */
@@ -84,6 +86,7 @@ export class ReadTask {
 
   fail(error: unknown): void {
     clearTimeout(this.#queueTimer);
+    this.onFailed(error);
     this.#error = error;
     this.#ended = true;
     this.#wake?.();

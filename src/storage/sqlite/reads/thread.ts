@@ -1,8 +1,18 @@
 import { Worker } from 'node:worker_threads';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
+import { unavailableSince } from '../../../errors/system-faults.ts';
 import { SchemaChanged } from '../../port.ts';
+import { receivedFault, storeFaultOf } from '../faults.ts';
 import type { ReportFault } from './pool.ts';
-import { CREDITS, type Errand, type FromReader, faultText, type ReaderSetup, type ToReader } from './protocol.ts';
+import {
+  CREDITS,
+  type Errand,
+  type ErrandResult,
+  type FromReader,
+  faultText,
+  type ReaderSetup,
+  type ToReader,
+} from './protocol.ts';
 import type { ReadTask } from './task.ts';
 
 /** A thread that is so much over a task's time limit does not hear (a pattern that never ends, a sort); it is ended itself. Milliseconds. */
@@ -33,7 +43,7 @@ export class ReaderThread {
   readonly #worker: Worker;
   readonly #cancelled = new Int32Array(new SharedArrayBuffer(4));
   readonly #tasks = new Map<number, AtWork>();
-  readonly #errands = new Map<number, () => void>();
+  readonly #errands = new Map<number, (result: ErrandResult) => void>();
   #lastErrand = 0;
   readonly #report: ReportFault;
   readonly #events: ThreadEvents;
@@ -48,8 +58,14 @@ export class ReaderThread {
     // The process ends when its server does, whatever its reader threads wait for.
     this.#worker.unref();
     this.#worker.on('message', (message: FromReader) => this.#receive(message));
-    this.#worker.on('error', (error) => report(faultText(error)));
-    this.#worker.on('exit', () => this.#lost(serviceError('internal')));
+    // It ends with what it could not catch: no descriptor or no memory is left for it, or it is a fault of ours.
+    let why = serviceError('internal');
+    this.#worker.on('error', (error) => {
+      if (storeFaultOf(error) || (error as NodeJS.ErrnoException).code === 'ERR_WORKER_INIT_FAILED')
+        why = unavailableSince(error);
+      report(faultText(error));
+    });
+    this.#worker.on('exit', () => this.#lost(why));
   }
 
   /** File of the system that keeps the thread busy; `null` when it could take a task (those parked wait for their clients). */
@@ -61,6 +77,11 @@ export class ReaderThread {
   /** When its last task ended, by `performance.now()`; infinite while it has any, or an errand. */
   get unusedSince(): number {
     return this.#tasks.size + this.#errands.size > 0 ? Number.POSITIVE_INFINITY : this.#unusedSince;
+  }
+
+  /** The tasks on a file. */
+  *of(path: string): Generator<ReadTask> {
+    for (const { task } of this.#tasks.values()) if (task.path === path) yield task;
   }
 
   /** Tasks that wait for their clients. */
@@ -87,8 +108,8 @@ export class ReaderThread {
   }
 
   /** Sends the thread on an errand; resolves when it is done, or the thread is gone. */
-  errand(type: Errand['type'], path: string): Promise<void> {
-    if (this.#gone) return Promise.resolve();
+  errand(type: Errand['type'], path: string): Promise<ErrandResult> {
+    if (this.#gone) return Promise.resolve({});
     return new Promise((resolve) => {
       this.#lastErrand--;
       this.#errands.set(this.#lastErrand, resolve);
@@ -105,10 +126,10 @@ export class ReaderThread {
   }
 
   #receive(message: FromReader): void {
-    if (message.task < 0) {
-      if (message.type === 'end' && message.fault !== undefined) this.#report(message.fault);
-      this.#errands.get(message.task)?.();
+    if (message.type === 'done') {
+      this.#errands.get(message.task)?.(message.result);
       this.#errands.delete(message.task);
+      this.#unusedSince = performance.now();
       return;
     }
     const atWork = this.#tasks.get(message.task);
@@ -139,7 +160,7 @@ export class ReaderThread {
         break;
       case 'failed':
         if (message.fault !== undefined) this.#report(message.fault);
-        task.fail(new ServiceError(message.key, message.text));
+        task.fail(receivedError(message));
         this.#finish(atWork);
         break;
       case 'resolve':
@@ -191,7 +212,13 @@ export class ReaderThread {
       task.fail(error);
     }
     this.#tasks.clear();
-    for (const resolve of this.#errands.values()) resolve();
+    for (const resolve of this.#errands.values()) resolve({});
     this.#events.onGone();
   }
+}
+
+function receivedError({ key, text, cause }: Extract<FromReader, { type: 'failed' }>): ServiceError {
+  const error = new ServiceError(key, text);
+  if (cause) error.cause = receivedFault(cause);
+  return error;
 }

@@ -3,16 +3,17 @@
  * pages, and `rds_tick` inside the statement ends it at its time limit.
  */
 
-import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
 import { endOfPiece } from '../../../values/row-pieces.ts';
 import type { ByIdsJob, ResolveInclude } from '../../sql/reads/job.ts';
-import { type Connection, SQLITE_TOOBIG } from '../connection.ts';
+import type { Connection } from '../connection.ts';
+import { SQLITE_TOOBIG, sentFault, sortedError, storeFaultOf } from '../faults.ts';
 import { lowerPriority } from '../priority.ts';
 import { removalsQuery } from '../schema/catalog.ts';
 import { ReaderConnections } from './connections.ts';
+import { runErrand } from './errands.ts';
 import { CREDITS, type Errand, type FindJobs, type FromReader, faultText, type ReaderSetup, type ToReader } from './protocol.ts';
 import { runPaged } from './run.ts';
 
@@ -67,10 +68,10 @@ function onTime<T>(task: Task, work: () => T): T {
 async function inSnapshot(path: string, work: (connection: Connection) => Promise<void>): Promise<void> {
   const connection = connections.take(path);
   try {
-    connection.db.exec('BEGIN');
+    connection.execute('BEGIN');
     await work(connection);
   } finally {
-    if (connection.db.isTransaction) connection.db.exec('ROLLBACK');
+    connection.rollback();
     connections.giveBack(connection);
   }
 }
@@ -138,7 +139,7 @@ async function sendPiece(task: Task, connection: Connection, text: string): Prom
   // Messages (credit, cancel, other tasks) come in between turns only.
   await turn();
   // There may be many slow clients, each with a connection.
-  if (task.credits === 0) connection.db.exec('PRAGMA shrink_memory');
+  if (task.credits === 0) connection.ask((db) => db.exec('PRAGMA shrink_memory'));
   while (task.credits === 0 && !task.cancelled)
     await new Promise<void>((resolve) => {
       task.wake = resolve;
@@ -148,17 +149,8 @@ async function sendPiece(task: Task, connection: Connection, text: string): Prom
   post({ type: 'piece', task: task.id, text, held: task.held });
 }
 
-/** Copies what is committed from the write-ahead log into the file, as far as readers allow; writers go on meanwhile. */
-function checkpoint(path: string): void {
-  const db = new DatabaseSync(path);
-  try {
-    db.exec('PRAGMA wal_checkpoint(PASSIVE)');
-  } finally {
-    db.close();
-  }
-}
-
-function shownError(error: unknown): ServiceError {
+function shownError(thrown: unknown): ServiceError {
+  const error = sortedError(thrown);
   if (error instanceof ServiceError) return error;
   if ((error as { errcode?: number }).errcode === SQLITE_TOOBIG)
     return serviceError('badQuery', 'the query builds too large a value');
@@ -172,21 +164,22 @@ async function start(message: Extract<ToReader, { type: 'find' }>): Promise<void
     await inSnapshot(message.path, (connection) => find(task, connection, message.jobs));
   } catch (error) {
     const shown = shownError(error);
-    const fault = shown === error || shown.code !== 1 ? {} : { fault: faultText(error) };
-    post({ type: 'failed', task: task.id, key: shown.key, text: shown.message, ...fault });
+    const isPassing = shown.cause !== undefined && storeFaultOf(shown) !== null;
+    const cause = isPassing ? { cause: sentFault(shown) } : {};
+    const fault = isPassing || shown === error || shown.code !== 1 ? {} : { fault: faultText(error) };
+    post({ type: 'failed', task: task.id, key: shown.key, text: shown.message, ...fault, ...cause });
   } finally {
     tasks.delete(task.id);
   }
 }
 
-/** A fault (a file that is gone, a full disk) is reported: were it thrown, it would end the thread and the queries of others with it. */
-function run({ type, task, path }: Errand): void {
+/** A fault (a file that is gone, a full disk) is told: were it thrown, it would end the thread and the queries of others with it. */
+async function run({ type, task, path }: Errand): Promise<void> {
   try {
-    if (type === 'forget') connections.forget(path);
-    else checkpoint(path);
-    post({ type: 'end', task });
+    if (type === 'forget') await connections.forget(path);
+    post({ type: 'done', task, result: type === 'forget' ? {} : runErrand(type, path) });
   } catch (error) {
-    post({ type: 'end', task, fault: faultText(error) });
+    post({ type: 'done', task, result: { fault: sentFault(error) } });
   }
 }
 
@@ -195,8 +188,8 @@ port.on('message', (message: ToReader) => {
     void start(message);
     return;
   }
-  if (message.type === 'forget' || message.type === 'checkpoint') {
-    run(message);
+  if (message.task < 0) {
+    void run(message as Errand);
     return;
   }
   const task = tasks.get(message.task);

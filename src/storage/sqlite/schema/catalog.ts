@@ -7,6 +7,11 @@ export function catalogVersion(db: DatabaseSync): number {
   return db.prepare('SELECT changes FROM rds_catalog').get()?.changes as number;
 }
 
+/** Counts a change of the schema that is none: the smallest real write there is, of one page. @returns the count */
+export function touchCatalog(db: DatabaseSync): number {
+  return db.prepare('UPDATE rds_catalog SET changes = changes + 1 RETURNING changes').get()?.changes as number;
+}
+
 /** How often something was taken out of the schema. A read that was planned before is to be planned anew; after any other change it stands. */
 export const removalsQuery = { text: 'SELECT removals FROM rds_catalog', params: [] } as const;
 

@@ -16,7 +16,7 @@ export class TestTables extends EngineTables {
 
   constructor(tick?: () => void) {
     super();
-    this.connection = new Connection(':memory:', 'write', tick);
+    this.connection = new Connection(':memory:', 'write', tick ? { tick } : {});
   }
 
   protected apply(change: SchemaChange, before: Schema, after: Schema): void {

@@ -1,5 +1,7 @@
-import { serviceError } from '../../../errors/fail.ts';
+import { isUnavailable, serviceError } from '../../../errors/fail.ts';
 import type { Connection } from '../connection.ts';
+import { busyError, storeFaultOf } from '../faults.ts';
+import { commit } from './commit.ts';
 
 /** Writes in one commit: some 10 ms of work, after which others have their turn. */
 const LARGEST_GROUP = 500;
@@ -16,27 +18,42 @@ const LARGEST_BEHIND = 500;
 /** Such work that waits, for the end of a long schema change say, beyond which further work is dropped. */
 const MOST_BEHIND = 10_000;
 
+/** Milliseconds between two tries to get a write lock that another process holds: short ones first, and never in step with its own tries. */
+const FIRST_TRY_MS = 1;
+const LAST_TRY_MS = 20;
+/** Milliseconds that a write waits for it, and those after which it is told that another process holds it. */
+const LONGEST_WAIT_MS = 5_000;
+const TOLD_AFTER_MS = 1_000;
+
 interface Waiting {
   /** Does the work, as a whole or not at all, and returns what answers it once the commit is durable. */
   readonly attempt: () => () => void;
   readonly reject: (error: unknown) => void;
+  /** Since when another process has kept it waiting, by `performance.now()`. */
+  heldSince?: number;
 }
 
-/** What a group commit tells the store. */
+/** What a group commit asks and tells the store. What these throw harms nobody. */
 export interface CommitEvents {
   /** The group's transaction has begun: nobody else can write until its end. */
   began(): void;
+  /** Whether the file that was written to is still where others look for it. */
+  isInPlace(): boolean;
   /** A group of so many writes is durable. */
   committed(writes: number): void;
   /** A whole group failed: what its writes did in memory is to be forgotten. */
   rolledBack(): void;
-  /** Work that nobody waits for is dropped, since too much of it waits. Told once until none waits. */
-  overflowed(): void;
+  /** Another process holds the write lock: writes wait for it. Told again while it does. */
+  busy(error: unknown): void;
+  /** Work that nobody waits for is dropped, since too much of it waits (told once until none waits) or for the error. */
+  dropped(error?: unknown): void;
+  /** Resolves once the store works again after a fault that can pass; never rejects. */
+  whenBack(): Promise<void>;
 }
 
 /**
  * One durable commit for all writes that arrive in one turn of the event loop (docs/adr/0003): each fails alone and is
- * answered after the commit.
+ * answered after the commit. Another process's write lock is waited for without holding up the event loop.
  */
 export class GroupCommit {
   readonly #connection: Connection;
@@ -45,12 +62,19 @@ export class GroupCommit {
   /** Work that nobody waits for, and whether the next commit is to take it along. */
   #behind: (() => void)[] = [];
   #isBehindDue = false;
+  /** It met a fault that can pass: it waits for the end of that, and is committed apart from what clients wait for. */
+  #isBehindHeld = false;
+  #isBehindApart = false;
   #overflowing = false;
   #latest: NodeJS.Timeout | undefined;
   #scheduled = false;
-  #alone: Promise<unknown> | undefined;
-  /** Those that wait to be alone. */
-  readonly #nextAlone: (() => void)[] = [];
+  /** Waits for another process's lock, for the next try. */
+  #nextTry: NodeJS.Timeout | undefined;
+  #tryAfter = FIRST_TRY_MS;
+  #busySince: number | undefined;
+  /** Those that are alone, or wait to be, and the last of them. */
+  #alones = 0;
+  #lastAlone: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   constructor(connection: Connection, events: CommitEvents) {
@@ -62,10 +86,11 @@ export class GroupCommit {
    * Runs `work` inside the next commit and resolves with its result once that is durable.
    * `work` is synchronous and leaves nothing behind when it throws (savepoint.ts), which rejects the promise.
    * @param afterAll whether it is to see what the work does that nobody waits for
+   * @throws unavailable where nothing was done; outcomeUnknown where that is not certain
    */
   run<T>(work: () => T, afterAll = false): Promise<T> {
     if (this.#closed) return Promise.reject(serviceError('unavailable'));
-    if (afterAll) this.#isBehindDue = true;
+    if (afterAll) this.#isBehindDue = !this.#isBehindHeld;
     return new Promise<T>((resolve, reject) => {
       const attempt = () => {
         const result = work();
@@ -77,33 +102,73 @@ export class GroupCommit {
   }
 
   /**
-   * Runs `work` in a commit soon, before the writes that wait for that. Nobody is told of its end.
+   * Runs `work` in a commit soon, before the writes that wait for that. Nobody is told of its end. Where the commit meets a fault that can
+   * pass it is tried again after that.
    * @param work as for `run`; it reports its errors itself, except those that end the transaction
    */
   runBehind(work: () => void): void {
     if (this.#closed) return;
     if (this.#behind.length >= MOST_BEHIND) {
-      if (!this.#overflowing) this.#events.overflowed();
+      if (!this.#overflowing) harmless(() => this.#events.dropped());
       this.#overflowing = true;
       return;
     }
     this.#behind.push(work);
+    if (this.#isBehindHeld) return;
     if (this.#behind.length >= LARGEST_BEHIND) this.#takeBehindAlong();
     else this.#latest ??= setTimeout(() => this.#takeBehindAlong(), LATEST);
   }
 
   #takeBehindAlong(): void {
-    this.#isBehindDue = true;
+    this.#isBehindDue = !this.#isBehindHeld;
     this.#schedule();
   }
 
+  get #isIdle(): boolean {
+    return this.#waiting.length === 0 && !this.#isBehindDue;
+  }
+
   #schedule(): void {
-    if (this.#scheduled || this.#alone) return;
+    if (this.#scheduled || this.#nextTry || this.#alones > 0 || this.#isIdle) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      this.#flush();
+      if (this.#alones > 0 || this.#isIdle) return;
+      if (this.#flush()) this.#schedule();
+      else this.#tryLater(() => this.#schedule());
     });
+  }
+
+  /** Another process holds the write lock. Who has waited too long for it is refused. */
+  #tryLater(next: () => void): void {
+    const now = performance.now();
+    this.#busySince ??= now;
+    const error = busyError();
+    if (now - this.#busySince > TOLD_AFTER_MS) harmless(() => this.#events.busy(error));
+    const expired: Waiting[] = [];
+    this.#waiting = this.#waiting.filter((write) => {
+      write.heldSince ??= now;
+      if (now - write.heldSince < LONGEST_WAIT_MS) return true;
+      expired.push(write);
+      return false;
+    });
+    for (const write of expired) write.reject(error);
+    this.#nextTry = setTimeout(
+      () => {
+        this.#nextTry = undefined;
+        next();
+      },
+      this.#tryAfter * (0.5 + Math.random()),
+    );
+    this.#tryAfter = Math.min(LAST_TRY_MS, this.#tryAfter * 2);
+  }
+
+  /** Begins a transaction. @returns false where another process holds the write lock @throws unavailable */
+  #begin(): boolean {
+    if (!this.#connection.begin()) return false;
+    this.#busySince = undefined;
+    this.#tryAfter = FIRST_TRY_MS;
+    return true;
   }
 
   /** Does work that writes through another connection, after all writes so far; later ones wait for its end. */
@@ -116,49 +181,58 @@ export class GroupCommit {
    * @returns `null` where it is not
    */
   async aloneWhere<T>(isDue: () => boolean, work: () => Promise<T>): Promise<T | null> {
-    while (this.#alone) await new Promise<void>((resolve) => this.#nextAlone.push(resolve));
+    const before = this.#lastAlone;
+    let end = () => {};
+    this.#lastAlone = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#alones++;
+    await before;
     try {
       if (this.#closed) throw serviceError('unavailable');
+      await this.#flushAll();
       if (!isDue()) return null;
-      this.#flushAll();
-      const done = work();
-      this.#alone = done.catch(() => undefined);
-      return await done;
+      return await work();
     } finally {
-      this.#alone = undefined;
-      this.#nextAlone.shift()?.();
-      if (this.#waiting.length > 0 || this.#isBehindDue) this.#schedule();
+      this.#alones--;
+      end();
+      this.#schedule();
     }
   }
 
   /** One commit for all that `work` does through this connection, undone where it throws. Other writes wait for its end. */
   whole<T>(work: () => Promise<T>): Promise<T> {
     return this.alone(async () => {
-      this.#connection.execute('BEGIN IMMEDIATE');
+      for (const until = performance.now() + LONGEST_WAIT_MS; !this.#begin(); await this.#lockPause())
+        if (performance.now() > until) throw busyError();
       try {
         this.#events.began();
         const result = await work();
-        this.#connection.execute('COMMIT');
+        commit(this.#connection, () => this.#events.isInPlace());
         return result;
       } catch (error) {
-        this.#rollback();
-        this.#events.rolledBack();
-        throw error;
+        this.#undo();
+        throw this.#connection.sorted(error);
       }
     });
   }
 
-  /** Commits what waits, a group of it at the most, now. */
-  #flush(): void {
-    if (this.#alone || (this.#waiting.length === 0 && !this.#isBehindDue)) return;
-    const group = this.#waiting.slice(0, LARGEST_GROUP);
-    this.#waiting = this.#waiting.slice(LARGEST_GROUP);
-    const behind = this.#isBehindDue ? this.#takeBehind() : [];
-    if (group.length === 0 && behind.length === 0) return;
+  /**
+   * Commits what waits, a group of it at the most, now. Never throws: whatever fails, each write of the group is answered.
+   * @returns false where another process holds the write lock
+   */
+  #flush(): boolean {
+    let group: Waiting[] = [];
+    let behind: (() => void)[] = [];
     const done: (() => void)[] = [];
     const until = performance.now() + LONGEST_GROUP_MS;
     try {
-      this.#connection.execute('BEGIN IMMEDIATE');
+      if (!this.#begin()) return false;
+      behind = this.#isBehindDue ? this.#takeBehind() : [];
+      if (behind.length === 0 || !this.#isBehindApart) {
+        group = this.#waiting.slice(0, LARGEST_GROUP);
+        this.#waiting = this.#waiting.slice(LARGEST_GROUP);
+      }
       this.#events.began();
       // It came about before the writes that wait: a user whose request was logged is not deleted first.
       for (const work of behind) work();
@@ -168,17 +242,50 @@ export class GroupCommit {
       }
       // First in the next turn.
       this.#waiting = [...group.splice(done.length), ...this.#waiting];
-      this.#connection.execute('COMMIT');
+      commit(this.#connection, () => this.#events.isInPlace());
     } catch (error) {
-      this.#rollback();
-      this.#events.rolledBack();
-      for (const write of group) write.reject(error);
-      return;
-    } finally {
-      if (this.#waiting.length > 0 || this.#isBehindDue) this.#schedule();
+      // Nothing of it has begun where the file cannot be used at all.
+      if (group.length + behind.length === 0) group = this.#waiting.splice(0);
+      this.#failed(this.#connection.sorted(error), group, behind);
+      return true;
     }
     for (const answer of done) answer();
-    this.#events.committed(group.length + behind.length);
+    if (behind.length > 0 && this.#behind.length === 0) this.#isBehindApart = false;
+    harmless(() => this.#events.committed(group.length + behind.length));
+    return true;
+  }
+
+  #failed(error: unknown, group: readonly Waiting[], behind: readonly (() => void)[]): void {
+    this.#undo();
+    for (const write of group) write.reject(error);
+    if (isUnavailable(error)) {
+      this.#holdBehind(behind);
+      return;
+    }
+    // Tried again it would fail again, or be there twice.
+    if (behind.length > 0) harmless(() => this.#events.dropped(error));
+    else if (group.length === 0) this.#isBehindDue = false;
+  }
+
+  /** Keeps work that nobody waits for until the store is back. */
+  #holdBehind(behind: readonly (() => void)[]): void {
+    this.#behind = [...behind, ...this.#behind];
+    clearTimeout(this.#latest);
+    this.#latest = undefined;
+    this.#isBehindDue = false;
+    if (this.#behind.length === 0) return;
+    this.#isBehindApart = true;
+    if (this.#isBehindHeld) return;
+    this.#isBehindHeld = true;
+    void this.#events.whenBack().then(() => {
+      this.#isBehindHeld = false;
+      if (!this.#closed && this.#behind.length > 0) this.#takeBehindAlong();
+    });
+  }
+
+  #undo(): void {
+    this.#connection.rollback();
+    harmless(() => this.#events.rolledBack());
   }
 
   #takeBehind(): (() => void)[] {
@@ -196,29 +303,41 @@ export class GroupCommit {
     try {
       return write.attempt();
     } catch (error) {
-      // A full disk or a failing one ends the transaction itself; then the whole group has failed.
-      if (!this.#connection.db.isTransaction) throw error;
-      return () => write.reject(error);
+      const sorted = this.#connection.sorted(error);
+      // A full disk or a failing one ends the transaction itself; then the whole group has failed. So it has where what was written of it
+      // may be half a write.
+      if (!this.#connection.isTransaction || storeFaultOf(sorted)?.isBroken) throw sorted;
+      return () => write.reject(sorted);
     }
   }
 
-  #rollback(): void {
-    try {
-      this.#connection.execute('ROLLBACK');
-    } catch {
-      // No transaction is open: SQLite has rolled back by itself.
-    }
-  }
-
-  /** Commits what waits and refuses what comes. */
+  /** Commits what waits and refuses what comes. Never rejects. */
   async close(): Promise<void> {
-    while (this.#alone) await this.#alone;
-    this.#flushAll();
-    this.#closed = true;
+    this.#isBehindHeld = false;
+    await this.alone(async () => {
+      this.#closed = true;
+    }).catch(() => {});
+    if (this.#behind.length > 0) harmless(() => this.#events.dropped());
+    clearTimeout(this.#latest);
+    clearTimeout(this.#nextTry);
   }
 
-  #flushAll(): void {
-    this.#isBehindDue = this.#behind.length > 0;
-    while (this.#waiting.length > 0 || this.#behind.length > 0) this.#flush();
+  /** Commits all that waits. */
+  async #flushAll(): Promise<void> {
+    this.#isBehindDue = this.#behind.length > 0 && !this.#isBehindHeld;
+    while (!this.#isIdle) if (!this.#flush()) await this.#lockPause();
+  }
+
+  #lockPause(): Promise<void> {
+    return new Promise((resolve) => this.#tryLater(resolve));
+  }
+}
+
+/** What the store does at this moment may fail as the commit did. */
+function harmless(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // It looks again by itself, at the next commit or read.
   }
 }

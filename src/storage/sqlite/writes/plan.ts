@@ -27,7 +27,7 @@ export function carryOutPlan(
     for (const step of stepsOf(plan.changes)) {
       const after = applyStep(current, step);
       applyDdl(connection, step, current, after);
-      saveStep(connection.db, step, after);
+      connection.ask((db) => saveStep(db, step, after));
       current = after;
     }
   }

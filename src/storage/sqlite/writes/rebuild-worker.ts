@@ -4,8 +4,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
 import { Overtaken } from '../../port.ts';
 import { Connection } from '../connection.ts';
+import { busyError, sentFault, sortedError, storeFaultOf } from '../faults.ts';
 import { lowerPriority } from '../priority.ts';
 import { catalogVersion, loadSchema } from '../schema/catalog.ts';
+import { commit } from './commit.ts';
 import { carryOutPlan } from './plan.ts';
 import type { Rebuild, RebuildAnswer } from './rebuild.ts';
 
@@ -13,24 +15,34 @@ const { path, plan, catalogVersion: plannedUnder, addresses } = workerData as Re
 lowerPriority();
 
 function rebuild(connection: Connection): RebuildAnswer {
-  connection.db.exec('BEGIN IMMEDIATE');
+  if (!connection.begin()) throw busyError();
   try {
     // Another process may have come in between: the plan may no longer fit, and the client may try again.
-    if (catalogVersion(connection.db) !== plannedUnder) throw serviceError('unavailable');
-    const { outcome } = carryOutPlan(connection, plan, loadSchema(connection.db), { addresses: () => addresses });
-    connection.db.exec('COMMIT');
+    if (connection.ask(catalogVersion) !== plannedUnder) throw serviceError('unavailable');
+    const { outcome } = carryOutPlan(connection, plan, connection.ask(loadSchema), { addresses: () => addresses });
+    parentPort?.postMessage('committing' satisfies RebuildAnswer);
+    commit(connection, () => true);
     return { outcome };
   } catch (error) {
-    connection.db.exec('ROLLBACK');
-    if (error instanceof ServiceError) return { key: error.key, text: error.message };
-    if (error instanceof Overtaken) return 'overtaken';
+    connection.rollback();
     throw error;
   }
 }
 
-const connection = new Connection(path, 'write');
-try {
-  parentPort?.postMessage(rebuild(connection));
-} finally {
-  connection.close();
+function answer(): RebuildAnswer {
+  let connection: Connection | undefined;
+  try {
+    connection = new Connection(path, 'write');
+    return rebuild(connection);
+  } catch (thrown) {
+    const error = sortedError(thrown);
+    if (error instanceof ServiceError)
+      return { key: error.key, text: error.message, ...(storeFaultOf(error) ? { cause: sentFault(error) } : {}) };
+    if (error instanceof Overtaken) return 'overtaken';
+    throw error;
+  } finally {
+    connection?.close();
+  }
 }
+
+parentPort?.postMessage(answer());

@@ -2,11 +2,13 @@ import { Worker } from 'node:worker_threads';
 import type { FileAddresses } from '../../../config/index.ts';
 import type { ErrorKey } from '../../../errors/catalogue.ts';
 import { ServiceError } from '../../../errors/fail.ts';
+import { unavailableSince } from '../../../errors/system-faults.ts';
 import { type SchemaStep, stepsOf } from '../../../schema/change.ts';
 import type { Schema, TableSchema } from '../../../schema/model.ts';
 import { lookUpFieldsOf } from '../../../schema/system-tables.ts';
 import { Overtaken, type WriteOutcome, type WritePlan } from '../../port.ts';
 import type { Connection } from '../connection.ts';
+import { inDoubtSince, receivedFault, type SentFault, storeFaultOf } from '../faults.ts';
 import { isLongChange } from '../schema/ddl.ts';
 import { mostRecords, textBytes } from '../table-size.ts';
 
@@ -29,8 +31,15 @@ export interface Rebuild {
   readonly addresses: FileAddresses;
 }
 
-/** What the thread says: the outcome, or the error of the catalogue that refused the plan, or that a condition of it does not hold. */
-export type RebuildAnswer = 'overtaken' | { readonly outcome: WriteOutcome } | { readonly key: ErrorKey; readonly text: string };
+/**
+ * What the thread says: that its COMMIT begins; then the outcome, or the error of the catalogue that refused the plan or that a fault is, or
+ * that a condition of it does not hold.
+ */
+export type RebuildAnswer =
+  | 'committing'
+  | 'overtaken'
+  | { readonly outcome: WriteOutcome }
+  | { readonly key: ErrorKey; readonly text: string; readonly cause?: SentFault };
 
 /** Whether a plan goes through all records of a large table, or is about many columns, which would hold up every request for as long. */
 export function isRebuild(connection: Connection, plan: WritePlan, schema: Schema): boolean {
@@ -59,16 +68,35 @@ function readsAll(step: SchemaStep): boolean {
   return step.kind === 'setIndex' || step.kind === 'setTextIndex' || step.kind === 'dropFields';
 }
 
-/** Carries a plan out on a thread of its own. The caller keeps its other writes back until then. @throws what the plan's steps throw */
-export function rebuildOnThread(rebuild: Rebuild): Promise<WriteOutcome> {
+/**
+ * Carries a plan out on a thread of its own. The caller keeps its other writes back until then.
+ * @param file the thread's code, of which its tests have others
+ * @throws what the plan's steps throw; unavailable; outcomeUnknown where the thread ended in its COMMIT
+ */
+export function rebuildOnThread(rebuild: Rebuild, file = workerFile): Promise<WriteOutcome> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(workerFile, { workerData: rebuild });
-    worker.once('message', (answer: RebuildAnswer) => {
-      if (answer === 'overtaken') reject(new Overtaken());
+    const worker = new Worker(file, { workerData: rebuild });
+    let isCommitting = false;
+    // It ended without an answer: it could not be started, had no memory left, or was at fault.
+    const ended = (cause: unknown) => {
+      const { code } = cause as NodeJS.ErrnoException;
+      const isPassing = storeFaultOf(cause) !== null || code?.startsWith('ERR_WORKER_');
+      if (isCommitting) reject(inDoubtSince(cause));
+      else reject(isPassing ? unavailableSince(cause) : cause);
+    };
+    worker.on('message', (answer: RebuildAnswer) => {
+      if (answer === 'committing') isCommitting = true;
+      else if (answer === 'overtaken') reject(new Overtaken());
       else if ('outcome' in answer) resolve(answer.outcome);
-      else reject(new ServiceError(answer.key, answer.text));
+      else reject(receivedError(answer));
     });
-    worker.once('error', reject);
-    worker.once('exit', () => reject(new Error('the thread of a schema change ended early')));
+    worker.once('error', ended);
+    worker.once('exit', () => ended(new Error('the thread of a schema change ended early')));
   });
+}
+
+function receivedError({ key, text, cause }: { key: ErrorKey; text: string; cause?: SentFault }): ServiceError {
+  const error = new ServiceError(key, text);
+  if (cause) error.cause = receivedFault(cause);
+  return error;
 }

@@ -1,3 +1,4 @@
+import { isUnavailable } from '../../../errors/fail.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
 import { growthOf } from '../../record-size.ts';
 import type { Connection } from '../connection.ts';
@@ -10,10 +11,18 @@ export function inSavepoint<T>(connection: Connection, work: () => T): T {
     connection.execute('RELEASE w');
     return result;
   } catch (error) {
-    if (connection.db.isTransaction) {
-      connection.execute('ROLLBACK TO w');
-      connection.execute('RELEASE w');
-    }
+    if (connection.isTransaction) undo(connection);
+    throw error;
+  }
+}
+
+function undo(connection: Connection): void {
+  try {
+    connection.execute('ROLLBACK TO w');
+    connection.execute('RELEASE w');
+  } catch (error) {
+    // Half of it must not stay: the whole transaction goes.
+    connection.rollback();
     throw error;
   }
 }
@@ -43,7 +52,8 @@ export function withoutSavepoint<T>(connection: Connection, plan: WritePlan, wor
   try {
     work({ changes, mutations: mutations.slice(1) });
   } catch (cause) {
-    if (connection.db.isTransaction) connection.execute('ROLLBACK');
+    connection.rollback();
+    if (isUnavailable(cause)) throw cause;
     throw new Error('what tells of a write could not be written', { cause });
   }
   return done;

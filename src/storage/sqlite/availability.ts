@@ -1,0 +1,291 @@
+import type { Stats } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import type { ServiceError } from '../../errors/fail.ts';
+import { type PassingFault, unavailableSince } from '../../errors/system-faults.ts';
+import type { About, Conditions } from '../../observe/index.ts';
+import { StoreRefused } from '../identity.ts';
+import { Recovery } from '../recovery.ts';
+import type { Connection, ConnectionEvents } from './connection.ts';
+import { missingError, type StoreFault, storeFaultOf } from './faults.ts';
+import { fileAt, isSameFile, lookAtStorage } from './storage-look.ts';
+
+/** Milliseconds between two openings of a file, and between two looks at its storage. */
+const REOPEN_MS = 250;
+/** Milliseconds after which a page that still cannot be read is damage: a device may fail for as long. */
+const SUSPECT_MS = 1_000;
+/** Milliseconds after which a page that could not be read is forgotten, and a damaged file looked at again that has not changed. */
+const MINUTE_MS = 60_000;
+
+/** Result codes that tell of a read: whether the storage takes writes says nothing of these. READ, SHORT_READ. */
+const ofReads: ReadonlySet<number> = new Set([266, 522]);
+const SHORT_READ = 522;
+
+/** What the store does for its availability. */
+export interface AvailabilitySettings {
+  readonly path: string;
+  readonly about: About;
+  readonly conditions?: Pick<Conditions, 'met' | 'over'>;
+  /** Whether an opened file is the one that belongs there. @throws where it is not */
+  readonly verify?: (db: DatabaseSync) => void;
+  /** Told when the file counts as damaged, and when it no longer does. */
+  readonly onDamaged?: (isDamaged: boolean) => void;
+  /** Told after each opening: what is in memory of the file may not hold. */
+  readonly onReopened: () => void;
+  /** Ends reads on threads, and closes their connections to the file. */
+  readonly endReads: () => Promise<void>;
+  /** Reads the file through, on a thread. @throws where it cannot be read */
+  readonly check: () => Promise<void>;
+  /** A read and a small write. @throws unavailable */
+  readonly works: () => Promise<void>;
+}
+
+/** Why nothing of the store is served, until something else is found. */
+interface Loss {
+  readonly kind: PassingFault;
+  readonly cause: unknown;
+  /** The file when that was found; `null` where none was there. */
+  readonly file: Stats | null;
+  /** When a file that has not changed is looked at again. */
+  readonly again: number;
+}
+
+/**
+ * Knows whether a store's file can be used, opens it anew after faults, and tells the log of these. A page that cannot be read is a fault that
+ * passes; still so after the file was opened anew, it is damage, and nothing of the store is served (CONTRACT "Faults of the store").
+ */
+export class Availability implements ConnectionEvents {
+  readonly recovery: Recovery;
+  readonly #settings: AvailabilitySettings;
+  readonly #about: About;
+  #connection!: Connection;
+  /** The file that is open, and its log. */
+  #file: Stats | null = null;
+  #log: Stats | null = null;
+  #loss: Loss | undefined;
+  /** How often the file was opened: what a read on a thread met may be of an earlier opening. */
+  #opening = 0;
+  #reopenedAt = Number.NEGATIVE_INFINITY;
+  /** A page that could not be read, and in which opening. */
+  #suspected: { readonly at: number; readonly opening: number } | undefined;
+  /** The kinds of faults met since the store worked. */
+  readonly #kinds = new Set<PassingFault>();
+  /** When the file was last read through and nothing was found. */
+  #soundAt = Number.NEGATIVE_INFINITY;
+  #storage: { readonly says: PassingFault | null; readonly at: number } | undefined;
+  #isClosed = false;
+
+  constructor(settings: AvailabilitySettings) {
+    this.#settings = settings;
+    this.#about = settings.about;
+    this.recovery = new Recovery(
+      () => this.#look(),
+      () => this.#back(),
+    );
+  }
+
+  /** The connection is open. */
+  opened(connection: Connection): void {
+    this.#connection = connection;
+    this.#placed();
+  }
+
+  /** How often the file was opened. */
+  get opening(): number {
+    return this.#opening;
+  }
+
+  /** Why nothing of the store is served: its file is missing, damaged or another's. `undefined` while it is. */
+  get refusal(): ServiceError | undefined {
+    return this.#loss && unavailableSince(this.#loss.cause);
+  }
+
+  /** Whether it has not worked since an I/O error. */
+  get isAwayForIo(): boolean {
+    return this.recovery.isAway && this.#loss === undefined && this.#kinds.has('an I/O error');
+  }
+
+  met(fault: StoreFault, error: unknown): void {
+    if (this.#isClosed) return;
+    if (fault.kind === 'the store is damaged' || fault.code === SHORT_READ) this.#unreadable(error);
+    else this.#tell(this.#kindOf(fault), error);
+  }
+
+  /** The same of a read on a thread. @param opening when it began */
+  metOnThread(error: unknown, opening: number): void {
+    const fault = storeFaultOf(error);
+    if (!fault || opening !== this.#opening) return;
+    if (fault.isBroken) this.#connection.break();
+    this.met(fault, (error as ServiceError).cause ?? error);
+  }
+
+  /** Opens the file anew where that is due. @throws unavailable where it cannot be used now */
+  mend(): void {
+    if (this.#loss) throw unavailableSince(this.#loss.cause);
+    if (performance.now() - this.#reopenedAt >= REOPEN_MS) this.#reopen();
+    else if (!this.#connection.isOpen) throw unavailableSince(new Error('the file could not be opened'));
+  }
+
+  /**
+   * Whether the file, and the log, are still at their places: what is written to one that was unlinked is lost. Costs a few microseconds.
+   * Where they are not, the store is closed until they are there again.
+   */
+  isInPlace(): boolean {
+    const { path } = this.#settings;
+    if (this.#file === null) return true;
+    let file: Stats | null;
+    try {
+      file = fileAt(path);
+      const log = fileAt(`${path}-wal`);
+      this.#log ??= log;
+      if (isSameFile(file, this.#file) && isSameFile(log, this.#log)) return true;
+    } catch {
+      // Not even that can be told: the next statement says more.
+      return true;
+    }
+    this.#miss(isSameFile(file, this.#file));
+    return false;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.recovery.close();
+  }
+
+  #tell(kind: PassingFault, error: unknown): void {
+    this.#kinds.add(kind);
+    this.#settings.conditions?.met(kind, this.#about, error);
+    this.recovery.met();
+  }
+
+  #kindOf({ kind, code }: StoreFault): PassingFault {
+    if (kind === 'the store is busy' || kind === 'no memory is left' || ofReads.has(code)) return kind;
+    return this.#storageSays() ?? kind;
+  }
+
+  #storageSays(): PassingFault | null {
+    if (!this.#storage || performance.now() - this.#storage.at > REOPEN_MS)
+      this.#storage = { says: lookAtStorage(this.#settings.path), at: performance.now() };
+    return this.#storage.says;
+  }
+
+  #unreadable(error: unknown): void {
+    const now = performance.now();
+    const known = this.#suspected && now - this.#suspected.at < MINUTE_MS ? this.#suspected : undefined;
+    if (known && this.#opening > known.opening && now - known.at >= SUSPECT_MS) {
+      this.#lose('the store is damaged', new Error(`${this.#settings.path} is damaged`, { cause: error }));
+      this.#settings.onDamaged?.(true);
+      return;
+    }
+    this.#suspected = known ?? { at: now, opening: this.#opening };
+    this.#connection.break();
+    this.#tell('a page cannot be read', error);
+  }
+
+  /** @param isFileThere whether only the log is gone */
+  #miss(isFileThere: boolean): void {
+    // What was acknowledged is in the log, which is still open: it is saved into the file.
+    if (isFileThere) this.#saveLog();
+    this.#lose('the store is missing', missingError(this.#settings.path).cause);
+  }
+
+  #saveLog(): void {
+    try {
+      this.#connection.rollback();
+      this.#connection.db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    } catch (error) {
+      this.#settings.conditions?.met('a page cannot be read', this.#about, error);
+    }
+  }
+
+  #lose(kind: PassingFault, cause: unknown): void {
+    let file: Stats | null = null;
+    try {
+      file = fileAt(this.#settings.path);
+    } catch {
+      // As if none were there.
+    }
+    const now = performance.now();
+    // Reading it through does not find all damage: what is met soon after that is believed.
+    this.#loss = { kind, cause, file, again: now - this.#soundAt < MINUTE_MS ? now + MINUTE_MS : now };
+    this.#connection.drop();
+    this.#tell(kind, cause);
+  }
+
+  /** Opens the file anew. @throws unavailable */
+  #reopen(): void {
+    this.#reopenedAt = performance.now();
+    const connection = this.#connection;
+    let file: Stats | null = null;
+    try {
+      file = fileAt(this.#settings.path);
+    } catch (error) {
+      throw connection.sorted(error);
+    }
+    if (!file || file.size === 0) {
+      this.#lose('the store is missing', missingError(this.#settings.path).cause);
+      throw missingError(this.#settings.path);
+    }
+    connection.reopen();
+    this.#opening++;
+    try {
+      this.#settings.verify?.(connection.db);
+      connection.db.prepare('SELECT changes FROM rds_catalog').get();
+    } catch (error) {
+      const sorted = connection.sorted(error);
+      if (sorted !== error) throw sorted;
+      this.#lose(kindOfRefusal(error), error);
+      throw unavailableSince(error);
+    }
+    this.#placed();
+    this.#settings.onReopened();
+  }
+
+  #placed(): void {
+    const { path } = this.#settings;
+    try {
+      this.#file = fileAt(path);
+    } catch {
+      this.#file = null;
+    }
+    // It is made by the first read.
+    this.#log = null;
+  }
+
+  /** @throws where the store does not work */
+  async #look(): Promise<void> {
+    if (this.#loss) await this.#lookAgain(this.#loss);
+    if (this.#kinds.has('the disk is full') && lookAtStorage(this.#settings.path) !== null) throw unavailableSince(undefined);
+    await this.#settings.works();
+  }
+
+  /** @throws where the store cannot be served yet */
+  async #lookAgain({ kind, cause, file: before, again }: Loss): Promise<void> {
+    const file = fileAt(this.#settings.path);
+    if (!file || file.size === 0) throw unavailableSince(cause);
+    const hasChanged = !isSameFile(file, before) || file.size !== before?.size || file.mtimeMs !== before.mtimeMs;
+    // A missing one is there again, a refused one is cheap to ask.
+    if (kind === 'the store is damaged') {
+      if (!hasChanged && performance.now() < again) throw unavailableSince(cause);
+      this.#loss = { kind, cause, file, again: performance.now() + MINUTE_MS };
+      await this.#settings.endReads();
+      await this.#settings.check();
+      this.#soundAt = performance.now();
+    } else await this.#settings.endReads();
+    if (this.#isClosed) throw unavailableSince(cause);
+    this.#reopen();
+    this.#loss = undefined;
+    this.#suspected = undefined;
+    if (kind === 'the store is damaged') this.#settings.onDamaged?.(false);
+  }
+
+  #back(): void {
+    this.#kinds.clear();
+    this.#settings.conditions?.over(this.#about);
+  }
+}
+
+/** A file that is there is refused for what it is. */
+function kindOfRefusal(error: unknown): PassingFault {
+  const why = error instanceof StoreRefused ? error.why : 'foreign';
+  return why === 'older' ? 'the store is older than the registry says' : `the store is ${why === 'foreign' ? "another system's" : why}`;
+}

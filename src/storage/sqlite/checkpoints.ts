@@ -1,0 +1,96 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Connection } from './connection.ts';
+import type { SentFault } from './faults.ts';
+import type { ReaderPool } from './reads/pool.ts';
+import type { ErrandResult } from './reads/protocol.ts';
+import type { GroupCommit } from './writes/group-commit.ts';
+
+/** Pages of the log that are copied into the file at a time: 8 MB. */
+const STEP = 2_000;
+/** Pages beyond which the log is begun anew: 32 MB. */
+const LARGEST = 8_000;
+/** Milliseconds until the next try where a reader, or another process, keeps the log from being copied or begun anew. */
+const AGAIN_MS = 1_000;
+/** Milliseconds that writes wait while the log is begun anew. */
+const LONGEST_PAUSE_MS = 2_000;
+
+/**
+ * Keeps a store's log of changes (WAL) bounded. Threads copy it into the file; a log is begun anew only where nobody reads in it and all of it
+ * is copied, which steady load never lets happen: so writes wait a moment for that once it is large. A reader of an old state keeps it
+ * growing, and nobody waits for him.
+ */
+export class Checkpoints {
+  readonly #connection: Connection;
+  readonly #commits: GroupCommit;
+  readonly #pool: ReaderPool;
+  readonly #met: (fault: SentFault) => void;
+  #running: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  /** @param met told of what a checkpoint met; the next one is tried later */
+  constructor(connection: Connection, commits: GroupCommit, pool: ReaderPool, met: (fault: SentFault) => void) {
+    this.#connection = connection;
+    this.#commits = commits;
+    this.#pool = pool;
+    this.#met = met;
+  }
+
+  /** To be called after each commit; costs a microsecond. */
+  noticed(): void {
+    if (this.#running || this.#timer || this.#isClosed) return;
+    const log = this.#connection.logLength();
+    // A write after all was copied begins it anew by itself, where nobody reads in it.
+    if (!log || (log.pages - log.copied < STEP && (log.pages < LARGEST || log.copied === log.pages))) return;
+    this.#running = this.#run().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  async #run(): Promise<void> {
+    const done = await this.#pool.errand('copy the log', this.#connection.path);
+    if (this.#hasFailed(done)) return;
+    const { pages = 0, copied = 0 } = done;
+    if (pages < LARGEST) return;
+    // Writes have gone on meanwhile; more than that is left where a reader holds it.
+    if (pages - copied > STEP || !(await this.#beginAnew())) this.#later();
+  }
+
+  /** @returns whether it was */
+  async #beginAnew(): Promise<boolean> {
+    if (!this.#pool.hasIdleThread || this.#isClosed) return false;
+    const path = this.#connection.path;
+    const work = () =>
+      Promise.race([this.#pool.errand('begin the log anew', path), wait(LONGEST_PAUSE_MS, null, { ref: false })]);
+    const done = await this.#commits.alone(work).catch(() => null);
+    return !this.#hasFailed(done) && done.isBegunAnew === true;
+  }
+
+  /** Whether it came to nothing: it is tried again later. */
+  #hasFailed(result: ErrandResult | null): result is null {
+    if (result && !result.fault) return false;
+    if (result?.fault) this.#met(result.fault);
+    this.#later();
+    return true;
+  }
+
+  #later(): void {
+    if (this.#isClosed || this.#timer) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.noticed();
+    }, AGAIN_MS).unref();
+  }
+
+  /** Empties the log, for a store that is closed: a long one on a thread. Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+    if ((this.#connection.logLength()?.pages ?? 0) <= STEP) return;
+    await Promise.race([
+      this.#pool.errand('begin the log anew', this.#connection.path),
+      wait(LONGEST_PAUSE_MS, null, { ref: false }),
+    ]);
+  }
+}
