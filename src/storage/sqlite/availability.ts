@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { ServiceError } from '../../errors/fail.ts';
 import { type PassingFault, unavailableSince } from '../../errors/system-faults.ts';
-import type { About, Conditions } from '../../observe/index.ts';
+import type { Conditions } from '../../observe/index.ts';
 import { StoreRefused } from '../identity.ts';
 import { Recovery } from '../recovery.ts';
 import type { Connection, ConnectionEvents } from './connection.ts';
@@ -23,7 +23,8 @@ const SHORT_READ = 522;
 /** What the store does for its availability. */
 export interface AvailabilitySettings {
   readonly path: string;
-  readonly about: About;
+  /** The system, named in conditions. */
+  readonly about: { readonly app: string | undefined; readonly file: string };
   readonly conditions?: Pick<Conditions, 'met' | 'over'>;
   /** Whether an opened file is the one that belongs there. @throws where it is not */
   readonly verify?: (db: DatabaseSync) => void;
@@ -56,7 +57,7 @@ interface Loss {
 export class Availability implements ConnectionEvents {
   readonly recovery: Recovery;
   readonly #settings: AvailabilitySettings;
-  readonly #about: About;
+  readonly #about: AvailabilitySettings['about'];
   #connection!: Connection;
   /** The file that is open, and its log. */
   #file: Stats | null = null;
@@ -287,5 +288,7 @@ export class Availability implements ConnectionEvents {
 /** A file that is there is refused for what it is. */
 function kindOfRefusal(error: unknown): PassingFault {
   const why = error instanceof StoreRefused ? error.why : 'foreign';
-  return why === 'older' ? 'the store is older than the registry says' : `the store is ${why === 'foreign' ? "another system's" : why}`;
+  return why === 'older'
+    ? 'the store is older than the registry says'
+    : `the store is ${why === 'foreign' ? "another system's" : why}`;
 }
