@@ -50,6 +50,8 @@ export interface App {
   readonly contextOf: ContextOf;
   /** Starts to listen. @returns the address */
   listen(): Promise<string>;
+  /** Says, to who asks whether it is ready, that it is about to end. */
+  drain(): void;
   /**
    * Finishes the requests in flight and closes every store.
    * @param cause bounds how long these may take: after a fault, one may never be answered
@@ -181,6 +183,7 @@ async function assemble(
       deletions.start();
       return address;
     },
+    drain: () => http.drain(),
     async close(cause) {
       clearInterval(clearing);
       await http.close(DRAIN_BOUND[cause]);

@@ -85,9 +85,11 @@ async function serveBeside({ config, secrets }: Settings): Promise<void> {
   const { createApp } = await import('./app.ts');
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {});
   endInOrder();
-  const told = toldByStarter();
+  let drain = () => {};
+  const told = toldByStarter(() => drain());
   const faults = (await import('./faults.ts')).faultsOf(config);
   const app = await createApp(config, secrets, faults.report);
+  drain = () => app.drain();
   let cause: 'told' | 'fault' = 'fault';
   try {
     tellListening(await app.listen());

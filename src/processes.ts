@@ -1,5 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
+import net from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { closeDoor, type Door, lastCall } from './kernel/door.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 
 /** A process that ends sooner than this after its start will hardly do better the next time, in milliseconds. */
@@ -37,6 +39,7 @@ export function tellListening(address: string): void {
  */
 export async function serveWith(count: number, told: Promise<void>, listening: (address: string) => void): Promise<void> {
   const ended = new Set<Promise<void>>();
+  const door = watchDoor();
   let ending = false;
   let ready = 0;
   const failed = Promise.withResolvers<never>();
@@ -63,7 +66,13 @@ export async function serveWith(count: number, told: Promise<void>, listening: (
     await Promise.race([told, failed.promise]);
   } finally {
     ending = true;
-    for (const worker of workers()) worker.send('end', () => {});
+    tellAll('drain');
+    // Who waits to be accepted is handed to a process while one takes requests.
+    if (ready >= count) {
+      await lastCall(() => door.accepted);
+      await closeDoor(door);
+    }
+    tellAll('end');
     await Promise.race([Promise.all(ended), wait(END_BOUND, undefined, { ref: false })]);
     for (const worker of workers()) worker.process.kill('SIGKILL');
   }
@@ -71,10 +80,68 @@ export async function serveWith(count: number, told: Promise<void>, listening: (
 
 const workers = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 
-/** Resolves, in a process that another started, when that one says so or has ended. */
-export function toldByStarter(): Promise<void> {
+/** What the process that starts the others tells them: to say that they are about to end, and to end. */
+type Order = 'drain' | 'end';
+
+function tellAll(order: Order): void {
+  for (const worker of workers()) worker.send(order, () => {});
+}
+
+/**
+ * Resolves, in a process that another started, when that one says so or has ended.
+ * @param drain called when it is soon to end
+ */
+export function toldByStarter(drain: () => void): Promise<void> {
   return new Promise((resolve) => {
-    process.once('message', () => resolve());
+    process.on('message', (order: Order) => {
+      if (order === 'drain') drain();
+      else if (order === 'end') resolve();
+    });
     process.once('disconnect', () => resolve());
   });
+}
+
+/** What Node accepts connections with. */
+interface Handle {
+  onconnection: (error: number, client: unknown) => void;
+  listen(backlog: number): number;
+  close(): void;
+}
+
+/**
+ * The socket that Node makes for processes which share it: it is this process that accepts, and hands each connection to one of them. Node tells
+ * nobody of that socket, and closes it, with all who wait, when the last process has closed its own.
+ */
+function watchDoor(): Door {
+  const handles: Handle[] = [];
+  const door: Door & { accepted: number } = {
+    accepted: 0,
+    onNext: undefined,
+    holdBack() {
+      for (const handle of handles) handle.listen(0);
+    },
+    close() {
+      for (const handle of handles) handle.close();
+    },
+  };
+  const createServer = net.createServer;
+  net.createServer = (...given: unknown[]) => {
+    const server = Reflect.apply(createServer, net, given) as net.Server & { readonly _handle?: Handle | null };
+    server.prependOnceListener('listening', () => {
+      const handle = server._handle;
+      if (!handle) return;
+      handles.push(handle);
+      // Node sets it in this turn.
+      process.nextTick(() => {
+        const handOver = handle.onconnection;
+        handle.onconnection = (error, client) => {
+          handOver(error, client);
+          door.accepted++;
+          door.onNext?.();
+        };
+      });
+    });
+    return server;
+  };
+  return door;
 }

@@ -1,12 +1,13 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { type Socket, Server as SocketServer } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import { closeDoor, type Door, lastCall, turns } from '../kernel/door.ts';
 
-/** Milliseconds without anything new after which all that was on its way to an ending server has come, and how long to wait for them. */
-const QUIET = 50;
-const QUIET_BOUND = 2_000;
 /** Milliseconds between two looks at the connections of an ending server. */
 const INTERVAL = 10;
+/** Milliseconds that a connection is quiet before it is closed: a request may be on its way. Longer on one that has brought none yet. */
+const IDLE = 50;
+const NEW_IDLE = 1_000;
 
 /** A connection of an HTTP server, with the answer that it is busy with and the request that was last read from it. */
 export type Connection = Socket & {
@@ -23,9 +24,11 @@ export class Connections {
   readonly #open = new Set<Connection>();
   /** Connections and requests so far. */
   #arrivals = 0;
+  readonly #door: ServerDoor;
 
   constructor(server: Server) {
     this.#server = server;
+    this.#door = new ServerDoor(server);
     server.on('connection', (connection: Connection) => {
       this.#arrivals++;
       this.#open.add(connection);
@@ -43,30 +46,61 @@ export class Connections {
   }
 
   /**
-   * Takes no more connections and closes each when nothing is under way on it.
+   * Takes no more connections and closes each when nothing is under way on it. None that it could serve is reset: those that wait to be
+   * accepted are, first, for as long as they come, up to some seconds.
    * @param bound milliseconds after which those that are left are cut off
    */
   async close(bound: number): Promise<void> {
     if (!this.#server.listening) return;
-    await this.#lastCall();
-    SocketServer.prototype.close.call(this.#server);
+    await lastCall(() => this.#arrivals);
+    await closeDoor(this.#door);
     const deadline = performance.now() + bound;
+    const quiet = new Quiet();
     while (this.#open.size > 0) {
-      const late = performance.now() > deadline;
-      for (const connection of this.#open) if (late || !connection._httpMessage) connection.destroy();
+      const now = performance.now();
+      for (const connection of this.#open)
+        if (now > deadline || (!connection._httpMessage && quiet.isLong(connection, now))) connection.destroy();
       await wait(INTERVAL);
+      // What has come by now is read before connections are looked at.
+      await turns(2);
     }
   }
+}
 
-  /** A connection that is closed with a request on it that was not read yet looks like a broken one to its client. */
-  async #lastCall(): Promise<void> {
-    const deadline = performance.now() + QUIET_BOUND;
-    let seen: number;
-    do {
-      seen = this.#arrivals;
-      await wait(QUIET);
-      // Timers come before sockets: after a long turn of the event loop it takes one more to read them.
-      for (let turn = 0; turn < 2; turn++) await nextTurn();
-    } while (seen !== this.#arrivals && performance.now() < deadline);
+/** How long connections have been quiet. */
+class Quiet {
+  readonly #seen = new WeakMap<Connection, { readonly bytes: number; readonly since: number }>();
+
+  isLong(connection: Connection, now: number): boolean {
+    const { bytesRead: bytes } = connection;
+    const seen = this.#seen.get(connection);
+    if (seen?.bytes === bytes) return now - seen.since >= (bytes === 0 ? NEW_IDLE : IDLE);
+    this.#seen.set(connection, { bytes, since: now });
+    return false;
+  }
+}
+
+/** The socket of a server. */
+class ServerDoor implements Door {
+  accepted = 0;
+  onNext: (() => void) | undefined;
+  readonly #server: Server;
+
+  constructor(server: Server) {
+    this.#server = server;
+    server.prependListener('connection', () => {
+      this.accepted++;
+      this.onNext?.();
+    });
+  }
+
+  /** Where the processes of a service share the socket, it is the one that started them who does. */
+  holdBack(): void {
+    const { _handle: handle } = this.#server as { readonly _handle?: { listen?(backlog: number): number } | null };
+    handle?.listen?.(0);
+  }
+
+  close(): void {
+    if (this.#server.listening) SocketServer.prototype.close.call(this.#server);
   }
 }

@@ -135,9 +135,14 @@ export class HttpServer {
     return `http://${host.includes(':') ? `[${host}]` : host}:${picked}`;
   }
 
+  /** Says that it is about to end, and keeps no connection any longer than for an answer. */
+  drain(): void {
+    this.#draining = true;
+  }
+
   /** Takes no more connections and ends when the requests in flight are answered. @param bound milliseconds after which they are cut off */
   async close(bound: number): Promise<void> {
-    this.#draining = true;
+    this.drain();
     await this.#connections.close(bound);
     this.#bodyTimes.close();
     await this.#server.close();
