@@ -101,7 +101,7 @@ export async function createApp(
     lock?.release();
   };
   try {
-    files = await openFiles(config, stores, log);
+    files = await openFiles(config, stores, log, conditions);
     return await assemble(config, smtpUrl, { ...stores, close }, files, { log, conditions, fault });
   } catch (error) {
     // Connections that are open would keep the process.
@@ -253,8 +253,9 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
 }
 
 /** @throws OperatorError where the files cannot be reached */
-async function openFiles(config: Config, { registry, addresses }: Stores, log: Logger): Promise<Files> {
-  return new Files({ bytes: await openBytes(config, log), addresses, secret: registry.salt, log });
+async function openFiles(config: Config, { registry, addresses }: Stores, log: Logger, conditions?: Conditions): Promise<Files> {
+  const bytes = await openBytes(config, log);
+  return new Files({ bytes, addresses, secret: registry.salt, log, ...(conditions && { conditions }) });
 }
 
 /** @throws OperatorError where the files cannot be reached */

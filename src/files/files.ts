@@ -1,11 +1,12 @@
 import type { Addresses } from '../config/index.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import type { Logger } from '../observe/index.ts';
+import type { Conditions, Logger } from '../observe/index.ts';
 import type { FileKeeper, RecordContext } from '../records/index.ts';
 import { noteArrived } from './arrivals.ts';
 import { type CompleteUpload, fileKeeper } from './attach.ts';
 import { readBytes } from './bytes.ts';
 import { readUsage, setQuota } from './catalog.ts';
+import { DiskFaults } from './disk-faults.ts';
 import { holds, type Place } from './holder.ts';
 import { LargeUploads } from './large.ts';
 import type { FileRow, FileSystem, OpenFile, StorageUsage, Uploaded } from './model.ts';
@@ -25,6 +26,8 @@ export interface FilesParts {
   /** Of this installation, for signatures. */
   readonly secret: string;
   readonly log: Logger;
+  /** Told of faults of the disk that can pass. Nobody where it is left out. */
+  readonly conditions?: Pick<Conditions, 'met' | 'over'>;
 }
 
 /** Where a private file is read: its name, and the field of the record that is to hold it. */
@@ -38,11 +41,13 @@ export class Files {
   readonly keeper: FileKeeper;
   readonly #parts: FilesParts;
   readonly #large: LargeUploads;
+  readonly #disk: DiskFaults;
   /** Notes an awaited upload that came past the service. */
   readonly complete: CompleteUpload = (system, file) => this.#large.complete(system, file);
 
   constructor(parts: FilesParts) {
     this.#parts = parts;
+    this.#disk = new DiskFaults(parts.conditions);
     this.#large = new LargeUploads(parts.bytes, parts.secret);
     this.keeper = fileKeeper(this.complete);
   }
@@ -65,7 +70,9 @@ export class Files {
     saidType: string | undefined,
     bytes: AsyncIterable<Buffer>,
   ): Promise<Uploaded> {
-    const name = await takeUpload(this.#parts.bytes, system, fileName, saidType, bytes);
+    const name = await this.#disk.writing({ app: system.appId }, () =>
+      takeUpload(this.#parts.bytes, system, fileName, saidType, bytes),
+    );
     return { name, url: `${this.#parts.addresses.filesOf(system.appId).uploads}/${name}` };
   }
 
@@ -74,12 +81,12 @@ export class Files {
    * @throws fileTooLarge (413), emptyFile (130)
    */
   spool(bytes: AsyncIterable<Buffer>, most: number): Promise<ReceivedFile> {
-    return receive(bytes, this.#parts.bytes.incoming, most, () => {});
+    return this.#disk.writing({}, () => receive(bytes, this.#parts.bytes.incoming, most, () => {}));
   }
 
   /** Removes a file. SPEC "Files: Delete", rule 8: nobody learns whether it was there. */
   remove(system: FileSystem, givenName: string): Promise<void> {
-    return removeGiven(this.#parts.bytes, system, givenName, this.#parts.log);
+    return this.#disk.reading({ app: system.appId }, () => removeGiven(this.#parts.bytes, system, givenName, this.#parts.log));
   }
 
   /**
@@ -99,7 +106,7 @@ export class Files {
    * @throws uploadRefused, invalidFileType (403), fileTooLarge (413), emptyFile (130), outOfStorage (140)
    */
   receive(system: FileSystem, fields: ReadonlyMap<string, string>, bytes: AsyncIterable<Buffer>): Promise<void> {
-    return this.#large.receive(system, fields, bytes);
+    return this.#disk.writing({ app: system.appId }, () => this.#large.receive(system, fields, bytes));
   }
 
   /** What the public address serves: what a File field has ever held. SPEC "Files" rule 6. */
@@ -173,9 +180,12 @@ export class Files {
 
   /** A large upload that came past the service is noted first. */
   async #open(system: FileSystem, row: FileRow): Promise<OpenFile | null> {
-    const file = await this.#large.complete(system, row);
+    const { appId } = system;
+    const file = await this.#disk.reading({ app: appId }, () => this.#large.complete(system, row));
     if (!file || file.size === null) return null;
     const present = { ...file, size: file.size };
-    return { file: present, read: (range) => readBytes(this.#parts.bytes, system.appId, present, range) };
+    const read: OpenFile['read'] = (range) =>
+      this.#disk.reading({ app: appId }, () => readBytes(this.#parts.bytes, appId, present, range));
+    return { file: present, read };
   }
 }
