@@ -5,7 +5,7 @@ import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '
 import type { RowContext } from '../sql/shape.ts';
 import { claim } from './claims.ts';
 import type { Database } from './connection/database.ts';
-import { causeOf, isStale, ofWrite } from './connection/errors.ts';
+import { causeOf, ofCatalog, ofWrite } from './connection/errors.ts';
 import { PostgresContents } from './contents.ts';
 import { Freshness } from './freshness.ts';
 import { trialStatements, versionsFrom, versionsStatement } from './key-versions.ts';
@@ -137,7 +137,7 @@ export class PostgresStore implements Store, Watcher {
 
   async keyVersions(keys: readonly string[]): Promise<readonly KeyVersion[]> {
     const statement = versionsStatement(this.#schemaName, keys);
-    const [row] = await this.#database.short(statement, this.#schemaName).catch(unlessGone);
+    const [row] = await this.#database.short(statement, this.#schemaName).catch((error) => this.#gone(error));
     if (row?.[0] !== this.#known.changes) await this.#reload();
     return versionsFrom(keys, row?.[1] ?? null);
   }
@@ -220,7 +220,7 @@ export class PostgresStore implements Store, Watcher {
   /** Reads the schema where it is another by now. @throws unavailable */
   async #refresh(): Promise<void> {
     const statement = { text: catalogVersionSql(this.#schemaName), params: [] };
-    const [row] = await this.#database.short(statement, this.#schemaName).catch(unlessGone);
+    const [row] = await this.#database.short(statement, this.#schemaName).catch((error) => this.#gone(error));
     if (row?.[0] !== this.#known.changes) await this.#reload();
   }
 
@@ -245,8 +245,17 @@ export class PostgresStore implements Store, Watcher {
 
   async #load(): Promise<void> {
     const since = this.#known.changes;
-    const rows = await this.#database.short(loadStatement(this.#schemaName), this.#schemaName).catch(unlessGone);
+    const rows = await this.#database
+      .short(loadStatement(this.#schemaName), this.#schemaName)
+      .catch((error) => this.#gone(error));
     this.#known.adoptRead(catalogFrom(rows), since);
+  }
+
+  /** The catalogue could not be read: a schema that another process has removed, or that is missing, is not available. */
+  #gone(error: unknown): never {
+    const seen = ofCatalog(error);
+    this.#database.outage.met(seen, this.#schemaName);
+    throw seen;
   }
 
   /** Finishes the writes so far, and refuses further ones. */
@@ -257,9 +266,4 @@ export class PostgresStore implements Store, Watcher {
     this.#delist();
     this.#unwatch();
   }
-}
-
-/** A system that was removed by another process is not available. */
-function unlessGone(error: unknown): never {
-  throw isStale(error) ? serviceError('unavailable') : error;
 }

@@ -107,13 +107,14 @@ const passing: Readonly<Record<string, readonly string[]>> = {
   'the storage is read-only': ['25006', 'EROFS'],
   'the database refuses for now': '57000 57014 40000 40001 40002 40003 40P01 55P03'.split(' '),
   'an I/O error': ['58000', '58030', '58P01', '58P02', 'EIO'],
+  'the store is missing': ['3F000'],
   'the store is damaged': ['XX001', 'XX002'],
   'no file descriptors are left': ['EMFILE', 'ENFILE'],
 };
 
 /** One of each other class. */
 const lasting =
-  '03000 08P01 09000 0A000 0B000 0F000 0L000 0P000 0Z000 20000 21000 22012 23505 24000 25001 26000 27000 28000 2B000 2D000 2F000 34000 38000 39000 3B000 3D000 3F000 42601 44000 54000 55000 55006 F0000 HV000 P0001 XX000'.split(
+  '03000 08P01 09000 0A000 0B000 0F000 0L000 0P000 0Z000 20000 21000 22012 23505 24000 25001 26000 27000 28000 2B000 2D000 2F000 34000 38000 39000 3B000 3D000 42601 44000 54000 55000 55006 F0000 HV000 P0001 XX000'.split(
     ' ',
   );
 

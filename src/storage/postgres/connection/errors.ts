@@ -147,6 +147,12 @@ export function isStale(error: unknown): boolean {
   return /^(?:cache lookup failed|could not open relation|could not find)/.test((saidOf(error) as Error).message);
 }
 
+/** `unavailable` where the catalogue of a system's schema is not there: the schema is missing. All other errors stay. */
+export function ofCatalog(error: unknown): unknown {
+  if (!isStale(error)) return error;
+  return unavailableSince(Object.assign(new Error('the schema is not there', { cause: error }), { code: '3F000' }));
+}
+
 /** Whether the same transaction may go through when it is run again: a deadlock, a conflict, a lock not had in time, a forgotten statement. */
 export function mayRetry(error: unknown): boolean {
   if (isInDoubt(error)) return false;
@@ -199,6 +205,8 @@ const PASSING: readonly (readonly [string, PassingFault])[] = [
   ['58', 'an I/O error'],
   ['40', 'the database refuses for now'],
   ['55P03', 'the database refuses for now'],
+  // A system's schema was dropped, or renamed.
+  ['3F000', 'the store is missing'],
   // A page that cannot be read.
   ['XX001', 'the store is damaged'],
   ['XX002', 'the store is damaged'],

@@ -3,7 +3,7 @@ import { serviceError } from '../../../errors/fail.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
 import type { WritePlan } from '../../port.ts';
 import type { Session } from '../connection/database.ts';
-import { CommitUnknown, isTooLarge, mayRetry, unavailable } from '../connection/errors.ts';
+import { CommitUnknown, isTooLarge, mayRetry, ofCatalog, unavailable } from '../connection/errors.ts';
 import { storeNotice } from '../notices.ts';
 import { catalogFrom, loadStatement, lockCatalog } from '../schema/catalog.ts';
 import { changeSchema } from '../schema/change.ts';
@@ -59,7 +59,9 @@ export async function growSchema(context: CarrierContext, write: QueuedWrite): P
 
 async function changeWithin(context: CarrierContext, session: Session, write: QueuedWrite): Promise<Changed> {
   const { schemaName, known } = context;
-  const { rows } = await session.query(lockCatalog(schemaName));
+  const { rows } = await session.query(lockCatalog(schemaName)).catch((error) => {
+    throw ofCatalog(error);
+  });
   const isKnown = rows[0]?.[0] === known.changes;
   const before = isKnown ? known.version : known.merged(catalogFrom((await session.query(loadStatement(schemaName))).rows));
   const plan = write.plannedUnder === before.schema ? write.plan : write.write.plan(before.schema);
