@@ -56,6 +56,10 @@ export interface World {
   close(): Promise<void>;
 }
 
+/** Ends of what was started, which a hook may have done: what it leaves to be done after itself is done right after it. */
+const started = new Set<() => Promise<void>>();
+after(() => Promise.all([...started].map((end) => end())));
+
 /** Starts a service with tables, a trigger and a schedule. Its data are removed with it, unless they are given. */
 export async function startWorld(options: StartOptions = {}): Promise<World> {
   const { engine = 'sqlite' } = options;
@@ -64,7 +68,7 @@ export async function startWorld(options: StartOptions = {}): Promise<World> {
   const own = isGiven ? undefined : await makeData(engine);
   const data = own && { dataDir: own.dataDir, ...(own.database && { database: own.database }) };
   let service = await startService({ ...data, ...options });
-  after(async () => {
+  started.add(async () => {
     if (service.process.exitCode === null && service.process.signalCode === null) await service.kill();
     await own?.remove();
   });

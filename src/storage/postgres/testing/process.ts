@@ -63,14 +63,18 @@ export class ServerProcess {
     this.#guard = this.#makeGuard();
   }
 
-  /** Makes an empty cluster and starts it. @param ownSettings beside ours, and before them */
-  static async create(ownSettings: ServerSettings = {}): Promise<ServerProcess> {
+  /**
+   * Makes an empty cluster and starts it.
+   * @param ownSettings beside ours, and before them
+   * @param wal an empty directory of the server's user where the log of changes goes, in segments of 1 MB
+   */
+  static async create(ownSettings: ServerSettings = {}, wal?: string): Promise<ServerProcess> {
     const owner = await unprivilegedUser();
     for (let attempt = 1; ; attempt++) {
       const directory = await directoryOf(owner);
       try {
         const place = await programs(owner, directory);
-        initialise(owner, directory, place);
+        initialise(owner, directory, place, wal);
         const made = new ServerProcess(owner, directory, place, await freePort(), ownSettings);
         await made.start();
         return made;
@@ -102,6 +106,17 @@ export class ServerProcess {
   /** Ends the server in its orderly way: sessions are cut, what was committed is written. */
   async stop(): Promise<void> {
     await this.#signal('SIGINT');
+  }
+
+  /** The server's immediate end (`pg_ctl stop -m immediate`): nothing is written, the next start repairs. */
+  async quit(): Promise<void> {
+    await this.#signal('SIGQUIT');
+  }
+
+  /** Waits until it has ended by itself. */
+  async ended(): Promise<void> {
+    this.#ended = (await this.#told()).pid;
+    while ((await this.#read('ended')) === '') await sleep(20);
   }
 
   /** Ends the server's main process at once, as a crash would. */
@@ -173,8 +188,9 @@ export class ServerProcess {
 
 const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
-function initialise(owner: Owner, directory: string, place: string): void {
+function initialise(owner: Owner, directory: string, place: string, wal?: string): void {
   const args = ['-D', join(directory, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+  if (wal !== undefined) args.push('-X', wal, '--wal-segsize=1');
   const { status, stderr } = spawnSync(join(place, 'bin', 'initdb'), args, {
     ...owner,
     cwd: directory,

@@ -181,8 +181,9 @@ export class TestProxy {
     from.on('data', (bytes) => {
       if (this.delayMs === 0 && waiting === 0) return write(bytes);
       waiting += 1;
+      const due = performance.now() + this.delayMs;
       last = last
-        .then(() => new Promise((resolve) => setTimeout(resolve, this.delayMs)))
+        .then(() => new Promise((resolve) => setTimeout(resolve, due - performance.now())))
         .then(() => {
           waiting -= 1;
           write(bytes);

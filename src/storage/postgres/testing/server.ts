@@ -23,8 +23,14 @@ export interface TestServer {
   start(): Promise<void>;
   /** The orderly end: sessions are cut. */
   stop(): Promise<void>;
+  /** The immediate end (`pg_ctl stop -m immediate`). */
+  quit(): Promise<void>;
   /** SIGKILL of its main process. */
   kill(): Promise<void>;
+  /** Waits until it has ended by itself. */
+  ended(): Promise<void>;
+  /** What it wrote. */
+  log(): Promise<string>;
   /** Ends it and removes its data. */
   close(): Promise<void>;
 }
@@ -50,15 +56,22 @@ export async function testDatabase(template = 'template0'): Promise<TestDatabase
   return makeDatabase(url, template);
 }
 
-/** A server that a suite may stop, kill and start again. It ends with the process at the latest. @param settings of its own */
-export async function testServer(settings: ServerSettings = {}): Promise<TestServer> {
-  const server = await ServerProcess.create(settings);
+/**
+ * A server that a suite may stop, kill and start again. It ends with the process at the latest.
+ * @param settings of its own
+ * @param wal where its log of changes is to be; an empty directory of its user
+ */
+export async function testServer(settings: ServerSettings = {}, wal?: string): Promise<TestServer> {
+  const server = await ServerProcess.create(settings, wal);
   return {
     database: () => makeDatabase(server.url(), 'template0'),
     query: (sql, database) => query(database?.url ?? server.url(), sql),
     start: () => server.start(),
     stop: () => server.stop(),
+    quit: () => server.quit(),
     kill: () => server.kill(),
+    ended: () => server.ended(),
+    log: () => server.log(),
     close: () => server.close(),
   };
 }

@@ -1,0 +1,50 @@
+/** A service that reaches its database by a line that the test can break. */
+import { after, before } from 'node:test';
+import { TestProxy } from '../../src/storage/postgres/testing/proxy.ts';
+import { query } from '../../src/storage/postgres/testing/server.ts';
+import { makeData, type OwnData } from '../support/data.ts';
+import type { StartOptions } from '../support/service.ts';
+import { startWorld, type World } from './world.ts';
+
+export interface Lined {
+  readonly world: World;
+  readonly proxy: TestProxy;
+  /** Of the database, past the line. */
+  readonly adminUrl: string;
+  /** SQL on a connection of its own, which the line does not break. */
+  sql(text: string): Promise<any[]>;
+}
+
+/** A world for the surrounding `describe`, whose faults follow each other. */
+export function useLine(options: StartOptions = {}): Lined {
+  let data: OwnData;
+  let proxy: TestProxy;
+  let world: World;
+  before(async () => {
+    data = await makeData('postgres');
+    proxy = await TestProxy.before(urlOf(data));
+    world = await startWorld({ engine: 'postgres', dataDir: data.dataDir, database: proxy, ...options });
+  });
+  after(async () => {
+    try {
+      await world?.close();
+    } finally {
+      proxy?.close();
+      await data?.remove();
+    }
+  });
+  return {
+    get world() {
+      return world;
+    },
+    get proxy() {
+      return proxy;
+    },
+    get adminUrl() {
+      return urlOf(data);
+    },
+    sql: (text) => query(urlOf(data), text),
+  };
+}
+
+const urlOf = ({ database }: OwnData): string => database?.url ?? '';

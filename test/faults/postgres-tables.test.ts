@@ -1,0 +1,102 @@
+/** Locks of administrators and schemas that go away: what they are about waits or is refused, all else goes on. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { path, unique } from '../support/records.ts';
+import { type Answer, engines } from '../support/service.ts';
+import { soon } from '../support/soon.ts';
+import { addSystem, callSystem } from '../systems/cli.ts';
+import { UNAVAILABLE } from './answers.ts';
+import { useLine } from './line.ts';
+
+if (engines.includes('postgres'))
+  describe('an administrator of PostgreSQL at work', { timeout: 120_000 }, () => {
+    const line = useLine();
+    const call = (...args: Parameters<typeof line.world.service.call>) => line.world.service.call(...args);
+
+    /** Holds a transaction open. @returns its end */
+    async function held(sql: string): Promise<() => Promise<void>> {
+      const client = new pg.Client({ connectionString: line.adminUrl });
+      await client.connect();
+      await client.query(`BEGIN; ${sql}`);
+      return async () => {
+        await client.query('ROLLBACK');
+        await client.end();
+      };
+    }
+
+    /** The table of a class, as SQL names it. */
+    async function tableOf(className: string): Promise<string> {
+      const rows = await line.sql(
+        `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = 'rds_testapp' AND tablename LIKE 't\\_%${className}'`,
+      );
+      assert.equal(rows.length, 1, `one table of ${className}`);
+      return rows[0].name;
+    }
+
+    for (const [name, sql] of [
+      ['ALTER TABLE', (table: string) => `ALTER TABLE ${table} ADD COLUMN "of the administrator" int`],
+      ['LOCK TABLE', (table: string) => `LOCK TABLE ${table} IN SHARE MODE`],
+    ] as const)
+      test(`${name} held open on one table: its writes wait, all others go on`, async () => {
+        const className = unique('Held');
+        const made = await call('POST', path(className), { body: { Name: 'first' } });
+        assert.equal(made.status, 201, made.text);
+        const table = await tableOf(className);
+        const waited: Promise<Answer>[] = [];
+        await line.world.beside({
+          name,
+          expect: { writes: 'work', reads: 'work', ready: 'ready', condition: null },
+          async fault() {
+            const end = await held(sql(table));
+            for (let n = 0; n < 5; n++) {
+              waited.push(call('POST', path(className), { body: { Name: `n${n}` } }));
+              waited.push(call('PUT', path(className, made.body.objectId), { body: { Name: `to ${n}` } }));
+            }
+            await wait(2_500);
+            await end();
+          },
+        });
+        for (const { status, text } of await Promise.all(waited)) assert.ok(status < 300, `${status} ${text}`);
+        const { body } = await call('GET', path(className), { query: { limit: 100 } });
+        assert.equal(body.results.length, 6);
+      });
+
+    test("a system's schema renamed away and back: 503 for it alone meanwhile, nothing is made anew, then it is served again", async () => {
+      const { service } = line.world;
+      const system = await addSystem(service, '--name', 'Second', '--app-id', 'second');
+      const other = (method: string, at: string, body?: object) =>
+        callSystem(service, system, method, at, { ...(body && { body }) });
+      await soon(async () => assert.equal((await other('GET', path('Things'))).status, 200), 4_000);
+      assert.equal((await other('POST', path('Things'), { n: 1 })).status, 201);
+      const kept = await other('POST', path('Things'), { n: 2 });
+      await line.world.beside({
+        name: 'renamed',
+        expect: { writes: 'work', reads: 'work', ready: 'ready', condition: 'the store is missing' },
+        async fault() {
+          await line.sql('ALTER SCHEMA rds_second RENAME TO elsewhere');
+          for (let n = 0; n < 5; n++) {
+            const answers = await Promise.all([
+              other('GET', path('Things')),
+              other('GET', path('Things', kept.body.objectId)),
+              other('POST', path('Things'), { n: 3 }),
+              other('POST', path(unique('New')), { n: 3 }),
+            ]);
+            for (const { status, text } of answers) assert.deepEqual([status, text], [503, UNAVAILABLE]);
+            await wait(100);
+          }
+          const made = await line.sql("SELECT 1 FROM pg_namespace WHERE nspname = 'rds_second'");
+          assert.deepEqual(made, [], 'nothing is made anew');
+          await line.sql('ALTER SCHEMA elsewhere RENAME TO rds_second');
+        },
+      });
+      await soon(async () => {
+        const { status, body, text } = await other('GET', path('Things'));
+        assert.equal(status, 200, text);
+        assert.equal(body.results.length, 2);
+      }, 4_000);
+      const again = await other('POST', path('Things'), { n: 4 });
+      assert.equal(again.status, 201, again.text);
+    });
+  });
