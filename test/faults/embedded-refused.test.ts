@@ -1,0 +1,51 @@
+/**
+ * Writes that were refused since the embedded store could not make them durable are not there after a crash either: what lies of them in the
+ * log of changes is spoiled before anybody is answered (CONTRACT "Faults of the store": nothing of the request was done).
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeData } from '../support/data.ts';
+import { path } from '../support/records.ts';
+import { type Service, startService } from '../support/service.ts';
+import { UNAVAILABLE } from './answers.ts';
+import { injector } from './preload/control.ts';
+
+const write = (service: Service, tag: string, filler = 10) =>
+  service.call('POST', path('Accounts'), { body: { Name: tag, filler: 'x'.repeat(filler) } });
+
+async function tagsOf(service: Service): Promise<string[]> {
+  const { body } = await service.call('GET', `${path('Accounts')}?limit=1000&order=createdAt`);
+  return body.results.map(({ Name }: { Name: string }) => Name);
+}
+
+test('a write whose flush failed is not there after a kill', async (t) => {
+  const faults = injector();
+  if (!faults) return t.skip('no C compiler');
+  const data = await makeData('sqlite');
+  t.after(() => data.remove());
+  let service = await startService({ dataDir: data.dataDir, env: faults.env });
+  t.after(() => service.kill());
+  const known = await tagsOf(service);
+  const done = async (tag: string) => {
+    assert.equal((await write(service, tag)).status, 201);
+    known.push(tag);
+  };
+  // Of one page and of many, on a log that is new and on one that goes on; the flush of what spoils it fails as well.
+  for (const [round, filler] of [10, 60_000, 10, 200_000].entries()) {
+    if (round > 0) await done(`before ${round}`);
+    const failing = faults.begin({ calls: ['sync'], path: 'records.sqlite-wal', error: 'EIO' });
+    for (const tag of [`refused ${round}`, `again ${round}`]) {
+      const { status, text } = await write(service, tag, filler);
+      assert.deepEqual([status, text], [503, UNAVAILABLE]);
+    }
+    assert.deepEqual((await tagsOf(service)).toSorted(), known.toSorted());
+    if (round % 2 === 0) {
+      await service.kill();
+      failing.end();
+      service = await startService({ dataDir: data.dataDir, env: faults.env });
+    } else failing.end();
+    assert.deepEqual((await tagsOf(service)).toSorted(), known.toSorted(), `round ${round}`);
+    await done(`after ${round}`);
+  }
+  assert.equal(await service.stop(), 0);
+});
