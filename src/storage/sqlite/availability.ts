@@ -13,8 +13,14 @@ import { fileAt, isSameFile, lookAtStorage } from './storage-look.ts';
 const REOPEN_MS = 250;
 /** Milliseconds after which a page that still cannot be read is damage: a device may fail for as long. */
 const SUSPECT_MS = 1_000;
-/** Milliseconds after which a page that could not be read is forgotten, and a damaged file looked at again that has not changed. */
+/** Milliseconds after which a page that could not be read is forgotten. */
 const MINUTE_MS = 60_000;
+/** Milliseconds until a damaged file that has not changed is read through again: each time twice as long, since what it met may have passed. */
+const FIRST_AGAIN_MS = 1_000;
+const LAST_AGAIN_MS = 60_000;
+
+/** Milliseconds after which the log is told that another process keeps the store busy. */
+const BUSY_MS = 1_000;
 
 /** Result codes that tell of a read: whether the storage takes writes says nothing of these. READ, SHORT_READ. */
 const ofReads: ReadonlySet<number> = new Set([266, 522]);
@@ -46,8 +52,9 @@ interface Loss {
   readonly cause: unknown;
   /** The file when that was found; `null` where none was there. */
   readonly file: Stats | null;
-  /** When a file that has not changed is looked at again. */
+  /** When a damaged file that has not changed is looked at again, and how long after the look before. */
   readonly again: number;
+  readonly pause: number;
 }
 
 /**
@@ -73,6 +80,7 @@ export class Availability implements ConnectionEvents {
   /** When the file was last read through and nothing was found. */
   #soundAt = Number.NEGATIVE_INFINITY;
   #storage: { readonly says: PassingFault | null; readonly at: number } | undefined;
+  readonly #busy = { since: 0, last: Number.NEGATIVE_INFINITY };
   #isClosed = false;
 
   constructor(settings: AvailabilitySettings) {
@@ -107,6 +115,10 @@ export class Availability implements ConnectionEvents {
 
   met(fault: StoreFault, error: unknown): void {
     if (this.#isClosed) return;
+    if (fault.kind === 'the store is busy' && !this.#isBusyForLong()) {
+      this.recovery.met();
+      return;
+    }
     if (fault.kind === 'the store is damaged' || fault.code === SHORT_READ) this.#unreadable(error);
     else this.#tell(this.#kindOf(fault), error);
   }
@@ -152,6 +164,14 @@ export class Availability implements ConnectionEvents {
     this.recovery.close();
   }
 
+  /** Others have the file to themselves for a moment as they open or close it. */
+  #isBusyForLong(): boolean {
+    const now = performance.now();
+    if (now - this.#busy.last > BUSY_MS) this.#busy.since = now;
+    this.#busy.last = now;
+    return now - this.#busy.since >= BUSY_MS;
+  }
+
   #tell(kind: PassingFault, error: unknown): void {
     this.#kinds.add(kind);
     this.#settings.conditions?.met(kind, this.#about, error);
@@ -170,6 +190,12 @@ export class Availability implements ConnectionEvents {
   }
 
   #unreadable(error: unknown): void {
+    const says = this.#storageSays();
+    if (says !== null) {
+      this.#connection.break();
+      this.#tell(says, error);
+      return;
+    }
     const now = performance.now();
     const known = this.#suspected && now - this.#suspected.at < MINUTE_MS ? this.#suspected : undefined;
     if (known && this.#opening > known.opening && now - known.at >= SUSPECT_MS) {
@@ -207,7 +233,8 @@ export class Availability implements ConnectionEvents {
     }
     const now = performance.now();
     // Reading it through does not find all damage: what is met soon after that is believed.
-    this.#loss = { kind, cause, file, again: now - this.#soundAt < MINUTE_MS ? now + MINUTE_MS : now };
+    const pause = now - this.#soundAt < MINUTE_MS ? LAST_AGAIN_MS : FIRST_AGAIN_MS;
+    this.#loss = { kind, cause, file, again: now + pause, pause };
     this.#connection.drop();
     this.#tell(kind, cause);
   }
@@ -260,14 +287,15 @@ export class Availability implements ConnectionEvents {
   }
 
   /** @throws where the store cannot be served yet */
-  async #lookAgain({ kind, cause, file: before, again }: Loss): Promise<void> {
+  async #lookAgain({ kind, cause, file: before, again, pause }: Loss): Promise<void> {
     const file = fileAt(this.#settings.path);
     if (!file || file.size === 0) throw unavailableSince(cause);
     const hasChanged = !isSameFile(file, before) || file.size !== before?.size || file.mtimeMs !== before.mtimeMs;
     // A missing one is there again, a refused one is cheap to ask.
     if (kind === 'the store is damaged') {
       if (!hasChanged && performance.now() < again) throw unavailableSince(cause);
-      this.#loss = { kind, cause, file, again: performance.now() + MINUTE_MS };
+      const next = Math.min(LAST_AGAIN_MS, 2 * pause);
+      this.#loss = { kind, cause, file, again: performance.now() + next, pause: next };
       await this.#settings.endReads();
       await this.#settings.check();
       this.#soundAt = performance.now();

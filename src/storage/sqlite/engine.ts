@@ -17,7 +17,7 @@ import {
 import type { Engine, OpenedStore, Purpose, Store } from '../port.ts';
 import { sortedError } from './faults.ts';
 import { checkOpened, identifyFile, inspectFile, isDamage, makeFile, takeFile, verifyFile } from './identity.ts';
-import { probeDirectory } from './probe.ts';
+import { DirectoryProbe } from './probe.ts';
 import { ReaderPool, type ReportFault } from './reads/pool.ts';
 import { SqliteStore } from './store.ts';
 
@@ -44,11 +44,13 @@ export class SqliteEngine implements Engine {
   readonly #onDamaged: SqliteSettings['onDamaged'];
   readonly #addressesOf: SqliteSettings['addressesOf'];
   readonly #stores = new Set<SqliteStore>();
+  readonly #probe: DirectoryProbe;
   #probing: Promise<void> | undefined;
 
   /** @param directory where the systems' folders are */
   constructor(directory: string, { timeLimit, report, conditions, onDamaged, addressesOf }: SqliteSettings) {
     this.#directory = directory;
+    this.#probe = new DirectoryProbe(directory);
     this.#report = report;
     this.#conditions = conditions;
     this.#onDamaged = onDamaged;
@@ -149,7 +151,7 @@ export class SqliteEngine implements Engine {
   probe(): Promise<void> {
     // The systems' files are on one device: where one of them fails it is the storage that does. Its store looks for itself when it is back.
     for (const store of this.#stores) if (store.isAwayForIo) return Promise.reject(serviceError('unavailable'));
-    this.#probing ??= probeDirectory(this.#directory).finally(() => {
+    this.#probing ??= this.#probe.ask().finally(() => {
       this.#probing = undefined;
     });
     return this.#probing;
@@ -160,6 +162,7 @@ export class SqliteEngine implements Engine {
   }
 
   async close(): Promise<void> {
+    this.#probe.close();
     await this.#pool.close();
   }
 }

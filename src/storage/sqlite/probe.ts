@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Written and read back; it lies beside the systems' folders, whose names begin with a letter, a digit or an underscore. */
@@ -10,21 +10,36 @@ const FILE = '.health';
  */
 const harmless: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'EBUSY']);
 
-/**
- * Whether the storage under a directory works: a byte is written, flushed to the device and read back, off the event loop.
- * @throws the error of the operating system where it does not
- */
-export async function probeDirectory(directory: string): Promise<void> {
-  let file: FileHandle | undefined;
-  try {
-    file = await open(join(directory, FILE), 'w+', 0o600);
-    await file.write('.', 0);
-    await file.sync();
-    await file.read(Buffer.alloc(1), 0, 1, 0);
-  } catch (error) {
-    if (!harmless.has((error as NodeJS.ErrnoException).code)) throw error;
-  } finally {
+/** Asks whether the storage under a directory works, off the event loop and in few of its turns: each may be long. */
+export class DirectoryProbe {
+  readonly #path: string;
+  /** Open between two looks. */
+  #file: FileHandle | undefined;
+
+  constructor(directory: string) {
+    this.#path = join(directory, FILE);
+  }
+
+  /**
+   * A byte is written, flushed to the device and read back.
+   * @throws the error of the operating system where that does not work
+   */
+  async ask(): Promise<void> {
+    try {
+      this.#file ??= await open(this.#path, 'w+', 0o600);
+      await Promise.all([this.#file.write('.', 0), this.#file.sync()]);
+      // It is to be the file that lies there now.
+      const [here, opened] = await Promise.all([stat(this.#path), this.#file.stat(), this.#file.read(Buffer.alloc(1), 0, 1, 0)]);
+      if (here.ino !== opened.ino || here.dev !== opened.dev) this.close();
+    } catch (error) {
+      this.close();
+      if (!harmless.has((error as NodeJS.ErrnoException).code)) throw error;
+    }
+  }
+
+  close(): void {
     // What a close meets has been met before.
-    await file?.close().catch(() => {});
+    this.#file?.close().catch(() => {});
+    this.#file = undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, rmSync, type Stats, statSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, openSync, readSync, rmSync, type Stats, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type PassingFault, passingFaultOfSystem } from '../../errors/system-faults.ts';
 
@@ -9,15 +9,17 @@ const ROOM = Buffer.alloc(64 * 1024);
 
 /**
  * What the operating system says of the storage where a file is: SQLite does not tell a full quota or a read-only mount from a device that
- * fails. For use after a fault only: it is synchronous.
- * @returns `null` where it takes what is written
+ * fails, nor a read that fails from a page that is wrong. For use after a fault only: it is synchronous.
+ * @returns `null` where it takes what is written and gives it back
  */
 export function lookAtStorage(path: string): PassingFault | null {
   const file = join(dirname(path), FILE);
   try {
-    const descriptor = openSync(file, 'w', 0o600);
+    const descriptor = openSync(file, 'w+', 0o600);
     try {
       for (let at = 0; at < ROOM.length; ) at += writeSync(descriptor, ROOM, at);
+      fdatasyncSync(descriptor);
+      readSync(descriptor, Buffer.alloc(1), 0, 1, 0);
     } finally {
       closeSync(descriptor);
     }
