@@ -14,7 +14,7 @@ import { Conditions, createLog, type Logger } from './observe/index.ts';
 import type { FileKeeper, RecordContext, WriteHooks } from './records/index.ts';
 import type { Store } from './storage/port.ts';
 import { ProcessLock } from './storage/sqlite/index.ts';
-import { lockOf, makeDataDirectory, openStores, refuseEmpty, type Stores } from './stores.ts';
+import { isLost, lockOf, makeDataDirectory, openStores, refuseEmpty, type Stores } from './stores.ts';
 import { Administration, Deletions, KeyGuard, openStore, type System, Systems, Upkeep } from './systems/index.ts';
 import type { Company } from './transfer/index.ts';
 import { PasswordResets, Users, userTableRules } from './users/index.ts';
@@ -43,6 +43,8 @@ const masterOf =
   (hooks: WriteHooks): ContextOf =>
   (store, appId) => ({ appId, store, principal: master, hooks, referer: null });
 
+const missingText = (since: number) => `the log of changes was cut or removed: writes since ${isoText(since)} may be missing`;
+
 /** The service as a whole. */
 export interface App {
   readonly administration: Administration;
@@ -58,6 +60,9 @@ export interface App {
    */
   close(cause: 'told' | 'fault'): Promise<void>;
 }
+
+/** What a command may make of DATA_DIR: nothing; all, where it is the first to use it; a registry beside stores that are there. */
+export type Use = 'used' | 'first' | 'adopting';
 
 /** What the service keeps, opened for an operator's command: other processes may serve it at the same time. */
 export interface Workshop {
@@ -92,7 +97,7 @@ export async function createApp(
   makeDataDirectory(config);
   const lock = databaseUrl === undefined ? ProcessLock.take(lockOf(config)) : null;
   const conditions = new Conditions(log);
-  const stores = await openStores(config, databaseUrl, log, conditions);
+  const stores = await openStores(config, databaseUrl, log, { conditions });
   let files: Files | undefined;
   const close = async () => {
     await files?.close();
@@ -134,11 +139,7 @@ async function assemble(
     log.warn({ address }, 'keys are tried out: unknown ones of this address are refused'),
   );
   const notClosed = (error: unknown) => log.error({ err: error }, 'a system was not closed well');
-  const missing = (app: string, since: number) =>
-    log.error(
-      { app, since: isoText(since) },
-      `the log of changes was cut or removed: writes since ${isoText(since)} may be missing`,
-    );
+  const missing = (app: string, since: number) => log.error({ app, since: isoText(since) }, missingText(since));
   const systems = new Systems(stores.registry, stores.engine, config.systemIdle, notClosed, keyGuard, { conditions, missing });
   const upkeep = new Upkeep(
     () => systems.opened(),
@@ -199,15 +200,17 @@ async function assemble(
 
 /**
  * Opens the stores for an operator's command.
- * @param mayMake whether the command may be the first to use DATA_DIR
+ * @param use what the command may make
  * @throws OperatorError where DATA_DIR holds nothing and should, or PostgreSQL cannot be used; errors of the operating system where
  *   DATA_DIR cannot be
  */
-export async function openWorkshop(config: Config, databaseUrl: string | undefined, mayMake: boolean): Promise<Workshop> {
-  if (databaseUrl === undefined && !mayMake) refuseEmpty(config);
+export async function openWorkshop(config: Config, databaseUrl: string | undefined, use: Use): Promise<Workshop> {
+  if (databaseUrl === undefined && use === 'used') await refuseEmpty(config);
   makeDataDirectory(config);
   const log = createLog(config.logLevel);
-  const stores = await openStores(config, databaseUrl, log);
+  // A service may go on without the file of its registry, of which another one is not to be made beside it.
+  const lock = databaseUrl === undefined && use === 'adopting' && isLost(config) ? ProcessLock.take(lockOf(config)) : null;
+  const stores = await openStores(config, databaseUrl, log, { mayMake: use === 'adopting' });
   const { registry, engine } = stores;
   // Most commands need no files, and should not fail where these cannot be reached.
   let opened: Promise<Files> | undefined;
@@ -222,7 +225,9 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
   const administration = new Administration(registry, engine, () => openBytes(config, log));
   const withStore = async <T>(appId: string, work: (store: Store) => Promise<T>): Promise<T> => {
     administration.checkSystem(appId);
-    const store = await openStore(engine, registry, appId);
+    const store = await openStore(engine, registry, appId, 'work', (since) =>
+      log.error({ app: appId, since: isoText(since) }, missingText(since)),
+    );
     try {
       return await work(store);
     } finally {
@@ -248,6 +253,7 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
     async close() {
       await (await opened)?.close();
       await stores.close();
+      lock?.release();
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Config, Secrets } from './config/index.ts';
 import { shortKeyWarning } from './kernel/credentials.ts';
 import { serviceVersion } from './kernel/version.ts';
 import { createLog } from './observe/index.ts';
+import type { StoredPlace } from './storage/identity.ts';
 
 /** What has the service end. */
 export type StopCause = NodeJS.Signals | 'fault';
@@ -13,6 +14,8 @@ export interface LifecycleLog {
   /** Told once; later causes are passed over. */
   stopping(cause: StopCause): void;
   stopped(): void;
+  /** A store is there that the registry does not know. */
+  stranger(place: StoredPlace): void;
 }
 
 /** Tells of keys in the settings that are soon found. */
@@ -27,6 +30,13 @@ export function lifecycleLog({ logLevel }: Config, engine: 'sqlite' | 'postgres'
   let hasStarted = false;
   let stoppingAt: number | undefined;
   return {
+    stranger({ appId, place }) {
+      const command = `record-service system adopt ${appId ?? 'APP'}`;
+      log.error(
+        { store: place, ...(appId !== null && { app: appId }) },
+        `${place} is not registered and not served: ${command} takes it in`,
+      );
+    },
     started(systems, address) {
       hasStarted = true;
       // Since the process began.

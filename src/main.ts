@@ -1,7 +1,8 @@
 import { isAbsolute, relative } from 'node:path';
-import type { Workshop } from './app.ts';
+import type { Use, Workshop } from './app.ts';
 import { type Actions, addFirstSystem, runProgram } from './cli/index.ts';
 import { loadSettings, type Settings } from './config/index.ts';
+import { isUnavailable, ServiceError } from './errors/fail.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import type { LifecycleLog } from './lifecycle-log.ts';
 import { endInOrder, isWorker, serveWith, tellListening, toldByStarter } from './processes.ts';
@@ -27,11 +28,10 @@ const actions: Actions = {
     await undoMoveMark(config, secrets.databaseUrl);
   },
   ask,
-  withAdministration: (work, mayMake = false) =>
-    inWorkshop(mayMake, ({ administration, contextOf }) => work(administration, contextOf)),
+  withAdministration: (work, use = 'used') => inWorkshop(use, ({ administration, contextOf }) => work(administration, contextOf)),
   withRecords: (appId, work) =>
-    inWorkshop(false, (workshop) => workshop.withRecords(appId, (context) => work(context, () => workshop.company()))),
-  withFiles: (appId, work) => inWorkshop(false, (workshop) => workshop.withFiles(appId, work)),
+    inWorkshop('used', (workshop) => workshop.withRecords(appId, (context) => work(context, () => workshop.company()))),
+  withFiles: (appId, work) => inWorkshop('used', (workshop) => workshop.withFiles(appId, work)),
 };
 
 const printAddress = (address: string) => print(`Record Data Service listening on ${address}`);
@@ -44,7 +44,7 @@ async function serveAlone({ config, secrets }: Settings): Promise<void> {
   let cause: 'told' | 'fault' = 'fault';
   try {
     const told = toldToEnd(life);
-    await addFirstSystem(app.administration, app.contextOf, secrets, config.dataDir, print);
+    await addFirstSystem(app.administration, app.contextOf, secrets, config.dataDir, { print, stranger: life.stranger });
     const address = await app.listen();
     printAddress(address);
     life.started(app.administration.systems().length, address);
@@ -64,8 +64,8 @@ async function serveTogether({ config, secrets }: Settings): Promise<void> {
   const faults = (await import('./faults.ts')).faultsOf(config);
   process.on('uncaughtException', faults.report);
   const told = toldToEnd(life);
-  const systems = await inWorkshop(true, async ({ administration, contextOf }) => {
-    await addFirstSystem(administration, contextOf, secrets, config.dataDir, print);
+  const systems = await inWorkshop('first', async ({ administration, contextOf }) => {
+    await addFirstSystem(administration, contextOf, secrets, config.dataDir, { print, stranger: life.stranger });
     return administration.systems().length;
   });
   try {
@@ -115,10 +115,10 @@ async function ask(question: string): Promise<string | null> {
   }
 }
 
-async function inWorkshop<T>(mayMake: boolean, work: (workshop: Workshop) => T | Promise<T>): Promise<T> {
+async function inWorkshop<T>(use: Use, work: (workshop: Workshop) => T | Promise<T>): Promise<T> {
   const { config, secrets } = loadSettings(process.cwd());
   const { openWorkshop } = await import('./app.ts');
-  const workshop = await openWorkshop(config, secrets.databaseUrl, mayMake);
+  const workshop = await openWorkshop(config, secrets.databaseUrl, use);
   try {
     return await work(workshop);
   } finally {
@@ -169,8 +169,10 @@ function isOfData(path: string): boolean {
 
 try {
   process.exitCode = await runProgram(process.argv.slice(2), actions, print);
-} catch (error) {
-  const isPlain = error instanceof OperatorError || isOfSystem(error);
+} catch (thrown) {
+  // A fault that can pass is told as the system tells it.
+  const error = isUnavailable(thrown) && thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
+  const isPlain = error instanceof OperatorError || error instanceof ServiceError || isOfSystem(error);
   console.error(isPlain ? `record-service: ${(error as Error).message}${hintFor(error)}` : error);
   process.exitCode = 1;
 }

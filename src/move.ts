@@ -16,11 +16,11 @@ export async function moveStores(
   events: MoveEvents,
 ): Promise<MoveResult> {
   if (databaseUrl === undefined) throw new OperatorError('DATABASE_URL: must be set; it says from where or where to');
-  if (to === 'postgres') refuseEmpty(config);
+  if (to === 'postgres') await refuseEmpty(config);
   const log = createLog(config.logLevel);
   makeDataDirectory(config);
   const lock = ProcessLock.take(lockOf(config));
-  const embedded = openEmbedded(config, log);
+  const embedded = await openEmbedded(config, log);
   try {
     const postgres = await openPostgres(config, databaseUrl, log, { alone: true });
     try {
@@ -40,7 +40,7 @@ export async function moveStores(
  * @throws OperatorError where there is none
  */
 export async function undoMoveMark(config: Config, databaseUrl: string | undefined): Promise<void> {
-  if (databaseUrl === undefined) refuseEmpty(config);
+  if (databaseUrl === undefined) await refuseEmpty(config);
   const { registry, close } = await openConfigured(config, databaseUrl, createLog(config.logLevel));
   try {
     if (!registry.moved()) throw new OperatorError('there is no mark to undo: these systems were not moved');

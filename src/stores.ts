@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path';
 import { Addresses, type Config } from './config/index.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import { Conditions, type Logger } from './observe/index.ts';
+import { lostText } from './storage/identity.ts';
 import type { Engine } from './storage/port.ts';
 import type { Registry } from './storage/registry.ts';
-import { SqliteEngine, SqliteRegistry } from './storage/sqlite/index.ts';
+import { SqliteEngine, SqliteRegistry, stateOfRegistry, storedFiles } from './storage/sqlite/index.ts';
 import { refuseMoved } from './transfer/index.ts';
 
 /** Where all that a service keeps of its systems is: opened here and nowhere else. */
@@ -19,15 +20,16 @@ export interface Stores {
 
 /**
  * Opens PostgreSQL where DATABASE_URL says so, else the embedded store.
+ * @param mayMake whether a registry may be made beside stores that are there
  * @throws OperatorError where it cannot be used, or its systems were moved to the other one
  */
 export async function openStores(
   config: Config,
   databaseUrl: string | undefined,
   log: Logger,
-  conditions = new Conditions(log),
+  { mayMake, conditions }: { mayMake?: boolean; conditions?: Conditions } = {},
 ): Promise<Stores> {
-  const stores = await openConfigured(config, databaseUrl, log, conditions);
+  const stores = await openConfigured(config, databaseUrl, log, { mayMake, conditions });
   try {
     refuseMoved(stores.registry);
     return stores;
@@ -43,10 +45,13 @@ export async function openConfigured(
   config: Config,
   databaseUrl: string | undefined,
   log: Logger,
-  conditions = new Conditions(log),
+  {
+    mayMake = false,
+    conditions = new Conditions(log),
+  }: { mayMake?: boolean | undefined; conditions?: Conditions | undefined } = {},
 ): Promise<Stores> {
-  if (databaseUrl === undefined) return openEmbedded(config, log, conditions);
-  return openPostgres(config, databaseUrl, log, { conditions });
+  if (databaseUrl === undefined) return openEmbedded(config, log, { mayMake, conditions });
+  return openPostgres(config, databaseUrl, log, { mayMake, conditions });
 }
 
 /** @param alone whether no other process may use it meanwhile @throws OperatorError where it cannot be used */
@@ -54,7 +59,11 @@ export async function openPostgres(
   config: Config,
   url: string,
   log: Logger,
-  { alone = false, conditions = new Conditions(log) }: { alone?: boolean; conditions?: Conditions } = {},
+  {
+    alone = false,
+    mayMake = false,
+    conditions = new Conditions(log),
+  }: { alone?: boolean; mayMake?: boolean; conditions?: Conditions } = {},
 ): Promise<Stores> {
   const addresses = new Addresses(config);
   // Loaded where it is used: the embedded store starts without it.
@@ -63,6 +72,7 @@ export async function openPostgres(
     timeLimit: config.queryTimeout,
     connections: config.databaseConnections,
     alone,
+    mayMakeRegistry: mayMake,
     conditions,
     addressesOf: (appId) => addresses.filesOf(appId),
     report: (fault) => log.error({ fault }, 'PostgreSQL'),
@@ -70,12 +80,17 @@ export async function openPostgres(
   return { registry: engine.registry, engine, addresses, close: () => engine.close() };
 }
 
-/** The store in DATA_DIR. */
-export function openEmbedded(config: Config, log: Logger, conditions = new Conditions(log)): Stores {
+/** The store in DATA_DIR. @throws OperatorError where it cannot be used */
+export async function openEmbedded(
+  config: Config,
+  log: Logger,
+  { mayMake = false, conditions = new Conditions(log) }: { mayMake?: boolean; conditions?: Conditions } = {},
+): Promise<Stores> {
   const { dataDir, queryTimeout } = config;
   const addresses = new Addresses(config);
-  const registry = new SqliteRegistry(registryOf({ dataDir }));
-  const engine = new SqliteEngine(join(dataDir, 'systems'), {
+  await refuseLost(config, mayMake);
+  const registry = openRegistry(registryOf({ dataDir }));
+  const engine = new SqliteEngine(systemsOf({ dataDir }), {
     timeLimit: queryTimeout,
     conditions,
     addressesOf: (appId) => addresses.filesOf(appId),
@@ -92,12 +107,43 @@ export function openEmbedded(config: Config, log: Logger, conditions = new Condi
   };
 }
 
+function openRegistry(path: string): SqliteRegistry {
+  try {
+    return new SqliteRegistry(path);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(`DATA_DIR: ${path}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/**
+ * A registry that is gone is not made anew beside what it knew.
+ * @param mayMake whether it may be made beside systems' stores, which are taken in one by one
+ * @throws OperatorError where it is missing, or holds nothing, and something says that there was one
+ */
+async function refuseLost(config: Config, mayMake: boolean): Promise<void> {
+  const path = registryOf(config);
+  const state = stateOfRegistry(path);
+  if (state === 'there') return;
+  if (state === 'damaged') throw new OperatorError(`DATA_DIR: ${path} is damaged: put back a copy of it`);
+  const log = `${path}-wal`;
+  if (statSync(log, { throwIfNoEntry: false })?.size)
+    throw new OperatorError(`DATA_DIR: ${path} is ${state}, and ${log} has changes of it: put it back`);
+  const places = mayMake ? [] : await storedFiles(systemsOf(config));
+  if (places.length > 0) throw new OperatorError(`DATA_DIR: ${lostText(`${path} is ${state}`, places)}`);
+}
+
+/** Whether there is no registry in DATA_DIR. */
+export const isLost = (config: Config): boolean => ['missing', 'empty'].includes(stateOfRegistry(registryOf(config)));
+
 /** @throws OperatorError where DATA_DIR holds nothing */
-export function refuseEmpty(config: Config): void {
+export async function refuseEmpty(config: Config): Promise<void> {
+  await refuseLost(config, false);
   if (!existsSync(registryOf(config)))
     throw new OperatorError(`DATA_DIR: ${config.dataDir} holds no systems; run this where the service runs, or set DATA_DIR`);
 }
 
+const systemsOf = ({ dataDir }: Pick<Config, 'dataDir'>) => join(dataDir, 'systems');
 const registryOf = ({ dataDir }: Pick<Config, 'dataDir'>) => join(dataDir, 'registry.sqlite');
 
 /**

@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Secrets } from '../config/index.ts';
+import { OperatorError } from '../kernel/operator-error.ts';
+import type { StoredPlace } from '../storage/identity.ts';
 import type { Administration, SystemCredentials } from '../systems/index.ts';
 import { type Administrator, addAdministrator, administratorFrom, type ContextOf } from './administrator.ts';
 import type { Print } from './program.ts';
@@ -22,16 +24,23 @@ const labels: Readonly<Record<keyof Made, string>> = {
 /**
  * Makes the first system, and its administrator, where there is none (CONTRACT "Running"). Credentials that were not given are made, kept
  * in a file that only the service's user may read, and printed once.
- * @throws OperatorError for a password that is too weak, before anything is made
+ * @param stranger told of each store that is there and that the registry does not know
+ * @throws OperatorError for a password that is too weak, and where there are but stores that the registry does not know, before anything is made
  */
 export async function addFirstSystem(
   administration: Administration,
   contextOf: ContextOf,
   given: Secrets,
   dataDir: string,
-  print: Print,
+  { print, stranger }: { print: Print; stranger: (place: StoredPlace) => void },
 ): Promise<void> {
+  const strangers = await administration.strangers();
+  for (const place of strangers) stranger(place);
   if (administration.systems().length > 0) return;
+  if (strangers.length > 0)
+    throw new OperatorError(
+      `nothing was made, since the registry does not know ${strangers.map(({ place }) => place).join(', ')}`,
+    );
   if (administration.removedSystems().length > 0) {
     print('All systems were removed: record-service system restore brings one back, system add makes another');
     return;

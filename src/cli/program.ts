@@ -5,6 +5,7 @@ import type { RecordContext } from '../records/index.ts';
 import type { Administration } from '../systems/index.ts';
 import type { Company, MoveEvents, MoveResult } from '../transfer/index.ts';
 import type { ContextOf } from './administrator.ts';
+import { addCheckCommand } from './commands/check.ts';
 import { addFilesCommands } from './commands/files.ts';
 import { addImportCommand } from './commands/import.ts';
 import { addKeyCommands } from './commands/key.ts';
@@ -17,10 +18,10 @@ export interface Actions {
   /** Serves until the process is told to end. */
   start(): Promise<void>;
   /** Opens what is kept in DATA_DIR for the time of some work. */
-  /** @param mayMake whether the command may be the first to use DATA_DIR */
+  /** @param use what it may make: nothing where it is left out; all, as the first to use DATA_DIR; a registry beside stores that are there */
   withAdministration<T>(
     work: (administration: Administration, contextOf: ContextOf) => T | Promise<T>,
-    mayMake?: boolean,
+    use?: 'used' | 'first' | 'adopting',
   ): Promise<T>;
   /**
    * Opens a system's records, as its master, for the time of some work, which may ask who else works on them at the same time.
@@ -67,6 +68,7 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
   addImportCommand(program, actions, print);
   addFilesCommands(program, actions, print);
   addMoveCommand(program, actions, print);
+  addCheckCommand(program, actions, print);
   spelt = withoutHelpWord(program, args);
   try {
     await program.parseAsync(spelt, { from: 'user' });
@@ -78,7 +80,7 @@ export async function runProgram(args: readonly string[], actions: Actions, prin
 }
 
 /** Sub-commands of CONTRACT "Running" that are still to come. */
-const comingCommands: ReadonlySet<string> = new Set(['backup', 'restore', 'export', 'check']);
+const comingCommands: ReadonlySet<string> = new Set(['backup', 'restore', 'export']);
 
 /** `help system add` and `system help add` as `system add --help`. A word that is no command stays the last: it is told of, help or not. */
 function withoutHelpWord(program: Command, args: readonly string[]): readonly string[] {

@@ -118,6 +118,13 @@ export function checkRemovable(found: Found, owner: Removable): boolean {
   return true;
 }
 
+/** Why nothing is made where a registry is gone, and what to do. @param registry which one, and what it is now */
+export function lostText(registry: string, places: readonly StoredPlace[]): string {
+  const named = places.slice(0, 3).map(({ place }) => place);
+  const more = places.length > named.length ? ` and ${places.length - named.length} more` : '';
+  return `${registry}, and there is ${named.join(', ')}${more}: put it back, or take each in by record-service system adopt APP`;
+}
+
 /** Proof of an installation that it is making a store, for who has its registry. */
 export function makerMark(salt: string): string {
   return createHash('sha256').update(`making ${salt}`).digest('base64url').slice(0, 22);

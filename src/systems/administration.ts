@@ -1,10 +1,19 @@
 import { appIdPattern, keyForm, keyPattern } from '../kernel/credentials.ts';
 import { newObjectId, newSecret } from '../kernel/ids.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
-import { newIdentity, refusalOf } from '../storage/identity.ts';
+import {
+  knownOf,
+  makerMark,
+  newBirth,
+  newIdentity,
+  refusalOf,
+  type StoredPlace,
+  type StoreIdentity,
+  StoreRefused,
+} from '../storage/identity.ts';
 import type { Engine, Store } from '../storage/port.ts';
 import type { KeyEntry, Registry, RemovedSystem, SystemEntry } from '../storage/registry.ts';
-import { openStore } from './migrations/index.ts';
+import { migrate, openStore } from './migrations/index.ts';
 import { provision } from './provision.ts';
 import { hashKey, hashPrefix } from './secrets.ts';
 
@@ -45,6 +54,16 @@ export interface Belongings {
 export interface ListedKey extends KeyEntry {
   /** Milliseconds since 1970, some minutes behind; `null`: never. */
   readonly lastUsedAt: number | null;
+}
+
+/** How the store of a system is. */
+export interface StoreState {
+  readonly appId: string;
+  readonly place: string;
+  /** Why it is not served; `null`: it is. */
+  readonly refused: StoreRefused | null;
+  /** From when on writes may be missing that were acknowledged, in milliseconds since 1970. */
+  readonly missingSince: number | null;
 }
 
 /** How long a system is kept after it was removed, in milliseconds. */
@@ -113,6 +132,9 @@ export class Administration {
     const key = { appId, name: firstKeyName, hash: this.#hash(appId, 'apiKey', credentials.apiKey), createdAt: at };
     const identity = newIdentity(entry.id, appId, this.#registry.salt);
     const prepare = async () => {
+      const found = await this.#engine.inspect(appId);
+      if (found.state !== 'missing' && found.identity?.making !== identity.making)
+        refuse(`${found.place} is there, and the registry does not know it: system adopt ${appId} takes it in`);
       const store = await this.#engine.create(identity);
       try {
         await provision(store);
@@ -127,6 +149,85 @@ export class Administration {
     // From now on it is in force, and not to be made anew.
     await (await openStore(this.#engine, this.#registry, appId)).close();
     return credentials;
+  }
+
+  /** The stores that are there and that the registry does not know, but for those that this installation has not made to their end. */
+  async strangers(): Promise<readonly StoredPlace[]> {
+    const { systems, removed } = this.#registry.read();
+    const making = makerMark(this.#registry.salt);
+    const found: StoredPlace[] = [];
+    for (const one of await this.#engine.stored(new Set([...systems, ...removed].map(({ appId }) => appId)))) {
+      const identity = one.appId === null ? null : (await this.#engine.inspect(one.appId)).identity;
+      if (identity?.making !== making) found.push(one);
+    }
+    return found;
+  }
+
+  /**
+   * Takes a store in that is there, with new keys, as a system of its own: no registry that knew it does so any more.
+   * @throws AdministrationError where the application id is taken or the store was not made to its end; StoreRefused where there is none
+   */
+  async adoptSystem({
+    appId,
+    name = appId,
+  }: {
+    readonly appId: string;
+    readonly name?: string | undefined;
+  }): Promise<SystemCredentials> {
+    if (!appIdPattern.test(appId)) refuse('an application id has 1 to 64 letters, digits, - or _');
+    const credentials = { appId, masterKey: newSecret(), apiKey: newSecret() };
+    const id = newObjectId();
+    const at = Date.now();
+    const masterKeyHash = this.#hash(appId, 'master', credentials.masterKey);
+    const entry = { id, appId, name: checkName(name), createdAt: at, masterKeyHash };
+    const key = { appId, name: firstKeyName, hash: this.#hash(appId, 'apiKey', credentials.apiKey), createdAt: at };
+    const prepare = async () => {
+      const { identity: found, state, place } = await this.#engine.inspect(appId);
+      if (state !== 'store') throw new StoreRefused(state, place);
+      if (found?.making) await this.#checkWhole(found, place);
+      const identity = { systemId: id, appId, birth: newBirth(), generation: (found?.generation ?? 0) + 1, making: null };
+      await this.#engine.identify(identity);
+      // One that cannot be opened is not taken in.
+      const { store } = await this.#engine.open(knownOf(identity), 'work');
+      try {
+        await migrate(store, place);
+      } finally {
+        await store.close();
+      }
+      return identity;
+    };
+    if (await this.#registry.addSystem(entry, [key], prepare)) return credentials;
+    return refuse(`${appId} is registered: system forget ${appId} drops it from the registry first`);
+  }
+
+  async #checkWhole(identity: StoreIdentity, place: string): Promise<void> {
+    const { store } = await this.#engine.open(knownOf(identity), 'making');
+    const isWhole = (store.schema().templateVersion ?? 0) > 0;
+    await store.close();
+    if (!isWhole) refuse(`${place} was not made to its end: there is nothing to take in`);
+  }
+
+  /** Drops a system from the registry, with its keys, and touches nothing else. @throws AdministrationError where there is none */
+  async forgetSystem(appId: string): Promise<void> {
+    if (!(await this.#registry.forgetSystem(appId))) this.checkSystem(appId);
+  }
+
+  /** How the stores of the systems in force are, as of now. They stay as they are. */
+  async *storeStates(): AsyncGenerator<StoreState> {
+    const known = new Map((await this.#registry.stores()).map((one) => [one.appId, one]));
+    for (const { appId } of this.systems()) {
+      const one = known.get(appId);
+      if (!one) continue;
+      const found = await this.#engine.inspect(appId);
+      const why = refusalOf(found, one) ?? (one.damagedAt === null ? null : 'damaged');
+      const refused = why === null ? null : new StoreRefused(why, found.place);
+      yield { appId, place: found.place, refused, missingSince: one.missingSince };
+    }
+  }
+
+  /** Reads all of a system's store. @returns what is wrong; `null`: nothing */
+  verifyStore(appId: string): Promise<string | null> {
+    return this.#engine.verify(appId);
   }
 
   /**

@@ -1,4 +1,4 @@
-export { Administration, type SystemCredentials } from './administration.ts';
+export { Administration, type StoreState, type SystemCredentials } from './administration.ts';
 export { Deletions } from './deletions.ts';
 export { KeyGuard } from './key-guard.ts';
 export { openStore } from './migrations/index.ts';

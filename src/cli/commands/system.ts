@@ -3,6 +3,7 @@ import { OperatorError } from '../../kernel/operator-error.ts';
 import { isoText } from '../../kernel/time.ts';
 import type { Store } from '../../storage/port.ts';
 import type { RemovedSystem, SystemEntry } from '../../storage/registry.ts';
+import type { StoreState } from '../../systems/index.ts';
 import { addAdministrator, administratorFrom } from '../administrator.ts';
 import { warnOfShort } from '../one-line.ts';
 import type { Actions, Print } from '../program.ts';
@@ -28,7 +29,7 @@ interface ListOptions {
 /** How often it is looked whether progress is to be shown, in milliseconds. */
 const TICK = 100;
 
-/** `system add|list|remove|restore`. */
+/** `system add|list|adopt|forget|remove|restore`. */
 export function addSystemCommands(program: Command, { withAdministration, ask }: Actions, print: Print): void {
   const system = program.command('system').description('the systems that the service serves');
   system
@@ -46,7 +47,7 @@ export function addSystemCommands(program: Command, { withAdministration, ask }:
       const made = await withAdministration((administration, contextOf) => {
         const fill = admin && ((store: Store, appId: string) => addAdministrator(contextOf(store, appId), admin));
         return administration.addSystem(options, fill && { fill });
-      }, true);
+      }, 'first');
       print(`Application id: ${made.appId}`);
       print(`Master key: ${made.masterKey}`);
       print(`API key: ${made.apiKey}`);
@@ -55,14 +56,41 @@ export function addSystemCommands(program: Command, { withAdministration, ask }:
     });
   system
     .command('list')
-    .description('list the systems: application id, time of creation, name')
+    .description(
+      'list the systems: application id, time of creation, name; why one is not served, from when on writes may be missing',
+    )
     .option('--removed', 'those that were removed: application id, when it will be deleted, name')
     .option('--json', 'one JSON object a line')
     .action(async ({ removed, json }: ListOptions) => {
-      const listed = await withAdministration((administration) =>
-        removed ? administration.removedSystems().map(removedRow) : administration.systems().map(systemRow),
-      );
-      for (const row of listed) print(json ? JSON.stringify(row) : Object.values(row).join('\t'));
+      await withAdministration(async (administration) => {
+        const tell = (row: object) => print(json ? JSON.stringify(row) : Object.values(row).join('\t'));
+        if (removed) {
+          for (const system of administration.removedSystems()) tell(removedRow(system));
+          return;
+        }
+        const entries = new Map(administration.systems().map((system) => [system.appId, system]));
+        for await (const state of administration.storeStates()) {
+          const entry = entries.get(state.appId);
+          if (entry) tell({ ...systemRow(entry), ...stateRow(state) });
+        }
+      });
+    });
+  system
+    .command('adopt <app-id>')
+    .description('take in a store that is there and that the registry does not know; prints its new keys, once')
+    .option('--name <name>', 'a name for people (default: the application id)')
+    .action(async (appId: string, { name }: { name?: string }) => {
+      const made = await withAdministration((administration) => administration.adoptSystem({ appId, name }), 'adopting');
+      print(`Application id: ${made.appId}`);
+      print(`Master key: ${made.masterKey}`);
+      print(`API key: ${made.apiKey}`);
+    });
+  system
+    .command('forget <app-id>')
+    .description('drop a system and its keys from the registry; touches no file. system adopt takes its store in again')
+    .action(async (appId: string) => {
+      await withAdministration((administration) => administration.forgetSystem(appId));
+      print(`Forgot ${appId}; what it has stays where it is`);
     });
   addTellOptions(system.command('remove <app-id>'))
     .description(
@@ -111,6 +139,12 @@ async function withProgress(appId: string, tell: TellOptions, work: (removed: (f
 }
 
 const systemRow = ({ appId, createdAt, name }: SystemEntry) => ({ appId, createdAt: isoText(createdAt), name });
+
+/** What is wrong with a store, if anything is. */
+const stateRow = ({ refused, missingSince }: StoreState) => ({
+  ...(refused && { refused: refused.message }),
+  ...(missingSince !== null && { missing: `writes since ${isoText(missingSince)} may be missing` }),
+});
 
 const removedRow = ({ appId, deleteAfter, name }: RemovedSystem) => ({
   appId,

@@ -15,7 +15,7 @@ import { newAloneName, refuseCompany } from './company.ts';
 import type { Database } from './connection/database.ts';
 import { connectDatabase } from './connection/index.ts';
 import { Listener } from './connection/listener.ts';
-import { insertIdentity, inspectSchema, placeOf, storedSchemas, takeIdentity } from './identity.ts';
+import { insertIdentity, inspectSchema, placeOf, refuseLost, storedSchemas, takeIdentity } from './identity.ts';
 import { schemaName } from './names.ts';
 import { channel, Notices } from './notices.ts';
 import { Presence } from './presence.ts';
@@ -32,6 +32,8 @@ export interface PostgresSettings {
   readonly connections: number;
   /** Whether this process must have the database to itself; no other can begin to use it then. */
   readonly alone?: boolean;
+  /** Whether a registry may be made beside systems' schemas, which are taken in one by one. */
+  readonly mayMakeRegistry?: boolean;
   /** Told of faults that no client sees. */
   readonly report: (fault: string) => void;
   /** Told of faults that can pass, by the application id of their system. Nobody where it is left out. */
@@ -84,6 +86,7 @@ export class PostgresEngine implements Engine {
       listener.start();
       await refuseCompany(database, name);
       notices.connect(listener);
+      await refuseLost(database, settings.mayMakeRegistry ?? false);
       const registry = await PostgresRegistry.open(database, notices);
       return new PostgresEngine(database, listener, notices, presence, registry, settings);
     } catch (error) {

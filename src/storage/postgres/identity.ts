@@ -1,7 +1,9 @@
+import { OperatorError } from '../../kernel/operator-error.ts';
 import {
   checkFound,
   type Found,
   type KnownStore,
+  lostText,
   newBirth,
   type StoredPlace,
   type StoreIdentity,
@@ -104,4 +106,24 @@ export async function storedSchemas(database: Database): Promise<StoredPlace[]> 
     // Of a long one the name has a hash.
     return { appId: schemaName(appId) === name ? appId : null, place: placeOf(String(name)) };
   });
+}
+
+/**
+ * A registry that is gone is not made anew beside what it knew.
+ * @param mayMake whether it may be made beside systems' schemas
+ * @throws OperatorError where it is missing, or has no tables, and something says that there was one
+ */
+export async function refuseLost(database: Database, mayMake: boolean): Promise<void> {
+  const tables = ['systems', 'installation', 'rds_migrations'].map((name) => `${registrySchema}.${name}`);
+  const there =
+    'SELECT to_regclass($1) IS NOT NULL, to_regclass($2) IS NOT NULL, to_regclass($3) IS NOT NULL, to_regnamespace($4) IS NULL';
+  const [row = []] = await database.short({ text: there, params: [...tables, registrySchema] });
+  const [hasSystems, hasInstallation, hasHistory, isMissing] = row.map((value) => value === 1);
+  const place = placeOf(registrySchema);
+  if (hasSystems && hasInstallation) return;
+  if (hasSystems || hasInstallation || hasHistory)
+    throw new OperatorError(`DATABASE_URL: ${place} has lost tables: put them back`);
+  const places = mayMake ? [] : await storedSchemas(database);
+  if (places.length > 0)
+    throw new OperatorError(`DATABASE_URL: ${lostText(`${place} is ${isMissing ? 'missing' : 'empty'}`, places)}`);
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { OperatorError } from '../../kernel/operator-error.ts';
 import type { KnownStore, StoreIdentity, StoreNote } from '../identity.ts';
 import type { KeyEntry, KeyUse, MovedMark, Registry, RegistryContent, RemovedSystem, SystemEntry } from '../registry.ts';
 import type { Statement } from '../sql/writer.ts';
@@ -51,11 +52,16 @@ export class PostgresRegistry implements Registry {
     await migrateRegistry(database);
     const salt = randomBytes(24).toString('base64url');
     const [, found] = await database.atomically([
-      { text: `INSERT INTO ${installation} (one, salt) VALUES (1, $1) ON CONFLICT DO NOTHING`, params: [salt] },
+      // Without it the keys of its systems are worth nothing.
+      {
+        text: `INSERT INTO ${installation} (one, salt) SELECT 1, $1 WHERE NOT EXISTS (SELECT 1 FROM ${systems}) ON CONFLICT DO NOTHING`,
+        params: [salt],
+      },
       { text: `SELECT salt, "movedTo", "movedAt" FROM ${installation}`, params: [] },
     ]);
     const [kept, to, at] = found?.rows[0] ?? [];
-    const registry = new PostgresRegistry(database, notices, String(kept));
+    if (typeof kept !== 'string') throw new OperatorError(`the schema ${registrySchema} is damaged: it has lost its salt`);
+    const registry = new PostgresRegistry(database, notices, kept);
     if (to) registry.#moved = { to, at } as MovedMark;
     await registry.#load();
     return registry;

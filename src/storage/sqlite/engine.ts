@@ -12,11 +12,10 @@ import {
   type Removable,
   type StoredPlace,
   type StoreIdentity,
-  StoreRefused,
 } from '../identity.ts';
 import type { Engine, OpenedStore, Purpose, Store } from '../port.ts';
-import { sortedError } from './faults.ts';
-import { checkOpened, identifyFile, inspectFile, isDamage, makeFile, takeFile, verifyFile } from './identity.ts';
+import { checkOpened, identifyFile, inspectFile, makeFile, takeFile, verifyFile } from './identity.ts';
+import { openingFault } from './opening-fault.ts';
 import { DirectoryProbe } from './probe.ts';
 import { ReaderPool, type ReportFault } from './reads/pool.ts';
 import { SqliteStore } from './store.ts';
@@ -62,13 +61,13 @@ export class SqliteEngine implements Engine {
     const { appId, making } = identity;
     if (making === null) throw new Error('a store is made before it is in force');
     const folder = this.#folderOf(appId);
-    if (checkRemovable(inspectFile(fileOf(folder)), { making })) await this.#removeFolder(appId, making);
+    if (checkRemovable(at(fileOf(folder), inspectFile), { making })) await this.#removeFolder(appId, making);
     else await refuseUsed(folder);
     // It comes to its place as a whole, with the proof of who is making it.
     const fresh = join(this.#directory, `.new-${making}-${appId}`);
     await rm(fresh, { recursive: true, force: true });
     await mkdir(fresh, { recursive: true, mode: 0o700 });
-    makeFile(fileOf(fresh), identity);
+    at(fileOf(fresh), (path) => makeFile(path, identity));
     await syncDirectory(fresh);
     await rename(fresh, folder);
     await syncDirectory(this.#directory);
@@ -86,12 +85,12 @@ export class SqliteEngine implements Engine {
         close();
       }
     } catch (error) {
-      throw isDamage(error) ? new StoreRefused('damaged', path, error) : sortedError(error);
+      throw openingFault(error, path);
     }
   }
 
   async inspect(appId: string): Promise<Found> {
-    return inspectFile(fileOf(this.#folderOf(appId)));
+    return at(fileOf(this.#folderOf(appId)), inspectFile);
   }
 
   async stored(except: ReadonlySet<string> = new Set()): Promise<readonly StoredPlace[]> {
@@ -99,18 +98,18 @@ export class SqliteEngine implements Engine {
   }
 
   async identify(identity: StoreIdentity): Promise<void> {
-    identifyFile(fileOf(this.#folderOf(identity.appId)), identity);
+    at(fileOf(this.#folderOf(identity.appId)), (path) => identifyFile(path, identity));
   }
 
   async verify(appId: string): Promise<string | null> {
-    return verifyFile(fileOf(this.#folderOf(appId)));
+    return at(fileOf(this.#folderOf(appId)), verifyFile);
   }
 
   async remove(appId: string, owner: Removable): Promise<void> {
     const mark = 'making' in owner ? owner.making : owner.systemId;
     // Of a removal that was cut off.
     await rm(this.#goneOf(appId, mark), { recursive: true, force: true });
-    if (checkRemovable(inspectFile(fileOf(this.#folderOf(appId))), owner)) await this.#removeFolder(appId, mark);
+    if (checkRemovable(await this.inspect(appId), owner)) await this.#removeFolder(appId, mark);
   }
 
   /** It goes as a whole: what is left where this is cut off lies aside. */
@@ -192,6 +191,15 @@ async function namesIn(directory: string): Promise<string[]> {
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) return [];
     throw error;
+  }
+}
+
+/** Work on a file, whose faults name it. */
+function at<T>(path: string, work: (path: string) => T): T {
+  try {
+    return work(path);
+  } catch (error) {
+    throw openingFault(error, path);
   }
 }
 

@@ -1,3 +1,3 @@
-export { SqliteEngine } from './engine.ts';
+export { SqliteEngine, storedFiles } from './engine.ts';
 export { ProcessLock } from './lock.ts';
-export { SqliteRegistry } from './registry.ts';
+export { SqliteRegistry, stateOfRegistry } from './registry.ts';

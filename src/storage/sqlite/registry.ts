@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync } from 'node:fs';
+import { chmodSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { OperatorError } from '../../kernel/operator-error.ts';
 import type { KnownStore, StoreIdentity, StoreNote } from '../identity.ts';
 import type { KeyEntry, KeyUse, MovedMark, Registry, RegistryContent, RemovedSystem, SystemEntry } from '../registry.ts';
+import { isDamage } from './identity.ts';
 import { ProcessLock } from './lock.ts';
 import { migrate, registryMigrations } from './schema/migrations.ts';
 
@@ -37,7 +39,12 @@ export class SqliteRegistry implements Registry {
     this.#writer.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     migrate(this.#writer, registryMigrations, path);
     const salt = randomBytes(24).toString('base64url');
-    this.#writer.prepare('INSERT INTO installation (salt) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM installation)').run(salt);
+    const first = 'INSERT INTO installation (salt) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM installation)';
+    // Without it the keys of its systems are worth nothing.
+    if (!this.#writer.prepare('SELECT 1 FROM installation UNION SELECT 1 FROM systems').get())
+      this.#writer.prepare(first).run(salt);
+    else if (!this.#writer.prepare('SELECT 1 FROM installation').get())
+      throw new OperatorError(`${path} is damaged: it has lost its salt`);
     this.#reader = new DatabaseSync(path, { timeout: BUSY_TIMEOUT, readOnly: true });
     this.#salt = String(this.#reader.prepare('SELECT salt FROM installation').get()?.salt);
     this.#dataVersion = this.#reader.prepare('PRAGMA data_version');
@@ -241,5 +248,27 @@ export class SqliteRegistry implements Registry {
 
   #all<Row>(sql: string, ...values: SQLInputValue[]): Row[] {
     return this.#reader.prepare(sql).all(...values) as unknown as Row[];
+  }
+}
+
+/** What is in the file of a registry. It stays as it is. */
+export function stateOfRegistry(path: string): 'there' | 'missing' | 'empty' | 'damaged' {
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  if (size === undefined) return 'missing';
+  if (size === 0) return 'empty';
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT });
+    const tables = db
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+      .all()
+      .map(({ name }) => name);
+    if (tables.length === 0) return 'empty';
+    return tables.includes('systems') && tables.includes('installation') ? 'there' : 'damaged';
+  } catch (error) {
+    if (isDamage(error)) return 'damaged';
+    throw new OperatorError(`DATA_DIR: ${path}: ${(error as Error).message}`, { cause: error });
+  } finally {
+    db?.close();
   }
 }

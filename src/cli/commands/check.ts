@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import { OperatorError } from '../../kernel/operator-error.ts';
+import { isoText } from '../../kernel/time.ts';
+import type { Administration } from '../../systems/index.ts';
+import type { Actions, Print } from '../program.ts';
+
+/** What came of one look. */
+interface Finding {
+  /** The application id, or the place of a store that is nobody's. */
+  readonly system: string;
+  readonly check: string;
+  readonly outcome: 'ok' | 'failed';
+  readonly detail?: string;
+}
+
+/** Looks at something, and changes nothing. */
+type Check = (administration: Administration) => AsyncGenerator<Finding>;
+
+/** In the order in which they are told. */
+const checks: readonly Check[] = [stores, strangers];
+
+/** `check`. */
+export function addCheckCommand(program: Command, { withAdministration }: Actions, print: Print): void {
+  program
+    .command('check')
+    .description(
+      'look whether each system is what the registry says, and read its whole store; changes nothing. Exit code 1 where one is not',
+    )
+    .option('--json', 'one JSON object a line')
+    .action(async ({ json }: { json?: true }) => {
+      let failed = 0;
+      await withAdministration(async (administration) => {
+        for (const check of checks)
+          for await (const finding of check(administration)) {
+            if (finding.outcome === 'failed') failed++;
+            print(json ? JSON.stringify(finding) : Object.values(finding).join('\t'));
+          }
+      });
+      if (failed > 0) throw new OperatorError(`${failed} ${failed === 1 ? 'check' : 'checks'} failed`);
+    });
+}
+
+async function* stores(administration: Administration): AsyncGenerator<Finding> {
+  for await (const { appId, place, refused, missingSince } of administration.storeStates()) {
+    const found = { system: appId, check: 'store' };
+    // One that was found damaged may be sound by now: reading it tells.
+    const damage = refused && refused.why !== 'damaged' ? null : await administration.verifyStore(appId);
+    if (damage !== null) yield { ...found, outcome: 'failed', detail: `${place} is damaged: ${damage}` };
+    else if (refused && refused.why !== 'damaged') yield { ...found, outcome: 'failed', detail: refused.message };
+    else if (missingSince === null) yield { ...found, outcome: 'ok' };
+    else yield { ...found, outcome: 'ok', detail: `writes since ${isoText(missingSince)} may be missing` };
+  }
+}
+
+async function* strangers(administration: Administration): AsyncGenerator<Finding> {
+  for (const { appId, place } of await administration.strangers())
+    yield {
+      system: appId ?? place,
+      check: 'store',
+      outcome: 'failed',
+      detail: `${place} is not registered: system adopt takes it in`,
+    };
+}
