@@ -95,6 +95,7 @@ export async function openEmbedded(
     conditions,
     addressesOf: (appId) => addresses.filesOf(appId),
     report: (fault) => log.error({ fault }, 'the embedded engine failed'),
+    onDamaged: (appId, isDamaged) => void noteDamage(registry, appId, isDamaged).catch(() => {}),
   });
   return {
     registry,
@@ -105,6 +106,12 @@ export async function openEmbedded(
       registry.close();
     },
   };
+}
+
+/** For `system list`; a note that cannot be made is made when the damage is next met. */
+async function noteDamage(registry: Registry, appId: string, isDamaged: boolean): Promise<void> {
+  const known = await registry.storeOf(appId);
+  if (known) await registry.noteStore(known.systemId, { damagedAt: isDamaged ? Date.now() : null });
 }
 
 function openRegistry(path: string): SqliteRegistry {

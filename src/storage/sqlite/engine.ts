@@ -12,9 +12,11 @@ import {
   type Removable,
   type StoredPlace,
   type StoreIdentity,
+  StoreRefused,
 } from '../identity.ts';
 import type { Engine, OpenedStore, Purpose, Store } from '../port.ts';
-import { checkOpened, identifyFile, inspectFile, makeFile, takeFile, verifyFile } from './identity.ts';
+import { checkOpened, identifyFile, inspectFile, makeFile, stateOfFile, takeFile, verifyFile } from './identity.ts';
+import { LogMark } from './log-mark.ts';
 import { openingFault } from './opening-fault.ts';
 import { DirectoryProbe } from './probe.ts';
 import { ReaderPool, type ReportFault } from './reads/pool.ts';
@@ -71,19 +73,25 @@ export class SqliteEngine implements Engine {
     await syncDirectory(fresh);
     await rename(fresh, folder);
     await syncDirectory(this.#directory);
-    return this.#openFile(identity);
+    return this.#openFile(identity, LogMark.before(fileOf(folder), identity.systemId));
   }
 
   async open(known: KnownStore, purpose: Purpose): Promise<OpenedStore> {
     const path = fileOf(this.#folderOf(known.appId));
     try {
+      const state = stateOfFile(path);
+      if (state) throw new StoreRefused(state, path);
+      const log = LogMark.before(path, known.systemId);
       checkFound(inspectFile(path), known);
-      const { identity, close } = takeFile(path, known, purpose);
+      const { identity, missingSince, close } = takeFile(path, known, purpose, log);
+      let store: Store | undefined;
       try {
-        return { store: this.#openFile(identity), identity, missingSince: null };
+        store = this.#openFile(identity, log);
       } finally {
         close();
+        if (!store) log.closed();
       }
+      return { store, identity, missingSince };
     } catch (error) {
       throw openingFault(error, path);
     }
@@ -121,11 +129,12 @@ export class SqliteEngine implements Engine {
     await rm(gone, { recursive: true, force: true });
   }
 
-  #openFile(identity: StoreIdentity): Store {
+  #openFile(identity: StoreIdentity, log: LogMark): Store {
     const { appId } = identity;
     const path = fileOf(this.#folderOf(appId));
     const store: SqliteStore = new SqliteStore(path, {
       pool: this.#pool,
+      log,
       report: this.#report,
       appId,
       ...(this.#conditions ? { conditions: this.#conditions } : {}),

@@ -32,7 +32,8 @@ function identityInFile(path: string): StoreIdentity | null {
   }
 }
 
-function stateOfFile(path: string): 'missing' | 'empty' | 'damaged' | null {
+/** Whether there is no file to be opened. */
+export function stateOfFile(path: string): 'missing' | 'empty' | 'damaged' | null {
   try {
     const stat = statSync(path);
     if (!stat.isFile()) return 'damaged';
@@ -107,10 +108,11 @@ function change(db: DatabaseSync, to: (now: StoreIdentity | null) => StoreIdenti
 }
 
 /** Opens a file that is there, for who says whose it is. */
-function openCatalog(address: string | URL, place: string): DatabaseSync {
+function openCatalog(address: string | URL, place: string, opened: (db: DatabaseSync) => void = () => {}): DatabaseSync {
   const db = new DatabaseSync(address, { timeout: BUSY_TIMEOUT });
   try {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+    opened(db);
     migrate(db, catalogMigrations, place);
     return db;
   } catch (error) {
@@ -119,9 +121,17 @@ function openCatalog(address: string | URL, place: string): DatabaseSync {
   }
 }
 
+/** Who watches the log of changes of a file (log-mark.ts). */
+export interface LogWatch {
+  missingSince(db: DatabaseSync): number | null;
+  committed(db: DatabaseSync): void;
+}
+
 /** A file whose identity is certain, and what keeps it open until it is served. */
 export interface TakenFile {
   readonly identity: StoreIdentity;
+  /** From when on writes may be missing, in milliseconds since 1970; `null` where nothing says so. */
+  readonly missingSince: number | null;
   readonly close: () => void;
 }
 
@@ -129,8 +139,11 @@ export interface TakenFile {
  * Makes sure, in one transaction, that a file is the store that the registry knows, and notes what it is opened for.
  * @throws StoreRefused where it is another one; OperatorError for one of a later version of the service
  */
-export function takeFile(path: string, known: KnownStore, purpose: Purpose): TakenFile {
-  const db = openCatalog(existingFile(path), path);
+export function takeFile(path: string, known: KnownStore, purpose: Purpose, log: LogWatch): TakenFile {
+  let missingSince: number | null = null;
+  const db = openCatalog(existingFile(path), path, (fresh) => {
+    missingSince = log.missingSince(fresh);
+  });
   try {
     const identity = change(db, (found) => {
       checkFound({ state: 'store', place: path, identity: found }, known);
@@ -139,7 +152,8 @@ export function takeFile(path: string, known: KnownStore, purpose: Purpose): Tak
       const making = purpose === 'making' ? now.making : null;
       return { ...now, generation: now.generation + (purpose === 'serving' ? 1 : 0), making };
     });
-    return { identity, close: () => db.close() };
+    log.committed(db);
+    return { identity, missingSince, close: () => db.close() };
   } catch (error) {
     db.close();
     throw error;

@@ -7,10 +7,14 @@ import type { KnownStore, StoreIdentity, StoreNote } from '../identity.ts';
 import type { KeyEntry, KeyUse, MovedMark, Registry, RegistryContent, RemovedSystem, SystemEntry } from '../registry.ts';
 import { isDamage } from './identity.ts';
 import { ProcessLock } from './lock.ts';
+import { LogMark } from './log-mark.ts';
 import { migrate, registryMigrations } from './schema/migrations.ts';
 
 /** How long to wait for another process that adds a system, in milliseconds. */
 const BUSY_TIMEOUT = 30_000;
+
+/** Whose the log of changes is. */
+const LOG_OWNER = 'registry';
 
 const readStores = 'SELECT id AS systemId, appId, birth, generation, missingSince, damagedAt FROM systems';
 
@@ -30,10 +34,12 @@ export class SqliteRegistry implements Registry {
   /** Notes of what may be lost: it waits neither for the disk nor for others. */
   readonly #notes: DatabaseSync;
   readonly #deletionLock: string;
+  readonly #log: LogMark;
   #last: Promise<unknown> = Promise.resolve();
 
   /** Opens the file, making it where there is none. */
   constructor(path: string) {
+    this.#log = LogMark.before(path, LOG_OWNER);
     this.#writer = new DatabaseSync(path, { timeout: BUSY_TIMEOUT, enableForeignKeyConstraints: true });
     chmodSync(path, 0o600);
     this.#writer.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
@@ -212,7 +218,9 @@ export class SqliteRegistry implements Registry {
   close(): void {
     this.#notes.close();
     this.#reader.close();
+    this.#log.closing();
     this.#writer.close();
+    this.#log.closed();
   }
 
   /** Runs work in a transaction of its own, after those before it. */
@@ -222,6 +230,7 @@ export class SqliteRegistry implements Registry {
       try {
         const result = await work();
         this.#writer.exec('UPDATE installation SET changes = changes + 1; COMMIT');
+        this.#log.committed(this.#writer);
         return result;
       } catch (error) {
         this.#writer.exec('ROLLBACK');
@@ -251,11 +260,12 @@ export class SqliteRegistry implements Registry {
   }
 }
 
-/** What is in the file of a registry. It stays as it is. */
+/** What is in the file of a registry. It stays as it is. @throws OperatorError where its log of changes is another's, or it cannot be read */
 export function stateOfRegistry(path: string): 'there' | 'missing' | 'empty' | 'damaged' {
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   if (size === undefined) return 'missing';
   if (size === 0) return 'empty';
+  LogMark.before(path, LOG_OWNER);
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT });

@@ -10,6 +10,7 @@ import { Checkpoints } from './checkpoints.ts';
 import { Connection } from './connection.ts';
 import { SqliteContents } from './contents.ts';
 import { inDoubtSince, receivedFault, sorting, storeFaultOf } from './faults.ts';
+import type { LogMark } from './log-mark.ts';
 import type { ReaderPool, ReportFault } from './reads/pool.ts';
 import { SqliteReader } from './reads/reader.ts';
 import { catalogVersion, loadSchema, removalsQuery, touchCatalog } from './schema/catalog.ts';
@@ -30,6 +31,8 @@ const processId = newObjectId();
 /** What a store stands on. */
 export interface SqliteStoreSettings extends RowContext {
   readonly pool: ReaderPool;
+  /** Told of commits, and when the file is closed. */
+  readonly log?: Pick<LogMark, 'committed' | 'closing' | 'closed'>;
   /** Told of writes that nobody waits for and that failed. */
   readonly report: ReportFault;
   /** Named in conditions. */
@@ -298,6 +301,7 @@ export class SqliteStore implements Store {
 
   /** Something is durable. */
   #committed(): void {
+    if (this.#connection.isOpen) this.#settings.log?.committed(this.#connection.db);
     this.#checkpoints.noticed();
   }
 
@@ -328,6 +332,7 @@ export class SqliteStore implements Store {
     this.#availability.close();
     await this.#settings.pool.end(this.#path);
     await this.#checkpoints.close();
+    this.#settings.log?.closing();
     try {
       // So that a closed system is one file.
       if (this.#connection.isOpen) this.#connection.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -335,6 +340,7 @@ export class SqliteStore implements Store {
       // The log stays; who opens the file next reads it.
     }
     this.#connection.close();
+    this.#settings.log?.closed();
     this.#settings.onClosed?.();
   }
 }

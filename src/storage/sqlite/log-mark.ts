@@ -1,0 +1,169 @@
+import { closeSync, constants, fstatSync, fsyncSync, openSync, statSync, writeSync } from 'node:fs';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
+import { StoreRefused } from '../identity.ts';
+import { verifyFile } from './identity.ts';
+import { bytesAt, frameIn, headerIn, headerOf } from './log-header.ts';
+import { MARK_BYTES, type Mark, markBytes, markFrom } from './mark-file.ts';
+
+/** How often a log may have begun anew between a mark that a power cut brought back and now. */
+const MOST_RESETS = 2 ** 20;
+
+/** How much of the log there is, and how much of it is in the file: what SQLite answers to it. */
+const LOOK = 'PRAGMA wal_checkpoint(NOOP)';
+
+/** What SQLite knows of a log: how many frames are committed, and how many of them are in the file. */
+type Look = () => { readonly frames: number; readonly inFile: number };
+
+/**
+ * Knows of a file's log of changes (WAL) how long it was after the last commit, and what it was (docs/adr/0020): a log that is another's is not
+ * to be applied, which would destroy the file, and one that was cut or removed took writes with it, which SQLite would not tell.
+ */
+export class LogMark {
+  readonly #path: string;
+  readonly #owner: string;
+  #cleanAt = Date.now();
+  #fd: number | undefined;
+  #log: number | undefined;
+  #isSynced = false;
+  /** Of the last commit, and when it was noted. */
+  #last: Mark | null;
+  #lastAt = Date.now();
+
+  private constructor(path: string, owner: string, last: Mark | null) {
+    this.#path = path;
+    this.#owner = owner;
+    this.#last = last;
+    if (last) this.#cleanAt = last.cleanAt;
+  }
+
+  /**
+   * To be called before SQLite opens the file for writing.
+   * @param owner whose file it is
+   * @throws StoreRefused where the log beside the file is not its own, or an earlier one
+   */
+  static before(path: string, owner: string): LogMark {
+    const mark = markFrom(bytesAt(markOf(path), 0, MARK_BYTES + 1), owner);
+    if (mark) checkLog(path, mark);
+    return new LogMark(path, owner, mark);
+  }
+
+  /**
+   * To be called when SQLite has opened the file and nothing was written yet.
+   * @returns from when on writes may be missing, in milliseconds since 1970; `null` where nothing says so
+   */
+  missingSince(db: DatabaseSync): number | null {
+    const mark = this.#last;
+    if (!mark || mark.isClean || mark.frames === 0) return null;
+    const isSame = () => {
+      const header = headerOf(logOf(this.#path));
+      return header !== null && header.salt1 === mark.salt1 && header.salt2 === mark.salt2;
+    };
+    // Another process may begin the log anew meanwhile.
+    if (isSame()) return lookOf(db)().frames < mark.frames && isSame() ? mark.cleanAt : null;
+    return headerOf(logOf(this.#path)) === null && !isInFile(this.#path, mark) ? mark.cleanAt : null;
+  }
+
+  /** A commit is durable. What cannot be noted is not: an earlier mark says nothing wrong. */
+  committed(db: DatabaseSync): void {
+    try {
+      this.#note(lookOf(db));
+    } catch {
+      // The disk is full, or worse; the next commit has the same to tell.
+    }
+  }
+
+  #note(look: Look): void {
+    const log = this.#openLog();
+    const header = headerIn(log);
+    const { frames, inFile } = look();
+    if (!header || frames === 0) return;
+    const frame = frameIn(log, header.pageSize, frames);
+    // Another process is writing the first frames of a new series.
+    if (!frame || frame.salt1 !== header.salt1 || frame.salt2 !== header.salt2) return;
+    const before = this.#last;
+    const isSame = before !== null && before.salt1 === header.salt1 && before.salt2 === header.salt2;
+    // A log begins anew when all of it is in the file.
+    if (before && (isSame ? inFile >= before.frames : !before.isClean)) this.#cleanAt = this.#lastAt;
+    const { content, page } = frame;
+    this.#write({ isClean: false, cleanAt: this.#cleanAt, ...header, frames, page, sum: crc32(content) }, !this.#isSynced);
+    this.#isSynced = true;
+    this.#lastAt = Date.now();
+  }
+
+  /** To be called before SQLite closes the file: from then on what is known of the last commit outlives a power cut. */
+  closing(): void {
+    try {
+      if (this.#fd !== undefined) fsyncSync(this.#fd);
+    } catch {
+      // The disk has failed.
+    }
+  }
+
+  /** To be called when SQLite has closed the file: where no other process has it open, all is in it. */
+  closed(): void {
+    try {
+      const isClean = !statSync(logOf(this.#path), { throwIfNoEntry: false })?.size;
+      if (isClean && statSync(this.#path, { throwIfNoEntry: false })) {
+        const none = { salt1: 0, salt2: 0, frames: 0, pageSize: 0, page: 0, sum: 0 };
+        this.#write({ ...none, isClean: true, cleanAt: Date.now() }, true);
+      }
+    } catch {
+      // It says that there is a log, and which page has to be in the file where there is none.
+    } finally {
+      for (const fd of [this.#fd, this.#log]) if (fd !== undefined) closeSync(fd);
+      this.#fd = this.#log = undefined;
+    }
+  }
+
+  #write(mark: Mark, isDurable: boolean): void {
+    this.#last = mark;
+    this.#fd ??= openSync(markOf(this.#path), constants.O_RDWR | constants.O_CREAT, 0o600);
+    writeSync(this.#fd, markBytes(mark, this.#owner), 0, MARK_BYTES, 0);
+    if (isDurable) fsyncSync(this.#fd);
+  }
+
+  /** The log may be another file once the last connection was closed and another one opened. */
+  #openLog(): number {
+    if (this.#log !== undefined && fstatSync(this.#log).nlink === 0) {
+      closeSync(this.#log);
+      this.#log = undefined;
+    }
+    this.#log ??= openSync(logOf(this.#path), 'r');
+    return this.#log;
+  }
+}
+
+const logOf = (path: string) => `${path}-wal`;
+const markOf = (path: string) => `${path}-mark`;
+
+const prepared = new WeakMap<DatabaseSync, StatementSync>();
+
+function lookOf(db: DatabaseSync): Look {
+  const statement = prepared.get(db) ?? db.prepare(LOOK);
+  prepared.set(db, statement);
+  return () => {
+    const { log, checkpointed } = statement.get() as { log: number; checkpointed: number };
+    return { frames: Math.max(0, log), inFile: Math.max(0, checkpointed) };
+  };
+}
+
+/** @throws StoreRefused where the log beside a file is not its own */
+function checkLog(path: string, mark: Mark): void {
+  const header = headerOf(logOf(path));
+  if (!header) return;
+  if (!mark.isClean && mark.frames > 0) {
+    const resets = (header.salt1 - mark.salt1) >>> 0;
+    if (resets === 0 ? header.salt2 === mark.salt2 : resets < MOST_RESETS) return;
+    const isEarlier = (mark.salt1 - header.salt1) >>> 0 < MOST_RESETS;
+    if (!isInFile(path, mark)) throw new StoreRefused(isEarlier ? 'older' : 'foreign', logOf(path));
+  }
+  // Somebody else opened the file after all of the log was in it: another version, or a tool. Or the log is another's.
+  if (verifyFile(path) !== null) throw new StoreRefused('foreign', logOf(path));
+}
+
+/** Whether the last commit that is known is in the file itself. */
+function isInFile(path: string, { page, pageSize, sum }: Mark): boolean {
+  const content = bytesAt(path, (page - 1) * pageSize, pageSize);
+  return content !== null && content.length === pageSize && crc32(content) === sum;
+}
