@@ -164,7 +164,7 @@ async function assemble(
   const baseUrl = () => addresses.base;
   const functions = new Functions({ directory: config.functionsDir, timeLimit: config.functionTimeout, hooks, log, fault });
   await functions.load();
-  const automation = new Automation({ systems, hooks, functions, mailer, log });
+  const automation = new Automation({ systems, hooks, functions, mailer, log, conditions });
   const shared = { systems, users, files, hooks, log, conditions, trustProxy, baseUrl };
   const { salt: secret } = stores.registry;
   const oauth = new OAuth({ ...shared, secret, rateLimits: config.rateLimits, limitOf });

@@ -71,8 +71,8 @@ afterEach(async () => {
 });
 
 function begin(options: WorldOptions): Automation {
-  const { functions, mailer, log, hooks, ...instead } = partsOf(options);
-  automation = new Automation({ functions, mailer, log, hooks, systems }, instead as never);
+  const { functions, mailer, log, hooks, conditions, ...instead } = partsOf(options);
+  automation = new Automation({ functions, mailer, log, hooks, conditions, systems }, instead as never);
   return automation;
 }
 

@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pLimit from 'p-limit';
+import { isPassing } from '../errors/fail.ts';
+import type { Conditions } from '../observe/index.ts';
 import type { RecordContext, WriteHooks } from '../records/index.ts';
 import type { System, Systems } from '../systems/index.ts';
 import type { ActionParts } from './actions/action.ts';
@@ -11,6 +13,7 @@ import { deliverMail } from './mail/deliver.ts';
 import type { WriteListener } from './observer.ts';
 import { Peers } from './queue/peers.ts';
 import { Agenda } from './run/agenda.ts';
+import { ClockWatch } from './run/clock-watch.ts';
 import { Doubts } from './run/doubts.ts';
 import { Holds } from './run/holds.ts';
 import type { RunParts } from './run/parts.ts';
@@ -33,14 +36,16 @@ const CLOSE_BOUND = 6_000;
 const FUNCTIONS_BOUND = 5_000;
 /** Milliseconds between two looks at the other processes while no system is open. */
 const LOOK_CLOSED = 60_000;
-/** Milliseconds until a system is looked at again that could not be opened. */
-const RETRY = 5_000;
+/** Milliseconds until a system is looked at again that could not be opened, or not be looked at: since what it stands on is away; for a fault. */
+const RETRY = { passing: 1_000, fault: 5_000 };
+const notLookedAt = 'a system could not be looked at for its triggers';
 
 /** What automation stands on. */
 export interface AutomationParts extends ActionParts {
   readonly systems: Systems;
   /** Of what actions write. */
   readonly hooks: WriteHooks;
+  readonly conditions: Pick<Conditions, 'met' | 'over'>;
 }
 
 const ownParts = {
@@ -53,7 +58,7 @@ const ownParts = {
   ] as const),
   expand,
   runDue,
-} satisfies Omit<RunParts, keyof ActionParts | 'hooks' | 'holds'>;
+} satisfies Omit<RunParts, keyof ActionParts | 'hooks' | 'holds' | 'conditions'>;
 
 /** Runs the triggers of all systems that this process serves (SPEC "Events"; docs/adr/0012). */
 export class Automation implements WriteListener {
@@ -63,8 +68,15 @@ export class Automation implements WriteListener {
   readonly #workers = new WeakMap<System, SystemWorker>();
   readonly #atWork = new Map<string, SystemWorker>();
   readonly #woken = new Map<string, { schedules: boolean }>();
-  readonly #jobsDue = new Agenda((appId) => this.#call(appId, false));
-  readonly #schedulesDue = new Agenda((appId) => this.#call(appId, true));
+  readonly #jobsDue = new Agenda(
+    (appId) => this.#call(appId, false),
+    () => performance.now(),
+  );
+  readonly #schedulesDue = new Agenda(
+    (appId) => this.#call(appId, true),
+    () => Date.now(),
+  );
+  readonly #clock = new ClockWatch(() => this.#schedulesDue.allAreDue());
   readonly #limit = pLimit(AT_ONCE);
   readonly #doubts = new Doubts((appId, schedules) => this.#call(appId, schedules));
   /** Systems that are being looked at: what hangs in one holds no other up. */
@@ -97,13 +109,14 @@ export class Automation implements WriteListener {
   }
 
   /** The write may have been carried out, at once or a little later: the database did not answer. */
-  doubted({ appId }: RecordContext, schedules: boolean): void {
-    this.#doubts.add(appId, schedules);
+  doubted({ appId, store }: RecordContext, schedules: boolean): void {
+    this.#doubts.add(appId, schedules, store);
   }
 
   /** Begins to look for what was left undone, in all systems one after the other, in the background. */
   start(): void {
     this.#timer ??= setInterval(() => this.#look(), LOOK).unref();
+    this.#clock.start();
     this.#sweep();
   }
 
@@ -130,10 +143,18 @@ export class Automation implements WriteListener {
       const asked = woken?.schedules && !isNew ? worker.askSchedules() : Promise.resolve();
       this.#underWay.follow(asked.finally(() => system.release()));
     } catch (error) {
-      this.#parts.log.warn({ err: error, app: appId }, 'a system could not be looked at for its triggers');
-      this.#jobsDue.set(appId, Date.now() + RETRY);
-      if (woken?.schedules) this.#schedulesDue.set(appId, Date.now() + RETRY);
+      this.#failed(appId, error, woken?.schedules === true);
     }
+  }
+
+  /** A system could not be looked at. It is tried again soon; of what passes others tell. */
+  #failed(appId: string, error: unknown, schedules: boolean): void {
+    if (this.#isClosed) return;
+    const isFault = !isPassing(error);
+    if (isFault) this.#parts.conditions.met(notLookedAt, { app: appId }, error);
+    const pause = isFault ? RETRY.fault : RETRY.passing;
+    this.#jobsDue.set(appId, performance.now() + pause);
+    if (schedules) this.#schedulesDue.set(appId, Date.now() + pause);
   }
 
   async #acquire(appId: string): Promise<System | undefined> {
@@ -168,6 +189,7 @@ export class Automation implements WriteListener {
       },
       jobsDue: (appId, at) => this.#jobsDue.set(appId, at),
       schedulesDue: (appId, at) => this.#schedulesDue.set(appId, at),
+      clockJumps: () => this.#clock.jumps,
     });
     this.#workers.set(system, worker);
     return worker;
@@ -177,31 +199,35 @@ export class Automation implements WriteListener {
     try {
       await worker.attach();
     } catch (error) {
-      if (this.#isClosed) return;
-      const { appId } = worker.system;
-      this.#parts.log.warn({ err: error, app: appId }, 'a system could not be looked at for its triggers');
-      this.#jobsDue.set(appId, Date.now() + RETRY);
+      this.#failed(worker.system.appId, error, false);
     }
   }
 
   #look(): void {
     this.#looking ??= this.#lookAtOpened()
-      .catch((error) => this.#parts.log.warn({ err: error }, 'the open systems could not be looked at for their triggers'))
+      .catch((error) => this.#tell(error, 'the open systems could not be looked at for their triggers'))
       .finally(() => {
         this.#looking = undefined;
       });
   }
 
+  /** Of what passes others tell. */
+  #tell(error: unknown, what: string, appId?: string): void {
+    if (!isPassing(error)) this.#parts.conditions.met(what, { app: appId }, error);
+  }
+
   /** Looks for what other processes left behind or wrote. Holds only systems of which something may be new: the others may be closed. */
   async #lookAtOpened(): Promise<void> {
-    await this.#followSystems();
-    await this.#lookAtPeers();
+    // What is in the way of one of these is in the way of no other.
+    for (const look of [() => this.#followSystems(), () => this.#lookAtPeers()])
+      await look().catch((error) => this.#tell(error, 'the systems and processes could not be looked at'));
     for (const system of this.#systems.opened()) {
       if (this.#isClosed) return;
       const known = this.#workers.get(system);
       const news = known?.mayHaveNews;
-      if ((news && !news.jobs && !news.schedules) || this.#lookedAt.has(system)) continue;
-      await this.#underWay.atMostFor(LONGEST_LOOK, this.#lookAt(system, news));
+      if (known?.isAway || (news && !news.jobs && !news.schedules) || this.#lookedAt.has(system)) continue;
+      const look = this.#lookAt(system, news).catch((error) => this.#tell(error, notLookedAt, system.appId));
+      await this.#underWay.atMostFor(LONGEST_LOOK, look);
     }
     if (this.#losses === this.#peers.losses) return;
     // The process that is gone may have had jobs of systems that are not open here, and known of their schedules.
@@ -252,16 +278,26 @@ export class Automation implements WriteListener {
 
   #sweep(): void {
     this.#sweeping ??= this.#visitAll()
-      .catch((error) => {
-        this.#parts.log.warn({ err: error }, 'the systems could not be looked at for their triggers');
-      })
+      .catch((error) => this.#tell(error, notLookedAt))
       .finally(() => {
         this.#sweeping = undefined;
       });
   }
 
+  /** The systems, as soon as the registry tells. */
+  async #allSystems(): Promise<readonly string[]> {
+    while (!this.#isClosed)
+      try {
+        return await this.#systems.appIds();
+      } catch (error) {
+        this.#tell(error, 'the systems could not be read');
+        await wait(RETRY.passing, undefined, { ref: false });
+      }
+    return [];
+  }
+
   async #visitAll(): Promise<void> {
-    this.#appIds = await this.#systems.appIds();
+    this.#appIds = await this.#allSystems();
     for (const appId of this.#appIds) {
       // Some may have work without end; the next system has its turn all the same.
       const until = performance.now() + LONGEST_SWEEP_WAIT;
@@ -279,7 +315,7 @@ export class Automation implements WriteListener {
         await this.#attach(worker);
       });
     } catch (error) {
-      this.#parts.log.warn({ err: error, app: appId }, 'a system could not be opened for its triggers');
+      this.#failed(appId, error, false);
     }
   }
 
@@ -290,6 +326,7 @@ export class Automation implements WriteListener {
     this.#parts.functions.leave(FUNCTIONS_BOUND);
     const bound = wait(CLOSE_BOUND + 1_000, undefined, { ref: false });
     clearInterval(this.#timer);
+    this.#clock.close();
     this.#jobsDue.close();
     this.#schedulesDue.close();
     const background = Promise.all([this.#looking, this.#sweeping]);

@@ -32,7 +32,12 @@ export function fail<K extends ErrorKey>(key: K, ...args: Parameters<(typeof cat
  * is a fault of ours.
  */
 export function isPassing(error: unknown): boolean {
-  return isUnavailable(error) || isInDoubt(error) || (error instanceof ServiceError && error.key === 'timeout');
+  return isUnavailable(error) || isInDoubt(error) || isTimeout(error);
+}
+
+/** Whether a read has reached its time limit. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof ServiceError && error.key === 'timeout';
 }
 
 /** Whether nothing was done since the service, or what it stands on, is not available now. */

@@ -58,7 +58,7 @@ export type ActionDraft<Type extends ActionType = ActionType> = Pick<
 > & { readonly sources?: Sources; readonly allowance?: TemplateAllowance };
 
 /**
- * Does an action; when it resolves, the commit with `run.done`, or `run.failed`, is durable.
+ * Does an action; when it resolves, the commit with `run.done`, or `run.failed`, is durable, or there was none to be made.
  * @throws an error of the catalogue where it cannot be done, with nothing of it written; another one is a fault
  */
 export type Perform<Type extends ActionType> = (run: ActionRun<Type>, parts: ActionParts) => Promise<void>;

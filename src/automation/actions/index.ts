@@ -16,7 +16,7 @@ const performers: { readonly [Type in ActionType]: Perform<Type> } = {
 const byType = new Map<string, (run: never, parts: ActionParts) => Promise<void>>(Object.entries(performers));
 
 /**
- * Does an action; when it resolves, the commit with `run.done` is durable.
+ * Does an action; when it resolves, the commit with `run.done` is durable, or there was none to be made.
  * @throws an error of the catalogue or ActionFailed where it cannot be done; another one is a fault
  */
 export async function perform(run: ActionRun, parts: ActionParts): Promise<void> {

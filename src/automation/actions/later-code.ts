@@ -1,4 +1,4 @@
-import { ServiceError } from '../../errors/fail.ts';
+import { isRefusal } from '../../errors/fail.ts';
 import { logError } from '../log.ts';
 import type { LaterWork } from '../queue/later.ts';
 import { callOf } from './queued-call.ts';
@@ -12,7 +12,7 @@ export const callLater: LaterWork = async (system, { state, attempts, cause }, {
   try {
     await functions.callForRecord(system, functionName, record, { ...trigger, attempt: attempts + 1 }, cause);
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
+    if (!isRefusal(error)) throw error;
     const { message } = error;
     const pause = pauses[attempts];
     const outcome = pause === undefined ? ({ kind: 'failed' } as const) : ({ kind: 'again', pause } as const);

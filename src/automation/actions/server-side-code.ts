@@ -16,8 +16,8 @@ export const serverSideCode: Perform<'server-side-code'> = async (run, { functio
     await queue(run, { functionName, trigger: called, record: record.fields });
     return;
   }
+  // That it was called is remembered first: whoever asked for it notes that it is done.
   await functions.callForRecord(system, functionName, record.fields, { ...called, attempt }, cause);
-  await commitDone(run);
 };
 
 /** The call is queued, and the action done, in one commit. */

@@ -4,7 +4,7 @@ import type { Store } from '../../storage/port.ts';
 import { type Bounds, type Listed, lengthOf, QueueReader } from './contents.ts';
 import { foreignBefore } from './foreign.ts';
 import { isLater, type Job, jobOf, pictureOf, recordKey, type StoredPicture, tooLarge } from './job.ts';
-import { among, is } from './steps.ts';
+import { among, is, isDue } from './steps.ts';
 import { removeStrays } from './strays.ts';
 import { type LaterKind, laterKinds } from './table.ts';
 
@@ -66,8 +66,8 @@ export class Backlog {
   /** Whether the last look beyond the beginning found as much as it could. */
   #isDeep = false;
   #size = DEEP / 4;
-  /** When a look beyond the beginning found no later jobs, in milliseconds since 1970. */
-  #noneAt = 0;
+  /** When a look beyond the beginning found no later jobs, on the clock that never goes back. */
+  #noneAt = Number.NEGATIVE_INFINITY;
 
   /** @param bounds the usual ones where they are left out */
   constructor(store: Store, bounds?: Bounds) {
@@ -109,7 +109,7 @@ export class Backlog {
       const key = recordKey(job);
       if (isLater(job)) {
         if (job.owner !== this.#store.processId || busy.isHeld(job.id)) continue;
-        if (job.dueAt === null || job.dueAt <= now) later.push(job);
+        if (job.dueAt === null || job.dueAt <= now || job.notedAt > now) later.push(job);
         else nextDue = Math.min(nextDue ?? job.dueAt, job.dueAt);
       } else if (job.owner !== this.#store.processId) foreign.add(key);
       else if (busy.isHeld(job.id) || busy.isWaiting(key)) continue;
@@ -158,10 +158,11 @@ export class Backlog {
 
   /** A look for later jobs passes over all of a long queue: where the last one found none, the next has to wait. */
   async #dueAmongAll(now: number, busy: Busy, held: readonly string[]): Promise<Pick<Found, 'later' | 'nextDue'>> {
-    if (now - this.#noneAt < LATER_AGAIN && now >= this.#noneAt) return { later: [], nextDue: this.#noneAt + LATER_AGAIN };
+    const again = this.#noneAt + LATER_AGAIN - performance.now();
+    if (again > 0) return { later: [], nextDue: now + again };
     const later = (await Promise.all(laterKinds.map((kind) => this.#later(kind, now, busy, held)))).flat();
     const nextDue = await this.#nextDue(now);
-    if (later.length === 0) this.#noneAt = now;
+    if (later.length === 0) this.#noneAt = performance.now();
     return { later, nextDue };
   }
 
@@ -171,13 +172,12 @@ export class Backlog {
     if (room === 0) return [];
     const rows = await this.#reader.keys(
       (table) => {
-        const dueAt = fieldOf(table, 'dueAt');
         return {
           kind: 'and',
           items: [
             is(table, 'kind', kind),
             is(table, 'owner', this.#store.processId),
-            { kind: 'not', item: { kind: 'compare', field: dueAt, op: 'gt', value: now } },
+            isDue(table, now),
             ...unless(held.length > 0, () => among(table, 'objectId', held)),
           ],
         };

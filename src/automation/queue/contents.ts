@@ -37,7 +37,7 @@ export interface Contents {
   readonly upTo: number;
 }
 
-const own = ['objectId', 'createdAt'];
+const own = ['objectId', 'createdAt', 'updatedAt'];
 const keys = [...own, ...keyFields];
 const whole = [...own, ...queueFields];
 

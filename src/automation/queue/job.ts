@@ -51,6 +51,8 @@ export interface Job {
   readonly dueAt: number | null;
   /** When it was queued, in milliseconds since 1970. */
   readonly queuedAt: number;
+  /** When an attempt was last noted, likewise. */
+  readonly notedAt: number;
   /** `Store.processId` of the process that runs it. */
   readonly owner: string;
   /** The job of level 1 that it came of; its own id on level 1. */
@@ -61,6 +63,7 @@ export interface Job {
 export interface QueueRow extends Readonly<Partial<Record<Exclude<QueueField, 'level' | 'attempts' | 'dueAt'>, string>>> {
   readonly objectId: string;
   readonly createdAt: string;
+  readonly updatedAt?: string;
   readonly level?: number;
   readonly attempts?: number;
   readonly dueAt?: { readonly iso: string };
@@ -87,6 +90,7 @@ export function jobOf(row: QueueRow): Job {
     isStarted: row.flags === startedFlag,
     dueAt: row.dueAt ? Date.parse(row.dueAt.iso) : null,
     queuedAt: Date.parse(row.createdAt),
+    notedAt: Date.parse(row.updatedAt ?? row.createdAt),
     owner: row.owner ?? '',
     chain: row.chain ?? row.objectId,
   };

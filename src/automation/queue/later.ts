@@ -31,11 +31,14 @@ export type Attempt = {
   | { readonly kind: 'done'; readonly committed?: true }
   /** Its row goes, too. */
   | { readonly kind: 'failed' }
-  /** `pause`: milliseconds until the next. `isShared`: what was in the way would be in the way of all others of its kind, for a while. */
-  | { readonly kind: 'again'; readonly pause: number; readonly isShared?: boolean }
+  /**
+   * `pause`: milliseconds until the next. `isShared`: what was in the way would be in the way of all others of its kind, for a while.
+   * `isUncounted`: it was no fault of the work's: this one is none of the attempts after which it is given up.
+   */
+  | { readonly kind: 'again'; readonly pause: number; readonly isShared?: boolean; readonly isUncounted?: boolean }
 );
 
-/** One kind of such work. It never throws but for faults, which count as `again` after a minute. */
+/** One kind of such work. It throws faults that pass, which are tried again and not counted; others count as `again` after a minute. */
 export type LaterWork = (system: AutomationSystem, job: LaterJob, parts: ActionParts) => Promise<Attempt>;
 
 /** What a row says of its work cannot be read: whoever writes the queue by other means than the service's own harms nobody. */

@@ -1,36 +1,48 @@
-/** Timers take no longer time; and clocks are set now and then. */
-const LONGEST = 3_600_000;
+/** Milliseconds of a timer at the most: the clock may have been set meanwhile. */
+const LONGEST = 1_000;
 
-/** When which system is to be looked at next. */
+/** When which system is to be looked at next, by one clock. */
 export class Agenda {
   readonly #due: (appId: string) => void;
+  readonly #clock: () => number;
   readonly #times = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
   #isClosed = false;
 
-  /** @param due told once when the time of a system has come */
-  constructor(due: (appId: string) => void) {
+  /**
+   * @param due told once when the time of a system has come
+   * @param clock in milliseconds: dates go by the clock on the wall, which may be set; pauses by one that never goes back
+   */
+  constructor(due: (appId: string) => void, clock: () => number) {
     this.#due = due;
+    this.#clock = clock;
   }
 
-  /** @param at milliseconds since 1970; `null`: never */
+  /** @param at by the clock; `null`: never */
   set(appId: string, at: number | null): void {
     if (at === null) this.#times.delete(appId);
     else this.#times.set(appId, at);
     if (at !== null && at < this.#timerAt) this.#wait(at);
   }
 
+  /** Lets all come that are in it, whatever their times. */
+  allAreDue(): void {
+    const appIds = [...this.#times.keys()];
+    this.#times.clear();
+    for (const appId of appIds) this.#due(appId);
+  }
+
   #wait(at: number): void {
     clearTimeout(this.#timer);
     if (this.#isClosed) return;
     this.#timerAt = at;
-    this.#timer = setTimeout(() => this.#look(), Math.max(0, Math.min(at - Date.now(), LONGEST))).unref();
+    this.#timer = setTimeout(() => this.#look(), Math.max(0, Math.min(at - this.#clock(), LONGEST))).unref();
   }
 
   #look(): void {
     this.#timerAt = Number.POSITIVE_INFINITY;
-    const now = Date.now();
+    const now = this.#clock();
     let next = Number.POSITIVE_INFINITY;
     for (const [appId, at] of this.#times) {
       if (at > now) next = Math.min(next, at);

@@ -18,6 +18,13 @@ export function isSpent(store: Store, chain: string): boolean {
   return (countsOf.get(store)?.get(chain) ?? 0) > MOST_ACTIONS;
 }
 
+/** An action that was counted has to be begun again: it counts then. */
+export function refund(store: Store, chain: string): void {
+  const counts = countsOf.get(store);
+  const count = counts?.get(chain) ?? 0;
+  if (count > 0) counts?.set(chain, count - 1);
+}
+
 /** Counts an action of a chain. @returns `told`: it may not be done, and the log knows already */
 export function spend(store: Store, chain: string): 'counted' | 'first beyond' | 'told' {
   const counts = countsOf.get(store) ?? new LRUCache<string, number>({ max: MOST_CHAINS });

@@ -8,7 +8,7 @@ const LONGEST = 30_000;
 export class Holds {
   readonly #faults = new Map<LaterKind, { readonly pause: number; readonly until: number }>();
 
-  /** A shared fault was met. Of attempts that were made side by side the first one counts. @param now milliseconds since 1970, as below */
+  /** A shared fault was met. Of attempts that were made side by side the first one counts. @param now on the clock that never goes back, as all times here */
   fail(kind: LaterKind, now: number): void {
     const known = this.#faults.get(kind);
     if (known && now < known.until) return;

@@ -1,12 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { master } from '../../access/index.ts';
 import { newRowId } from '../../audit/index.ts';
-import { isPassing } from '../../errors/fail.ts';
+import { isInDoubt, isPassing } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
-import type { Cause, RecordContext } from '../../records/index.ts';
+import { type Cause, type RecordContext, readRow } from '../../records/index.ts';
 import { logRow } from '../log.ts';
-import { type Job, type LaterKind, laterKinds, noteJob, removeJob, startedFlag, stateOf } from '../queue/index.ts';
+import { type Job, type LaterKind, laterKinds, noteJob, queueTable, removeJob, startedFlag, stateOf } from '../queue/index.ts';
 import { type Attempt, type LaterJob, type LaterWork, UnreadableJob } from '../queue/later.ts';
+import { outageOf } from './outage.ts';
 import { backoff, commit, endedMessage, givenUpMessage, JobLost, type Steps } from './outcome.ts';
 import type { Place } from './parts.ts';
 
@@ -17,12 +18,18 @@ const MINUTE = 60_000;
 const DAY = 86_400_000;
 /** Attempts of a call that ended with their process. It may be the call that ends it. */
 const MOST_ENDED = 6;
+/** Milliseconds between two looks whether the service ends. */
+const GLANCE_MS = 200;
+/** Faults in a row after which a job has to wait, too, when the store is back: it may be this one that it has no room for. */
+const MANY_FAULTS = 3;
 
 /** Jobs that are tried until they succeed: messages, queued calls of functions (docs/adr/0012). */
 export class LaterJobs {
   readonly #place: Place;
   readonly #finished: (id: string) => void;
   readonly #running: Record<LaterKind, number> = { mail: 0, code: 0 };
+  /** Jobs that met faults which pass, and how often in a row. */
+  readonly #faults = new Map<string, number>();
 
   /** @param finished told when a job is not at work any more; it may be in the queue again */
   constructor(place: Place, finished: (id: string) => void) {
@@ -32,7 +39,7 @@ export class LaterJobs {
 
   /** How many of a kind may be begun. */
   room(kind: LaterKind): number {
-    const most = this.#place.parts.holds.most(kind, sideBySide[kind], Date.now());
+    const most = this.#place.parts.holds.most(kind, sideBySide[kind], performance.now());
     return Math.max(0, most - this.#running[kind]);
   }
 
@@ -47,7 +54,7 @@ export class LaterJobs {
       .catch((error) => {
         const { parts, system, isEnough } = this.#place;
         if (!(error instanceof JobLost) && !isEnough())
-          parts.log.error({ err: error, app: system.appId }, 'a queued job met a fault');
+          parts.conditions.met('a queued job met a fault', { app: system.appId }, error);
       })
       .finally(() => {
         this.#running[kind]--;
@@ -60,39 +67,64 @@ export class LaterJobs {
     if (!work) return this.#note((schema) => removeJob(schema, job));
     if (kind === 'code' && !(await this.#begin(job))) return;
     const attempt = await this.#attempt(job, kind, work);
+    if (attempt.kind !== 'again' || !attempt.isUncounted) this.#faults.delete(job.id);
     if (attempt.kind === 'done' && attempt.committed) return;
     const steps: Steps = attempt.steps ?? (() => []);
     if (attempt.kind !== 'again') return this.#note((schema) => [...removeJob(schema, job), ...steps(schema)]);
     // The end may have cut it. It is made again after the next start.
     if (this.#place.isEnough()) return;
-    const noted = { attempts: job.attempts + 1, dueAt: Date.now() + attempt.pause, flags: null };
-    return this.#note((schema) => [noteJob(schema, job, noted), ...steps(schema)]);
+    const attempts = job.attempts + (attempt.isUncounted ? 0 : 1);
+    const wasAttempts = job.attempts + (kind === 'code' ? 1 : 0);
+    return this.#note((schema) => {
+      const now = Date.now();
+      const noted = { attempts, dueAt: now + attempt.pause, updatedAt: now, flags: null };
+      return [noteJob(schema, { ...job, wasAttempts }, noted), ...steps(schema)];
+    });
   }
 
   /** Notes that a call begins, so that it counts if the process ends meanwhile. @returns false where it ended so too often */
   async #begin(job: Job): Promise<boolean> {
     const isGivenUp = job.isStarted && job.attempts >= MOST_ENDED;
     const told = job.isStarted ? logSteps(job, isGivenUp ? givenUpMessage : endedMessage) : () => [];
-    const noted = { attempts: job.attempts + 1, flags: startedFlag };
-    await this.#note((schema) => [...(isGivenUp ? removeJob(schema, job) : [noteJob(schema, job, noted)]), ...told(schema)]);
+    const attempts = job.attempts + 1;
+    const asRead = { ...job, wasAttempts: job.attempts };
+    const noted = { attempts, flags: startedFlag };
+    await this.#note(
+      (schema) => [...(isGivenUp ? removeJob(schema, job) : [noteJob(schema, asRead, noted)]), ...told(schema)],
+      () => this.#isBegun(job, attempts),
+    );
     return !isGivenUp;
+  }
+
+  /** Whether a row says that an attempt of this process is under way, the one of this number. */
+  async #isBegun({ id, owner }: Job, attempts: number): Promise<boolean> {
+    const row = await readRow<BeginRow>(this.#place.system.store, queueTable, beginFields, id);
+    return row?.owner === owner && row.attempts === attempts && row.flags === startedFlag;
   }
 
   async #attempt(job: Job, kind: LaterKind, work: LaterWork): Promise<Attempt> {
     const { system, parts, isOver } = this.#place;
     try {
       const attempt = await work(system, this.#asTold(job), parts);
-      if (attempt.kind === 'again' && attempt.isShared) parts.holds.fail(kind, Date.now());
+      if (attempt.kind === 'again' && attempt.isShared) parts.holds.fail(kind, performance.now());
       else parts.holds.succeed(kind);
       return attempt;
     } catch (error) {
       if (isOver()) throw error;
-      if (isPassing(error)) return { kind: 'again', pause: backoff(job.attempts) };
+      if (isPassing(error)) return this.#againSince(error, job);
       if (error instanceof UnreadableJob) return { kind: 'failed', steps: logSteps(job, error.message) };
-      parts.log.error({ err: error, app: system.appId, kind: job.kind }, 'a queued job met a fault');
+      parts.conditions.met('a queued job met a fault', { app: system.appId, kind: job.kind }, error);
       if (Date.now() - job.queuedAt < DAY) return { kind: 'again', pause: MINUTE };
       return { kind: 'failed', steps: logSteps(job, 'server error') };
     }
+  }
+
+  /** As soon as the store is back, where that was away; for its end is noted then. */
+  async #againSince(error: unknown, { id }: Job): Promise<Attempt> {
+    const failures = this.#faults.get(id) ?? 0;
+    this.#faults.set(id, failures + 1);
+    const isOutage = await outageOf(this.#place.system.store).isCauseOf(error);
+    return { kind: 'again', pause: isOutage && failures <= MANY_FAULTS ? 0 : backoff(failures), isUncounted: true };
   }
 
   #asTold(job: Job): LaterJob {
@@ -106,20 +138,57 @@ export class LaterJobs {
     return { id, state: stateOf(job), attempts, queuedAt, cause, done, context: { ...reading, alongside: done }, reading };
   }
 
-  /** Commits what came of an attempt, however long that takes: it may be more than the next attempt could know. @throws JobLost */
-  async #note(steps: Steps): Promise<void> {
+  /**
+   * Commits what came of an attempt, however long that takes: it may be more than the next attempt could know.
+   * @param isDone asked where it may have been carried out without an answer: it cannot be then any more
+   * @throws JobLost
+   */
+  async #note(steps: Steps, isDone: () => Promise<boolean> = async () => false): Promise<void> {
+    const { system, isEnough, isOver } = this.#place;
+    let isDoubted = false;
+    for (let failures = 0; ; failures++)
+      try {
+        if (isOver()) throw new JobLost();
+        return await commit(system.store, steps);
+      } catch (error) {
+        if (error instanceof JobLost && isDoubted && !isOver() && (await this.#whether(isDone))) return;
+        if (error instanceof JobLost || isEnough()) throw error;
+        isDoubted ||= isInDoubt((error as Error).cause);
+        await this.#pauseAfter(error as Error, failures);
+      }
+  }
+
+  /** @throws JobLost where nobody can tell any more */
+  async #whether(isDone: () => Promise<boolean>): Promise<boolean> {
     for (let failures = 0; ; failures++)
       try {
         if (this.#place.isOver()) throw new JobLost();
-        return await commit(this.#place.system.store, steps);
+        return await isDone();
       } catch (error) {
         if (error instanceof JobLost || this.#place.isEnough()) throw error;
-        await wait(backoff(failures), undefined, { ref: false });
+        await this.#pauseAfter({ cause: error }, failures);
       }
+  }
+
+  /** Until the store is back, where that is away. */
+  async #pauseAfter({ cause }: Pick<Error, 'cause'>, failures: number): Promise<void> {
+    const { system, parts, isEnough } = this.#place;
+    const outage = outageOf(system.store);
+    if (await outage.isCauseOf(cause)) return outage.sleep(isEnough);
+    if (!isPassing(cause)) parts.conditions.met('what became of a queued job could not be noted', { app: system.appId }, cause);
+    for (const until = performance.now() + backoff(failures); !isEnough() && performance.now() < until; )
+      await wait(GLANCE_MS, undefined, { ref: false });
   }
 }
 
-/** A row of the log about a job, of the action that queued it. */
+interface BeginRow {
+  readonly owner?: string;
+  readonly attempts?: number;
+  readonly flags?: string;
+}
+const beginFields = ['owner', 'attempts', 'flags'] as const;
+
+/** A row of the log about a job, of the action that queued it: another one each time that it is planned. */
 function logSteps(job: Job, error: string): Steps {
   const at = Date.now();
   const { trigger } = stateOf(job);
@@ -127,6 +196,6 @@ function logSteps(job: Job, error: string): Steps {
   const actionId = typeof named.actionId === 'string' ? named.actionId : null;
   const { event, className, objectId } = job;
   const [triggerId = ''] = job.triggers;
-  const row = { id: newRowId(at), at, triggerId, actionId, event, className, objectId, data: null, error };
-  return (schema) => logRow(schema, row);
+  const row = { at, triggerId, actionId, event, className, objectId, data: null, error };
+  return (schema) => logRow(schema, { id: newRowId(at), ...row });
 }

@@ -1,3 +1,4 @@
+import type { Conditions } from '../../observe/conditions.ts';
 import type { WriteHooks } from '../../records/index.ts';
 import type { ActionParts, ActionRun, AutomationSystem } from '../actions/action.ts';
 import type { ActiveTriggers } from '../active.ts';
@@ -5,6 +6,7 @@ import type { fires } from '../conditions.ts';
 import type { LaterKind } from '../queue/index.ts';
 import type { LaterWork } from '../queue/later.ts';
 import type { expand, runDue } from '../schedule/index.ts';
+import type { Calls } from './calls.ts';
 import type { Holds } from './holds.ts';
 
 /** What jobs are done with. */
@@ -21,12 +23,15 @@ export interface RunParts extends ActionParts {
   readonly runDue: typeof runDue;
   /** Of this process. */
   readonly holds: Holds;
+  /** What the log tells of conditions, not of each job that meets one. */
+  readonly conditions: Pick<Conditions, 'met' | 'over'>;
 }
 
 /** Where a job is done. */
 export interface Place {
   readonly system: AutomationSystem;
   readonly parts: RunParts;
+  readonly calls: Calls;
   /** Whether the service ends: asked between two steps. */
   readonly isEnough: () => boolean;
   /** Whether the service has waited for long enough: the store is not to be touched any more, and what fails now is nothing for the log. */

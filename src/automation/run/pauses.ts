@@ -4,15 +4,30 @@ import { backoff } from './outcome.ts';
 const FOREIGN = { first: 5, most: 20 };
 /** Records that wait at the most; then nothing more is begun until some have had their turn. */
 const MOST = 256;
+/** Failures in a row after which a record waits for a while, too, when the store is back: it may be the record that the store has no room for. */
+const MANY_FAILURES = 3;
+/** Milliseconds. */
+const AFTER_MANY_MS = 1_000;
 
 interface Pause {
   readonly objectId: string;
-  /** Milliseconds since 1970; `null`: it is over. */
+  /** On the clock that never goes back, as all times here; `null`: it is over. */
   readonly until: number | null;
   /** In a row, of its jobs. */
   readonly failures: number;
+  /** How many of them took too long, while the store was there. */
+  readonly timeouts: number;
+  /** Whether the store was away: it ends when that is back. */
+  readonly isOutage: boolean;
   /** How often in a row another process was at it still. */
   readonly looks: number;
+}
+
+/** What went wrong with the jobs of a record, in a row. */
+export interface Failures {
+  readonly failures: number;
+  /** Those among them that took too long, while the store was there. */
+  readonly timeouts: number;
 }
 
 /** Records whose jobs are in the queue and have to wait for a while. */
@@ -39,28 +54,41 @@ export class Pauses {
     for (const { objectId, until } of this.#pauses.values()) if (until !== null) yield objectId;
   }
 
-  /** How often a record's jobs failed in a row. */
-  failures(key: string): number {
-    return this.#pauses.get(key)?.failures ?? 0;
+  /** How often a record's jobs failed in a row, and how often since something took too long. */
+  failures(key: string): Failures {
+    const { failures = 0, timeouts = 0 } = this.#pauses.get(key) ?? {};
+    return { failures, timeouts };
   }
 
   /** Another process has an earlier job of the record. */
   awaitOther(key: string, objectId: string, now: number): void {
     const looks = this.#pauses.get(key)?.looks ?? 0;
     const until = now + Math.min(FOREIGN.most, FOREIGN.first * 2 ** looks);
-    this.#pauses.set(key, { objectId, until, failures: this.failures(key), looks: looks + 1 });
+    this.#pauses.set(key, { objectId, until, ...this.failures(key), looks: looks + 1, isOutage: false });
   }
 
-  /** A job failed for a reason that will pass. */
-  fail(key: string, objectId: string, now: number): void {
-    const failures = this.failures(key);
-    this.#pauses.set(key, { objectId, until: now + backoff(failures), failures: failures + 1, looks: 0 });
+  /** A job failed for a reason that will pass. @param why `outage`: the store is away; `timeout`: it was there and took too long */
+  fail(key: string, objectId: string, now: number, why: 'outage' | 'timeout' | 'other'): void {
+    const before = this.failures(key);
+    const failures = before.failures + 1;
+    const timeouts = before.timeouts + (why === 'timeout' ? 1 : 0);
+    const until = now + backoff(before.failures);
+    this.#pauses.set(key, { objectId, until, failures, timeouts, looks: 0, isOutage: why === 'outage' });
+  }
+
+  /** The store is back: pauses that came of its being away end. */
+  back(now: number): void {
+    for (const [key, pause] of this.#pauses) {
+      if (!pause.isOutage || pause.until === null) continue;
+      const until = Math.min(pause.until, now + (pause.failures > MANY_FAILURES ? AFTER_MANY_MS : 0));
+      this.#pauses.set(key, { ...pause, until, isOutage: false });
+    }
   }
 
   /** A job went well. A later one of the record may still be waiting for another process. */
   succeed(key: string): void {
     const pause = this.#pauses.get(key);
-    if (pause && pause.until !== null) this.#pauses.set(key, { ...pause, failures: 0 });
+    if (pause && pause.until !== null) this.#pauses.set(key, { ...pause, failures: 0, timeouts: 0 });
     else if (pause) this.#pauses.delete(key);
   }
 

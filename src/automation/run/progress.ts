@@ -7,6 +7,8 @@ export interface Started {
   readonly runId: string;
   /** How often it was begun. */
   readonly attempts: number;
+  /** How often it ended with its process. */
+  readonly ends: number;
 }
 
 /** How far a job of a write is: what `state` of its row says. */
@@ -35,7 +37,7 @@ export function progressOf(job: Job): Progress {
     action: placeOf(action),
     started:
       isJsonObject(started) && typeof started.runId === 'string'
-        ? { runId: started.runId, attempts: placeOf(started.attempts) }
+        ? { runId: started.runId, attempts: placeOf(started.attempts), ends: placeOf(started.ends) }
         : null,
   };
 }
@@ -44,5 +46,5 @@ const placeOf = (value: JsonValue | undefined): number => (typeof value === 'num
 
 /** The same as `state`. */
 export function progressState({ trigger, isFired, action, started }: Progress): JsonObject {
-  return { trigger, isFired, action, started: started && { runId: started.runId, attempts: started.attempts } };
+  return { trigger, isFired, action, started: started && { ...started } };
 }

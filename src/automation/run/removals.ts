@@ -1,5 +1,6 @@
 import type { Store } from '../../storage/port.ts';
 import { type Job, removeJobs } from '../queue/index.ts';
+import { outageOf } from './outage.ts';
 import { backoff } from './outcome.ts';
 
 /** Jobs that one commit takes out of the queue. */
@@ -13,6 +14,7 @@ export class Removals {
   #isRunning = false;
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
 
   /** @param removed told of the jobs that are out of the queue */
   constructor(store: Store, removed: (ids: readonly string[]) => void) {
@@ -40,18 +42,20 @@ export class Removals {
     try {
       while (this.#waiting.size > 0) await this.#remove([...this.#waiting.values().take(MOST)]);
       this.#failures = 0;
-    } catch {
-      this.#timer = setTimeout(
-        () => {
-          this.#timer = undefined;
-          this.#isRunning = true;
-          void this.#run();
-        },
-        backoff(this.#failures++),
-      ).unref();
+    } catch (error) {
+      const outage = outageOf(this.#store);
+      const pause = (await outage.isCauseOf(error)) ? 0 : backoff(this.#failures++);
+      await outage.sleep(() => this.#isStopped);
+      if (!this.#isStopped) this.#timer = setTimeout(() => this.#again(), pause).unref();
     } finally {
       this.#isRunning = false;
     }
+  }
+
+  #again(): void {
+    this.#timer = undefined;
+    this.#isRunning = true;
+    void this.#run();
   }
 
   async #remove(jobs: readonly Job[]): Promise<void> {
@@ -63,6 +67,7 @@ export class Removals {
 
   /** Leaves what is still waiting in the queue. */
   stop(): void {
+    this.#isStopped = true;
     clearTimeout(this.#timer);
     this.#waiting.clear();
   }

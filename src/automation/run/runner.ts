@@ -1,10 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { isPassing, isTimeout } from '../../errors/fail.ts';
 import { Backlog, type Batch, type Busy } from '../queue/backlog.ts';
 import { type Job, recordKey, type StoredPicture } from '../queue/index.ts';
 import type { Peers } from '../queue/peers.ts';
+import { Calls } from './calls.ts';
 import { Lanes, type Turn } from './lanes.ts';
 import { LaterJobs } from './later-jobs.ts';
-import { backoff, JobLost } from './outcome.ts';
+import { type Outage, outageOf } from './outage.ts';
+import { backoff, JobLost, JobPaused } from './outcome.ts';
 import type { Place } from './parts.ts';
 import { Pauses } from './pauses.ts';
 import { Removals } from './removals.ts';
@@ -13,6 +16,8 @@ import { runWriteJob } from './write-job.ts';
 
 /** Milliseconds between two reads of the queue while jobs are at work, at least: many that came meanwhile are read at once. */
 const BETWEEN_READS = 10;
+/** Reads of records for a schedule that may take too long, before its run ends. */
+const MOST_TIMEOUTS = 5;
 
 /** What a runner is told of the world. */
 export interface RunnerSettings extends Pick<Place, 'system' | 'parts'> {
@@ -21,7 +26,7 @@ export interface RunnerSettings extends Pick<Place, 'system' | 'parts'> {
   hold(): () => void;
   /**
    * Nothing is left to do.
-   * @param nextDue when a job that waits for its time is due, in milliseconds since 1970
+   * @param nextDue when a job that waits for its time is due, on the clock that never goes back
    */
   idle(nextDue: number | null): void;
 }
@@ -36,6 +41,7 @@ export class Runner {
   readonly #pauses = new Pauses();
   readonly #signal = new Signal();
   readonly #place: Place;
+  readonly #outage: Outage;
   /** Jobs that are read and not done. */
   readonly #held = new Set<string>();
   readonly #before = new WeakMap<Job, StoredPicture>();
@@ -54,7 +60,11 @@ export class Runner {
   constructor(settings: RunnerSettings) {
     const { system, parts } = settings;
     this.#settings = settings;
-    this.#place = { system, parts, isEnough: () => this.#isClosed, isOver: () => this.#isOver, queued: () => this.#look() };
+    this.#outage = outageOf(system.store);
+    this.#place = {
+      ...{ system, parts, calls: new Calls() },
+      ...{ isEnough: () => this.#isClosed, isOver: () => this.#isOver, queued: () => this.#look() },
+    };
     this.#backlog = new Backlog(system.store);
     this.#lanes = new Lanes((job) => this.#work(job), {
       left: (ids) => this.#let(ids.filter((id) => !this.#removals.has(id))),
@@ -105,17 +115,26 @@ export class Runner {
   async #run(): Promise<void> {
     for (let failures = 0; !this.#isClosed; )
       try {
-        const pause = this.#rest(Date.now());
+        if (this.#outage.isKnown) await this.#untilBack();
+        const pause = this.#rest(performance.now());
         if (pause === 'done') return;
         if (pause === 'read') await this.#read();
         else await this.#signal.wait(pause);
         failures = 0;
       } catch (error) {
         if (this.#isClosed) return;
-        this.#log(error, 'the queue of triggers could not be read');
         this.#isDirty = true;
+        if (await this.#outage.isCauseOf(error)) continue;
+        this.#tell(error, 'the queue of triggers could not be read');
         await this.#unlessClosed(backoff(failures++));
       }
+  }
+
+  /** Nothing is begun while the store is away. */
+  async #untilBack(): Promise<void> {
+    await this.#outage.sleep(() => this.#isClosed);
+    this.#pauses.back(performance.now());
+    this.#isDirty = true;
   }
 
   /** What to do next: read the queue, or wait for so many milliseconds, or until something happens, or nothing. */
@@ -153,7 +172,7 @@ export class Runner {
   }
 
   #take({ jobs, before, later, isLaterLeft, blocked, isMore, nextDue }: Batch): void {
-    const now = Date.now();
+    const now = performance.now();
     for (const job of jobs) {
       if (!this.#lanes.add(job)) continue;
       this.#held.add(job.id);
@@ -166,7 +185,8 @@ export class Runner {
     }
     for (const key of blocked) this.#pauses.awaitOther(key, key.slice(key.indexOf('\n') + 1), now);
     const tried = isLaterLeft ? this.#place.parts.holds.end(now) : null;
-    this.#nextDue = nextDue === null || tried === null ? (nextDue ?? tried) : Math.min(nextDue, tried);
+    const due = nextDue === null ? null : now + nextDue - Date.now();
+    this.#nextDue = due === null || tried === null ? (due ?? tried) : Math.min(due, tried);
     if (isMore) this.#isDirty = true;
     this.#lanes.start();
   }
@@ -192,22 +212,27 @@ export class Runner {
 
   async #work(job: Job): Promise<Turn> {
     const key = recordKey(job);
+    // It is read again when the store is back.
+    if (this.#outage.isKnown) return 'held';
     try {
-      const isWhole = job.kind === 'schedule' ? await this.#expand(job) : await this.#write(job, key);
+      const isWhole = job.kind === 'schedule' ? await this.#expand(job, key) : await this.#write(job, key);
       if (!isWhole) return 'held';
       this.#pauses.succeed(key);
       return 'next';
     } catch (error) {
       if (error instanceof JobLost) return 'held';
-      this.#pauses.fail(key, job.objectId, Date.now());
-      if (!this.#isClosed) this.#log(error instanceof Error ? (error.cause ?? error) : error, 'a job of triggers has to wait');
+      const cause = error instanceof JobPaused ? error.cause : error;
+      const isOutage = await this.#outage.isCauseOf(cause);
+      const why = isOutage ? 'outage' : isTimeout(cause) ? 'timeout' : 'other';
+      this.#pauses.fail(key, job.objectId, performance.now(), why);
+      if (cause !== undefined && !this.#isClosed) this.#tell(cause, 'a job of triggers has to wait');
       return 'held';
     }
   }
 
-  async #expand(job: Job): Promise<boolean> {
+  async #expand(job: Job, key: string): Promise<boolean> {
     const { system, parts } = this.#place;
-    await parts.expand(system, job);
+    await parts.expand(system, job, this.#pauses.failures(key).timeouts >= MOST_TIMEOUTS);
     this.#look();
     return true;
   }
@@ -218,9 +243,10 @@ export class Runner {
     return outcome !== 'stopped';
   }
 
-  #log(error: unknown, message: string): void {
+  /** Of what passes the engine tells. */
+  #tell(error: unknown, what: string): void {
     const { parts, system } = this.#settings;
-    parts.log.warn({ err: error, app: system.appId }, message);
+    if (!isPassing(error)) parts.conditions.met(what, { app: system.appId }, error);
   }
 
   async #unlessClosed(pause: number): Promise<void> {

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { isPassing } from '../../errors/fail.ts';
 import type { Filter } from '../../query/filter.ts';
 import { readRows } from '../../records/index.ts';
 import type { TableSchema } from '../../schema/model.ts';
@@ -8,6 +9,7 @@ import { laterKinds, queueTable } from '../queue/index.ts';
 import type { Peers } from '../queue/peers.ts';
 import { among, is } from '../queue/steps.ts';
 import { ownersBeside, takeOver } from '../queue/take-over.ts';
+import { type Outage, outageOf } from './outage.ts';
 import { backoff } from './outcome.ts';
 import type { RunParts } from './parts.ts';
 import { Runner } from './runner.ts';
@@ -16,15 +18,19 @@ import { Runner } from './runner.ts';
 const LOOK_ANYWAY = 3_000;
 /** Milliseconds after which a process that is missing is looked for again. */
 const SECOND_LOOK = 1_050;
+/** Milliseconds by which the clock of another process may be ahead, or the clock was before the start. */
+const SKEW = 60_000;
 
 /** What the worker of a system tells of it. */
 export interface WorkerEvents {
   /** Jobs are at work, or none any more. */
   atWork(worker: SystemWorker, isAtWork: boolean): void;
-  /** When a job that waits for its time is due; `null`: there is none. Milliseconds since 1970, as below. */
+  /** When a job that waits for its time is due, on the clock that never goes back; `null`: there is none. */
   jobsDue(appId: string, at: number | null): void;
-  /** When a schedule is due. */
+  /** When a schedule is due, in milliseconds since 1970; `null` likewise. */
   schedulesDue(appId: string, at: number | null): void;
+  /** How often the clock was set so far. */
+  clockJumps(): number;
 }
 
 /** All that is to be done for the triggers of one open system: its jobs, those of processes that are gone, its schedules. */
@@ -44,13 +50,17 @@ export class SystemWorker {
   #asking: Promise<void> | undefined;
   #isAskedAgain = false;
   #failures = 0;
+  /** How often the clock had been set when the schedules were last looked at; `null`: they never were. */
+  #jumps: number | null = null;
   #isClosed = false;
+  readonly #outage: Outage;
 
   constructor(system: System, parts: RunParts, peers: Peers, events: WorkerEvents) {
     this.system = system;
     this.#parts = parts;
     this.#peers = peers;
     this.#events = events;
+    this.#outage = outageOf(system.store);
     this.runner = new Runner({
       system,
       parts,
@@ -70,13 +80,30 @@ export class SystemWorker {
   /** Begins with what is there: jobs of this process and of those that are gone, schedules that are due. */
   async attach(): Promise<void> {
     await Promise.all([this.adopt(), this.askSchedules()]);
-    const rows = await readRows(this.system.store, {
-      className: queueTable,
-      fields: ['objectId'],
-      filter: () => ({ kind: 'always' }),
-      limit: 1,
-    });
-    if (rows.length > 0) this.runner.wake();
+    while (!(await this.#wakeForAny()) && !this.#isOver) await this.#outage.sleep(() => this.#isOver);
+  }
+
+  /** @returns false where the store is away */
+  async #wakeForAny(): Promise<boolean> {
+    const filter = (): Filter => ({ kind: 'always' });
+    try {
+      const rows = await readRows(this.system.store, { className: queueTable, fields: ['objectId'], filter, limit: 1 });
+      if (rows.length > 0) this.runner.wake();
+      return true;
+    } catch (error) {
+      if (await this.#outage.isCauseOf(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Whether the store is not to be waited for any more. */
+  get #isOver(): boolean {
+    return this.#isClosed || this.system.isClosing;
+  }
+
+  /** Whether the store is away: it is of no use to look at it. */
+  get isAway(): boolean {
+    return this.#outage.isKnown;
   }
 
   /** Whether anything that this process did not hear of may be there to do. Cheap. */
@@ -95,7 +122,7 @@ export class SystemWorker {
   adopt(): Promise<void> {
     this.#adopting ??= this.#adopt()
       .then(() => this.#seek())
-      .catch((error) => this.#log(error, 'jobs of processes that are gone could not be taken over'))
+      .catch(async (error) => void (await this.#failed(error, 'jobs of processes that are gone could not be taken over')))
       .finally(() => {
         this.#adopting = undefined;
       });
@@ -161,26 +188,34 @@ export class SystemWorker {
 
   async #askSchedules(): Promise<void> {
     const { system } = this;
-    while (this.#isAskedAgain && !this.#isClosed) {
+    while (this.#isAskedAgain && !this.#isOver) {
       this.#isAskedAgain = false;
+      const jumps = this.#events.clockJumps();
+      const skew = this.#jumps === null ? SKEW : jumps === this.#jumps ? Number.POSITIVE_INFINITY : 0;
       try {
         const version = system.store.tableVersion('_Trigger');
         const queued = system.store.tableVersion(queueTable);
-        const next = await this.#parts.runDue(system, Date.now());
+        const next = await this.#parts.runDue(system, Date.now(), skew);
         this.#triggerVersion = version;
         this.#failures = 0;
+        this.#jumps = jumps;
+        this.#isAskedAgain ||= this.#events.clockJumps() !== jumps;
         this.#events.schedulesDue(system.appId, next);
         if (queued !== system.store.tableVersion(queueTable)) this.runner.wake();
       } catch (error) {
         if (this.#isClosed) return;
-        this.#log(error, 'the schedules could not be looked at');
-        this.#events.schedulesDue(system.appId, Date.now() + backoff(this.#failures++));
+        if (await this.#failed(error, 'the schedules could not be looked at')) {
+          await this.#outage.sleep(() => this.#isOver);
+          this.#isAskedAgain = true;
+        } else this.#events.schedulesDue(system.appId, Date.now() + backoff(this.#failures++));
       }
     }
   }
 
-  #log(error: unknown, message: string): void {
-    if (!this.#isClosed) this.#parts.log.warn({ err: error, app: this.system.appId }, message);
+  /** Tells of what does not pass; of the rest the engine tells. @returns whether the store is away */
+  async #failed(error: unknown, what: string): Promise<boolean> {
+    if (!isPassing(error) && !this.#isClosed) this.#parts.conditions.met(what, { app: this.system.appId }, error);
+    return this.#outage.isCauseOf(error);
   }
 
   async #pause(pause: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { newRowId } from '../../audit/index.ts';
-import { isPassing, ServiceError } from '../../errors/fail.ts';
+import { isPassing, isTimeout, ServiceError } from '../../errors/fail.ts';
 import type { Mutation } from '../../storage/port.ts';
 import { ActionFailed } from '../actions/action-failed.ts';
 import { dataOf, logRow } from '../log.ts';
@@ -8,10 +8,12 @@ import type { Action, Trigger } from '../model.ts';
 import { type Job, noteJob, removeJob, type StoredPicture } from '../queue/index.ts';
 import { noteCopied } from '../sources.ts';
 import { authorityOver } from './authority.ts';
-import { isSpent, spend, spentMessage } from './chains.ts';
+import { isSpent, refund, spend, spentMessage } from './chains.ts';
 import { doAction } from './do-action.ts';
+import { outageOf } from './outage.ts';
 import { commit, JobPaused, messageOf, type Steps } from './outcome.ts';
 import type { Place } from './parts.ts';
+import type { Failures } from './pauses.ts';
 import { beforeTrigger, type Progress, progressOf, progressState } from './progress.ts';
 import { RecordPicture } from './record.ts';
 
@@ -33,11 +35,11 @@ export type WriteOutcome = 'done' | 'idle' | 'stopped';
 /**
  * Works a job of a write off (docs/adr/0012): its triggers in their order, the actions of each in theirs, one commit for each action.
  * @param before the record before the write; `null` where nobody asked
- * @param failures how often the job was paused in a row
+ * @param failed how often the job was paused in a row
  * @throws JobLost where it is not this process's any more; JobPaused where it has to be begun again from its row
  */
-export async function runWriteJob(place: Place, job: Job, before: StoredPicture | null, failures: number): Promise<WriteOutcome> {
-  return new WriteRun(place, job, before, failures).run();
+export async function runWriteJob(place: Place, job: Job, before: StoredPicture | null, failed: Failures): Promise<WriteOutcome> {
+  return new WriteRun(place, job, before, failed).run();
 }
 
 /** A job of a write at work. */
@@ -46,22 +48,24 @@ export class WriteRun {
   readonly job: Job;
   readonly record: RecordPicture;
   readonly #before: RecordPicture | null;
-  /** How often the job was paused in a row. */
-  readonly failures: number;
+  readonly #failed: Failures;
   #progress: Progress;
+  /** How far the job is as its row says. */
+  #noted: string | null;
   #isRemoved = false;
   /** The row that says that the present trigger fired: before those of its actions. */
   #fired: Steps = noSteps;
   #data: string | undefined;
 
-  constructor(place: Place, job: Job, before: StoredPicture | null, failures: number) {
+  constructor(place: Place, job: Job, before: StoredPicture | null, failed: Failures) {
     const { store } = place.system;
     this.place = place;
     this.job = job;
     this.record = new RecordPicture(store, job, job.picture);
     this.#before = before && new RecordPicture(store, job, before);
-    this.failures = failures;
+    this.#failed = failed;
     this.#progress = progressOf(job);
+    this.#noted = job.state;
   }
 
   /** How far the job is, as of the last commit or the last trigger that did not fire. */
@@ -104,8 +108,7 @@ export class WriteRun {
 
   /** Ends the job, whatever is left of it. */
   async #giveUp(row: Steps): Promise<void> {
-    const { job, place } = this;
-    await commit(place.system.store, (schema) => [...removeJob(schema, job), ...row(schema)]);
+    await commit(this.place.system.store, this.#stepsTo(null, row));
     this.#moveTo(null);
   }
 
@@ -131,7 +134,7 @@ export class WriteRun {
       if (await fires(place.system, trigger, job.event, this.record, this.#before, job.relations, principal)) return true;
       this.#progress = beforeTrigger(this.#progress.trigger + 1);
     } catch (error) {
-      if (isPassing(error) && !this.isOutOfPatience(error))
+      if (isPassing(error) && !(await this.isOutOfPatience(error)))
         throw new JobPaused('a condition could not be looked at', { cause: error });
       await this.#report(trigger.id, this.told(error, trigger.id));
     }
@@ -158,7 +161,11 @@ export class WriteRun {
       const next = this.#nextAction(trigger, at + 1);
       if (at !== this.#progress.action) this.#progress = { ...this.#progress, action: at, started: null };
       const after = next === null ? this.#afterTrigger() : { ...this.#progress, isFired: true, action: next, started: null };
-      await doAction(this, trigger, trigger.actions[at] as Action, after);
+      await doAction(this, trigger, trigger.actions[at] as Action, after).catch((error: unknown) => {
+        // It is counted when it is done.
+        refund(place.system.store, job.chain);
+        throw error;
+      });
       this.#moveTo(after);
       at = next;
     }
@@ -185,8 +192,10 @@ export class WriteRun {
   }
 
   #moveTo(progress: Progress | null): void {
-    if (progress) this.#progress = progress;
-    else {
+    if (progress) {
+      this.#progress = progress;
+      this.#noted = textOf(progress);
+    } else {
       this.#isRemoved = true;
       this.#progress = beforeTrigger(this.job.triggers.length);
     }
@@ -206,6 +215,7 @@ export class WriteRun {
     const progress = { ...this.#progress, isFired: true, started };
     await commit(this.place.system.store, this.stepsTo(progress, rows));
     this.#progress = progress;
+    this.#noted = textOf(progress);
   }
 
   /** The steps that bring the job to `progress`, with the row that says that the trigger fired where it is not there yet. */
@@ -215,7 +225,7 @@ export class WriteRun {
   }
 
   #stepsTo(progress: Progress | null, rows: Steps): Steps {
-    const { job } = this;
+    const job = { ...this.job, was: this.#noted };
     return (schema) => [
       ...(progress ? [noteJob(schema, job, { state: progressState(progress) })] : removeJob(schema, job)),
       ...rows(schema),
@@ -235,9 +245,14 @@ export class WriteRun {
     return (schema) => logRow(schema, whole);
   }
 
-  /** Whether something has taken too long so often that it counts as failed: what is slow each time would hold the record up for ever. */
-  isOutOfPatience(error: unknown): boolean {
-    return error instanceof ServiceError && error.key === 'timeout' && this.failures >= MOST_TIMEOUTS;
+  /**
+   * Whether something has taken too long so often that it counts as failed: what is slow each time would hold the record up for ever. What a
+   * store did not answer that is away does not count.
+   */
+  async isOutOfPatience(error: unknown): Promise<boolean> {
+    return (
+      isTimeout(error) && this.#failed.timeouts >= MOST_TIMEOUTS && !(await outageOf(this.place.system.store).isCauseOf(error))
+    );
   }
 
   /** What the log says of an error; faults are for the operator. */
@@ -255,6 +270,9 @@ export class WriteRun {
 }
 
 const noSteps: Steps = () => [];
+
+/** As the job's row has it. */
+const textOf = (progress: Progress): string => JSON.stringify(progressState(progress));
 
 /** As ordinary steps: notes of one commit may come in any order. */
 function inOrder(steps: readonly Mutation[]): Mutation[] {

@@ -8,6 +8,7 @@ import type { Mutation, Store } from '../../storage/port.ts';
 import type { AutomationSystem } from '../actions/action.ts';
 import { nextRun } from '../definition/index.ts';
 import { logRow } from '../log.ts';
+import type { Schedule } from '../model.ts';
 import { jobRow, queueTable } from '../queue/index.ts';
 import { is } from '../queue/steps.ts';
 import { readScheduled, type Scheduled, triggerTable } from './definitions.ts';
@@ -16,12 +17,14 @@ import { readScheduled, type Scheduled, triggerTable } from './definitions.ts';
  * Queues the runs of a system that are due (CONTRACT "Triggers"; docs/decisions.md "Triggers": Schedules). Of many processes one queues each
  * of them; runs that were missed are made up once. Definitions that do not know their next run are given one.
  * @param now milliseconds since 1970
+ * @param skew how much further ahead than the schedule says a next run may be, in milliseconds, since clocks of processes differ: one that is
+ *   further is of a time before the clock was set back, and is found anew
  * @returns when the next run of the system is due; `null` where there is none
  * @throws unavailable, timeout; what was not queued is still due
  */
-export async function runDue({ store }: AutomationSystem, now: number): Promise<number | null> {
+export async function runDue({ store }: AutomationSystem, now: number, skew = Number.POSITIVE_INFINITY): Promise<number | null> {
   await store.whenCurrent();
-  const outcomes = await Promise.allSettled((await readScheduled(store)).map((scheduled) => look(store, scheduled, now)));
+  const outcomes = await Promise.allSettled((await readScheduled(store)).map((scheduled) => look(store, scheduled, now, skew)));
   let earliest: number | null = null;
   for (const outcome of outcomes) {
     if (outcome.status === 'rejected') throw outcome.reason;
@@ -31,15 +34,22 @@ export async function runDue({ store }: AutomationSystem, now: number): Promise<
 }
 
 /** @returns when the trigger runs next */
-async function look(store: Store, scheduled: Scheduled, now: number): Promise<number | null> {
+async function look(store: Store, scheduled: Scheduled, now: number, skew: number): Promise<number | null> {
   const { schedule, isBroken, nextRun: due } = scheduled;
   if (isBroken) await giveUp(store, scheduled, now);
   if (schedule === null) return null;
-  if (due !== null && due > now) return due;
+  if (due !== null && due > now && !isAstray(schedule, due, now, skew)) return due;
   const next = nextRun(schedule, now);
-  if (due !== null) await claim(store, scheduled, { now, next });
-  else if (next !== null) await change(store, scheduled, { nextRun: next }, () => []);
+  if (due !== null && due <= now) await claim(store, scheduled, { now, next });
+  else if (next !== due) await change(store, scheduled, { nextRun: next }, () => []);
   return next;
+}
+
+/** Whether a next run is of a time before the clock was set back: times that come again run again. */
+function isAstray(schedule: Schedule, due: number, now: number, skew: number): boolean {
+  if (skew === Number.POSITIVE_INFINITY) return false;
+  const latest = nextRun(schedule, now + skew);
+  return latest !== null && due > latest;
 }
 
 /** A definition that was read once and no longer is. Only the row's own time tells that it was, so that it is noted once. */

@@ -1,5 +1,5 @@
 import { newRowId } from '../../audit/index.ts';
-import { isUnavailable, ServiceError } from '../../errors/fail.ts';
+import { isRefusal, isTimeout, ServiceError } from '../../errors/fail.ts';
 import { readRow } from '../../records/index.ts';
 import { type Schema, tableOf } from '../../schema/model.ts';
 import { assignmentsOf } from '../../storage/columns.ts';
@@ -27,6 +27,11 @@ interface Progress {
   readonly done?: number;
 }
 
+/** The same, and the text of `state` that says so. */
+interface Noted extends Progress {
+  readonly was: string | null;
+}
+
 /** Why a run ends before its last record, or what else is to be known of it. */
 const reasons = {
   gone: 'The trigger was deleted before it could run.',
@@ -39,15 +44,16 @@ const reasons = {
  * Works a run off: queues a job for each record of the trigger's table that matches its criteria, in the order of their objectIds, at most
  * 1,000 (CONTRACT "Triggers"). Each page is one commit with the note how far the run is, so that a crash neither loses nor doubles a
  * record. When it resolves the row of the run is gone, or is another process's.
- * @throws unavailable; then the run goes on from there when it is called again
+ * @param isOutOfPatience whether a read that takes too long ends the run: others did before
+ * @throws unavailable, outcomeUnknown, timeout; then the run goes on from there when it is called again
  */
-export async function expand(system: AutomationSystem, job: Job): Promise<void> {
+export async function expand(system: AutomationSystem, job: Job, isOutOfPatience = false): Promise<void> {
   const { store } = system;
   try {
     // A table that another process has just made has its records.
     await store.whenCurrent();
     const progress = await readProgress(store, job);
-    if (progress) await workOff(system, job, progress);
+    if (progress) await workOff(system, job, progress, isOutOfPatience);
   } catch (error) {
     if (!isTakenOver(error)) throw error;
   }
@@ -59,10 +65,11 @@ const ownFields = ['state', 'owner'];
  * Read anew each time: a commit whose answer was lost has been carried out or not.
  * @returns `null` where the run has ended, or is another process's
  */
-async function readProgress(store: Store, { id, owner }: Job): Promise<Progress | null> {
+async function readProgress(store: Store, { id, owner }: Job): Promise<Noted | null> {
   const row = await readRow<{ state?: string; owner?: string }>(store, queueTable, ownFields, id);
   if (row?.owner !== owner) return null;
-  return progressIn(row.state ?? null);
+  const was = row.state ?? null;
+  return { ...progressIn(was), was };
 }
 
 /** What cannot be read has not begun. */
@@ -74,8 +81,9 @@ function progressIn(state: string | null): Progress {
   };
 }
 
-async function workOff(system: AutomationSystem, job: Job, before: Progress): Promise<void> {
+async function workOff(system: AutomationSystem, row: Job, before: Noted, isOutOfPatience: boolean): Promise<void> {
   const { store } = system;
+  let job = { ...row, was: before.was };
   const scheduled = await readDefinition(store, triggerOf(job));
   const refusal = refusalOf(scheduled, job);
   if (!scheduled || refusal !== null) return end(store, job, { error: refusal });
@@ -83,21 +91,28 @@ async function workOff(system: AutomationSystem, job: Job, before: Progress): Pr
   let { after = cursor ?? '', done = 0 } = before;
   for (;;) {
     const wanted = Math.min(PAGE, MOST - done);
-    const ids = await orReason(chosenFor(system, trigger, after, wanted));
+    const ids = await orReason(chosenFor(system, trigger, after, wanted), isOutOfPatience);
     if (typeof ids === 'string') return end(store, job, { error: ids, cursor: { was: cursor, is: after || null } });
     after = ids.at(-1) ?? after;
     done += ids.length;
     const page = writeRows(trigger, ids, job.owner);
     if (ids.length < wanted) return end(store, job, { page, cursor: { was: cursor, is: null } });
-    if (done >= MOST) return endBounded(system, job, scheduled, after, page);
+    if (done >= MOST) return endBounded(system, job, scheduled, { after, page, isOutOfPatience });
     const state = { after, done };
-    await store.write({ plan: (schema) => ({ changes: [], mutations: [noteJob(schema, job, { state }), ...page(schema)] }) });
+    const noted = job;
+    await store.write({ plan: (schema) => ({ changes: [], mutations: [noteJob(schema, noted, { state }), ...page(schema)] }) });
+    job = { ...job, was: JSON.stringify(state) };
   }
 }
 
 /** The end of a run that has had as many records as it may. */
-async function endBounded(system: AutomationSystem, job: Job, { trigger, cursor }: Scheduled, after: string, page: Steps) {
-  const rest = await orReason(chosenFor(system, trigger, after, 1));
+async function endBounded(
+  system: AutomationSystem,
+  job: Held,
+  { trigger, cursor }: Scheduled,
+  { after, page, isOutOfPatience }: { after: string; page: Steps; isOutOfPatience: boolean },
+): Promise<void> {
+  const rest = await orReason(chosenFor(system, trigger, after, 1), isOutOfPatience);
   const isMore = typeof rest === 'string' || rest.length > 0;
   return end(system.store, job, {
     page,
@@ -117,17 +132,20 @@ function refusalOf(scheduled: Scheduled | null, { className }: Job): string | nu
   return scheduled.trigger.table === className ? null : reasons.changed;
 }
 
-/** What a read found, or why there will never be an answer. @throws unavailable, and faults */
-async function orReason<T>(read: Promise<readonly T[]>): Promise<readonly T[] | string> {
+/** What a read found, or why there will never be an answer. @throws faults that pass, and those of ours */
+async function orReason<T>(read: Promise<readonly T[]>, isOutOfPatience: boolean): Promise<readonly T[] | string> {
   try {
     return await read;
   } catch (error) {
-    if (error instanceof ActionFailed || (error instanceof ServiceError && !isUnavailable(error))) return error.message;
+    const isFinal = error instanceof ActionFailed || isRefusal(error) || (isOutOfPatience && isTimeout(error));
+    if (isFinal) return (error as Error).message;
     throw error;
   }
 }
 
 type Steps = (schema: Schema) => readonly Mutation[];
+/** A job, and the `state` that its row has. */
+type Held = Job & { readonly was: string | null };
 
 /** How a run ends. */
 interface Ending {
@@ -139,7 +157,7 @@ interface Ending {
   readonly cursor?: { readonly was: string | null; readonly is: string | null };
 }
 
-async function end(store: Store, job: Job, { page, error = null, cursor }: Ending): Promise<void> {
+async function end(store: Store, job: Held, { page, error = null, cursor }: Ending): Promise<void> {
   const at = Date.now();
   const row = {
     id: newRowId(at),

@@ -80,6 +80,7 @@ export function partsOf({ triggers = [], later = {}, ...options }: WorldOptions)
     expand: options.expand ?? (async () => {}),
     runDue: options.runDue ?? (async () => null),
     holds: new Holds(),
+    conditions: { met: () => {}, over: () => {} },
   };
 }
 
