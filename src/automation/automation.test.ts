@@ -6,6 +6,8 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { KnownStore } from '../storage/identity.ts';
 import type { Engine, OpenedStore, Store } from '../storage/port.ts';
+import { serviceError } from '../errors/fail.ts';
+import type { Engine, Store } from '../storage/port.ts';
 import { rowContext } from '../storage/sql/testing/addresses.ts';
 import { ReaderPool } from '../storage/sqlite/reads/pool.ts';
 import { SqliteRegistry } from '../storage/sqlite/registry.ts';
@@ -219,6 +221,79 @@ test('schedules are asked when they are due, and when a definition was written',
   await until(() => asked === 4);
   await wait(50);
   assert.equal(asked, 4);
+});
+
+test('a clock that is set back is noticed, and all schedules are asked anew by it', async (t) => {
+  const asked: (readonly [now: number, skew: number | undefined])[] = [];
+  const runDue: WorldOptions['runDue'] = async (_, now, skew) => {
+    asked.push([now, skew]);
+    return now + 3_600_000;
+  };
+  const running = begin({ runDue });
+  running.start();
+  await until(() => asked.length === 3);
+  assert.ok(asked.every(([, skew]) => skew === 60_000));
+  asked.length = 0;
+  const now = Date.now;
+  t.mock.method(Date, 'now', () => now() - 7_200_000);
+  await until(() => asked.length === 3, 2_500);
+  assert.deepEqual(asked.map(([at, skew]) => [at < now() - 7_000_000, skew]), asked.map(() => [true, 0])); // biome-ignore format: one comparison
+});
+
+test('a system that cannot be opened is tried again, and its jobs and schedules come when it can', async () => {
+  await inSystem('two', (store) => queueRows(store, [{ triggers: 't', objectIdValue: 'x' }]));
+  const open = engine.open.bind(engine);
+  let isAway = true;
+  let tried = 0;
+  engine.open = async (appId) => {
+    if (appId !== 'two' || !isAway) return open(appId);
+    tried++;
+    throw serviceError('unavailable');
+  };
+  const asked: string[] = [];
+  const runDue = async ({ appId }: { appId: string }) => {
+    asked.push(appId);
+    return null;
+  };
+  begin({ triggers, runDue }).start();
+  await until(() => asked.includes('three'));
+  await wait(2_500);
+  assert.ok(tried >= 2 && tried <= 5, String(tried));
+  isAway = false;
+  await until(() => asked.includes('two'), 2_000);
+  await until(async () => (await inSystem('two', left))?.length === 0, 2_000);
+});
+
+test('a registry that does not answer at the start is asked again', async () => {
+  await inSystem('two', (store) => queueRows(store, [{ triggers: 't', objectIdValue: 'x' }]));
+  const { appIds } = systems;
+  let asked = 0;
+  systems.appIds = () => (++asked < 3 ? Promise.reject(serviceError('unavailable')) : appIds.call(systems));
+  begin({ triggers }).start();
+  await until(async () => (await inSystem('two', left))?.length === 0);
+});
+
+test('schedules and jobs of a system whose store was away come at once when it is back; others do not wait for it', async () => {
+  let isAway = true;
+  const away = Promise.withResolvers<void>();
+  const runDue = async ({ appId, store }: { appId: string; store: Store }) => {
+    asked.push(appId);
+    if (appId === 'one' && isAway) {
+      store.whenBack = () => (isAway ? away.promise : Promise.resolve());
+      throw serviceError('unavailable');
+    }
+    return null;
+  };
+  const asked: string[] = [];
+  const running = begin({ triggers, runDue });
+  for (const appId of ['one', 'two', 'three']) running.triggersChanged({ appId } as never);
+  await until(() => asked.length === 3);
+  await wait(1_000);
+  assert.equal(asked.length, 3);
+  isAway = false;
+  away.resolve();
+  await until(() => asked.length === 4, 1_000);
+  assert.equal(asked[3], 'one');
 });
 
 test('jobs that wait for their time are done although their system was closed', async () => {

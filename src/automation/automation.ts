@@ -189,7 +189,7 @@ export class Automation implements WriteListener {
       },
       jobsDue: (appId, at) => this.#jobsDue.set(appId, at),
       schedulesDue: (appId, at) => this.#schedulesDue.set(appId, at),
-      clockJumps: () => this.#clock.jumps,
+      clock: this.#clock,
     });
     this.#workers.set(system, worker);
     return worker;

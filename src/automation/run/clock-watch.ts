@@ -3,6 +3,9 @@ const LOOK_MS = 1_000;
 /** Milliseconds by which it has to be off to have been set; less is corrected now and then. */
 const JUMP_MS = 1_000;
 
+/** Milliseconds by which the clock of another process may be ahead, or may have been before the start, without having been set. */
+const SKEW_MS = 60_000;
+
 /** Notices that the clock on the wall was set, forward or back: it goes otherwise then than the one that never does. */
 export class ClockWatch {
   readonly #jumped: () => void;
@@ -10,6 +13,8 @@ export class ClockWatch {
   readonly #steady: () => number;
   #offset: number;
   #jumps = 0;
+  /** The number of jumps when the schedules of a system were last looked at. */
+  readonly #seen = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
 
   /**
@@ -32,6 +37,18 @@ export class ClockWatch {
   get jumps(): number {
     this.look();
     return this.#jumps;
+  }
+
+  /** By how much the next runs of a system may be further ahead than its schedules say, in milliseconds (`runDue`). */
+  skewOf(appId: string): number {
+    const seen = this.#seen.get(appId);
+    if (seen === undefined) return SKEW_MS;
+    return seen === this.jumps ? Number.POSITIVE_INFINITY : 0;
+  }
+
+  /** The schedules of a system were looked at. @param jumps as of before */
+  seen(appId: string, jumps: number): void {
+    this.#seen.set(appId, jumps);
   }
 
   look(): void {

@@ -9,6 +9,7 @@ import { laterKinds, queueTable } from '../queue/index.ts';
 import type { Peers } from '../queue/peers.ts';
 import { among, is } from '../queue/steps.ts';
 import { ownersBeside, takeOver } from '../queue/take-over.ts';
+import type { ClockWatch } from './clock-watch.ts';
 import { type Outage, outageOf } from './outage.ts';
 import { backoff } from './outcome.ts';
 import type { RunParts } from './parts.ts';
@@ -18,8 +19,6 @@ import { Runner } from './runner.ts';
 const LOOK_ANYWAY = 3_000;
 /** Milliseconds after which a process that is missing is looked for again. */
 const SECOND_LOOK = 1_050;
-/** Milliseconds by which the clock of another process may be ahead, or the clock was before the start. */
-const SKEW = 60_000;
 
 /** What the worker of a system tells of it. */
 export interface WorkerEvents {
@@ -29,8 +28,7 @@ export interface WorkerEvents {
   jobsDue(appId: string, at: number | null): void;
   /** When a schedule is due, in milliseconds since 1970; `null` likewise. */
   schedulesDue(appId: string, at: number | null): void;
-  /** How often the clock was set so far. */
-  clockJumps(): number;
+  readonly clock: ClockWatch;
 }
 
 /** All that is to be done for the triggers of one open system: its jobs, those of processes that are gone, its schedules. */
@@ -50,8 +48,6 @@ export class SystemWorker {
   #asking: Promise<void> | undefined;
   #isAskedAgain = false;
   #failures = 0;
-  /** How often the clock had been set when the schedules were last looked at; `null`: they never were. */
-  #jumps: number | null = null;
   #isClosed = false;
   readonly #outage: Outage;
 
@@ -188,18 +184,18 @@ export class SystemWorker {
 
   async #askSchedules(): Promise<void> {
     const { system } = this;
+    const { clock } = this.#events;
     while (this.#isAskedAgain && !this.#isOver) {
       this.#isAskedAgain = false;
-      const jumps = this.#events.clockJumps();
-      const skew = this.#jumps === null ? SKEW : jumps === this.#jumps ? Number.POSITIVE_INFINITY : 0;
+      const { jumps } = clock;
       try {
         const version = system.store.tableVersion('_Trigger');
         const queued = system.store.tableVersion(queueTable);
-        const next = await this.#parts.runDue(system, Date.now(), skew);
+        const next = await this.#parts.runDue(system, Date.now(), clock.skewOf(system.appId));
         this.#triggerVersion = version;
         this.#failures = 0;
-        this.#jumps = jumps;
-        this.#isAskedAgain ||= this.#events.clockJumps() !== jumps;
+        clock.seen(system.appId, jumps);
+        this.#isAskedAgain ||= clock.jumps !== jumps;
         this.#events.schedulesDue(system.appId, next);
         if (queued !== system.store.tableVersion(queueTable)) this.runner.wake();
       } catch (error) {

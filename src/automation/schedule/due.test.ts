@@ -57,6 +57,48 @@ describe('what is due', () => {
     assert.deepEqual(await jobs(), []);
   });
 
+  test('after the clock was set back the next run comes at its time by the new clock; times that come again run again', async () => {
+    await define(store, 'trigger001', { nextRun: noon + MINUTE, lastRun: noon });
+    await define(store, 'trigger002', { nextRun: noon + 60 * MINUTE, schedule: '{"cron":"0 * * * *","timezone":"UTC"}' });
+    const then = noon - 60 * MINUTE + 1_000;
+    // Nobody says that it was set.
+    assert.equal(await runDue(system(), then), noon + MINUTE);
+    assert.equal(await runDue(system(), then, 0), then - 1_000 + MINUTE);
+    assert.deepEqual(await jobs(), []);
+    assert.equal((await timesOf(store, 'trigger001')).nextRun, then - 1_000 + MINUTE);
+    assert.equal((await timesOf(store, 'trigger002')).nextRun, noon);
+    await runDue(system(), then + MINUTE);
+    assert.deepEqual((await jobs()).flatMap(({ triggers }) => triggers), ['trigger001']); // biome-ignore format: one comparison
+  });
+
+  test('clocks of processes differ: only what lies further ahead than that is of another time', async () => {
+    await define(store, 'trigger001', { nextRun: noon + MINUTE });
+    // Another process, whose clock is ahead, has run the one of noon.
+    assert.equal(await runDue(system(), noon - 5_000, MINUTE), noon + MINUTE);
+    assert.equal(await runDue(system(), noon - 2 * MINUTE, MINUTE), noon - MINUTE);
+    assert.deepEqual(await jobs(), []);
+  });
+
+  test('after the clock was set forward a day the run that was missed is made up once, and the next comes at its time', async () => {
+    await define(store, 'trigger001', { nextRun: noon + MINUTE });
+    const then = noon + 24 * 60 * MINUTE + 5_000;
+    assert.equal(await runDue(system(), then, 0), then - 5_000 + MINUTE);
+    assert.equal((await jobs()).length, 1);
+    assert.equal(await runDue(system(), then + 1_000, 0), then - 5_000 + MINUTE);
+    assert.equal((await jobs()).length, 1);
+  });
+
+  test('summer time that ends sets no clock back: a run of the hour that comes twice stands', async () => {
+    const schedule = '{"cron":"30 1 * * *","timezone":"Asia/Jerusalem"}';
+    // 25 October 2026, 02:00 → 01:00.
+    const first = Date.UTC(2026, 9, 24, 22, 30);
+    await define(store, 'trigger001', { nextRun: first, schedule });
+    const next = await runDue(system(), first, 0);
+    for (let now = first; now < first + 3 * 60 * MINUTE; now += 10 * MINUTE)
+      assert.equal(await runDue(system(), now, 0), next, new Date(now).toISOString());
+    assert.equal((await jobs()).length, 1);
+  });
+
   test('the time zone decides', async () => {
     await define(store, 'trigger001', { schedule: '{"cron":"0 8 * * *","timezone":"Asia/Jerusalem"}' });
     assert.equal(await runDue(system(), noon), Date.UTC(2026, 5, 2, 5));
