@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { isPassing } from '../errors/fail.ts';
-import type { Conditions } from '../observe/index.ts';
 import type { RecordContext, WriteHooks } from '../records/index.ts';
 import type { System, Systems } from '../systems/index.ts';
 import type { ActionParts } from './actions/action.ts';
@@ -45,7 +44,6 @@ export interface AutomationParts extends ActionParts {
   readonly systems: Systems;
   /** Of what actions write. */
   readonly hooks: WriteHooks;
-  readonly conditions: Pick<Conditions, 'met' | 'over'>;
 }
 
 const ownParts = {
@@ -58,7 +56,7 @@ const ownParts = {
   ] as const),
   expand,
   runDue,
-} satisfies Omit<RunParts, keyof ActionParts | 'hooks' | 'holds' | 'conditions'>;
+} satisfies Omit<RunParts, keyof ActionParts | 'hooks' | 'holds'>;
 
 /** Runs the triggers of all systems that this process serves (SPEC "Events"; docs/adr/0012). */
 export class Automation implements WriteListener {

@@ -154,13 +154,15 @@ export class ReliableMailer implements Mailer {
       return;
     }
     // A full disk is no reason not to send.
+    let notKept: unknown;
     const name = await this.#put(mail, system, 'sending').catch((error: unknown) => {
       this.#parts.log.error({ err: error }, 'the mail box cannot be written');
+      notKept = error;
       return null;
     });
     const fault = await this.#deliver(transport, mail, system);
     if (name === null) {
-      if (fault) throw new Error('a message could neither be sent nor kept');
+      if (fault) throw neither(notKept);
     } else if (fault) {
       await box.keep(name);
       this.#tellKept(name, { why: 'it could not be sent', ...fault });
@@ -218,6 +220,12 @@ export class ReliableMailer implements Mailer {
     this.#over.abort();
     await this.#parts.transport?.close();
   }
+}
+
+/** @param notKept why it could not be kept, which decides whether it may be tried again */
+function neither(notKept: unknown): Error {
+  const { code } = notKept as NodeJS.ErrnoException;
+  return Object.assign(new Error('a message could neither be sent nor kept', { cause: notKept }), { code });
 }
 
 /** What the log tells of an error: the server's own words may hold the address. */

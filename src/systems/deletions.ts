@@ -1,12 +1,16 @@
+import { isPassing } from '../errors/fail.ts';
 import type { Administration } from './administration.ts';
 
 const HOUR = 3_600_000;
+/** Milliseconds until what was away is tried again. */
+const SOON = 60_000;
 
-/** Deletes systems that were removed long enough ago: after the start, and every hour. */
+/** Deletes systems that were removed long enough ago: after the start, and every hour; what was away meanwhile is tried again in a minute. */
 export class Deletions {
   readonly #administration: Pick<Administration, 'deleteOverdue'>;
   readonly #report: (error: unknown, appIds: readonly string[]) => void;
   #timer: NodeJS.Timeout | undefined;
+  #soon: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #isClosed = false;
 
@@ -29,16 +33,22 @@ export class Deletions {
     this.#running ??= this.#administration
       .deleteOverdue(() => this.#isClosed)
       .then((appIds) => appIds.length > 0 && this.#report(undefined, appIds))
-      .catch((error) => this.#report(error, []))
+      .catch((error) => this.#failed(error))
       .then(() => {
         this.#running = undefined;
       });
+  }
+
+  #failed(error: unknown): void {
+    if (!isPassing(error)) return this.#report(error, []);
+    if (!this.#isClosed) this.#soon = setTimeout(() => this.#round(), SOON).unref();
   }
 
   /** Ends after the system that is being deleted. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
+    clearTimeout(this.#soon);
     await this.#running;
   }
 }

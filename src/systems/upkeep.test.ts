@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { serviceError } from '../errors/fail.ts';
 import type { System } from './system.ts';
 import { type Job, Upkeep } from './upkeep.ts';
 
@@ -79,4 +80,38 @@ test('the end waits for the step that is under way, and no other begins', async 
   await pass(3);
   await upkeep.close();
   assert.deepEqual(log, ['hold', 'ended', 'release']);
+});
+
+test('what the store was away for is tried again each minute, by who has claimed it, and is nothing to be reported', async () => {
+  let away = 3;
+  const failing: Job = {
+    name: 'one',
+    async run() {
+      log.push('try');
+      if (away-- > 0) throw serviceError('unavailable');
+    },
+  };
+  const upkeep = new Upkeep(() => [system], [failing, job('two')], assert.fail);
+  await pass(2);
+  claimed = [];
+  await pass(50);
+  await upkeep.close();
+  assert.deepEqual(
+    log.filter((what) => what !== 'hold' && what !== 'release'),
+    ['try', 'two', 'try', 'try', 'try'],
+  );
+});
+
+test('who does not hear whether a job falls to him does it when he can', async () => {
+  let away = 2;
+  const claim = async (name: string) => {
+    if (away-- > 0) throw serviceError('unavailable');
+    return claimed.includes(name);
+  };
+  const unheard = { ...system, store: { claim } } as unknown as System;
+  const one: Job = { name: 'one', run: async () => void log.push('one') };
+  const upkeep = new Upkeep(() => [unheard], [one], assert.fail);
+  await pass(4);
+  await upkeep.close();
+  assert.ok(log.includes('one'));
 });

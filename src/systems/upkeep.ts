@@ -1,3 +1,4 @@
+import { isPassing } from '../errors/fail.ts';
 import type { System } from './system.ts';
 
 const MINUTE = 60_000;
@@ -11,7 +12,10 @@ export interface Job {
   run(system: System, isEnough: () => boolean): Promise<void>;
 }
 
-/** Does the periodic work of the systems that are open: a minute or two after a system was opened, then every hour. */
+/**
+ * Does the periodic work of the systems that are open: a minute or two after a system was opened, then every hour. What the store was away for
+ * is tried again each minute.
+ */
 export class Upkeep {
   readonly #opened: () => Iterable<System>;
   readonly #jobs: readonly Job[];
@@ -19,6 +23,8 @@ export class Upkeep {
   readonly #timer: NodeJS.Timeout;
   /** When a system is next looked at, on the clock that never goes back. */
   readonly #due = new WeakMap<System, number>();
+  /** Jobs that fell to this process, and that the store was away for. */
+  readonly #left = new WeakMap<System, Set<Job>>();
   #running: Promise<void> | undefined;
   #closed = false;
 
@@ -35,9 +41,11 @@ export class Upkeep {
   }
 
   #start(): void {
-    this.#running ??= this.#round().finally(() => {
-      this.#running = undefined;
-    });
+    this.#running ??= this.#round()
+      .catch((error) => this.#reportFault(error, 'upkeep'))
+      .finally(() => {
+        this.#running = undefined;
+      });
   }
 
   async #round(): Promise<void> {
@@ -46,24 +54,36 @@ export class Upkeep {
       const due = this.#due.get(system);
       if (due === undefined) this.#due.set(system, now);
       if (due === undefined || now < due || this.#closed) continue;
+      const left = this.#left.get(system);
+      this.#left.delete(system);
       this.#due.set(system, now + HOUR);
       system.hold();
       try {
-        for (const job of this.#jobs) await this.#do(job, system);
+        for (const job of left ?? this.#jobs) await this.#do(job, system, left !== undefined);
       } finally {
         system.release();
       }
     }
   }
 
-  async #do({ name, run }: Job, system: System): Promise<void> {
+  /** @param isOurs whether it fell to this process before */
+  async #do(job: Job, system: System, isOurs: boolean): Promise<void> {
     if (this.#closed) return;
+    const { name, run } = job;
     try {
       // A little less than an hour: clocks of processes do not beat together.
-      if (await system.store.claim(name, HOUR - MINUTE)) await run(system, () => this.#closed);
+      if (isOurs || (await system.store.claim(name, HOUR - MINUTE))) await run(system, () => this.#closed);
     } catch (error) {
-      this.#reportFault(error, name);
+      if (!isPassing(error)) this.#reportFault(error, name);
+      else this.#leave(job, system);
     }
+  }
+
+  /** It is tried again soon. Where nobody knows who is to do it, it is done once too often rather than an hour late. */
+  #leave(job: Job, system: System): void {
+    const left = this.#left.get(system) ?? new Set();
+    this.#left.set(system, left.add(job));
+    this.#due.set(system, performance.now());
   }
 
   /** Ends after the step that is under way. */

@@ -1,4 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { fail } from '../errors/fail.ts';
+import { isAway } from '../storage/away.ts';
 import type { Store } from '../storage/port.ts';
 
 /** Times that are remembered for each system: enough for how they differ, few enough to follow the load. */
@@ -24,11 +26,13 @@ export async function timed<T>(store: Store, commit: () => Promise<T>): Promise<
 
 /**
  * Takes as long as a commit that counts an attempt, where nothing is to be counted: one of the times it took lately, drawn by lot, so that
- * neither their middle nor their spread tells the two apart.
+ * neither their middle nor their spread tells the two apart. Nor does a store that takes no writes for now.
+ * @throws unavailable
  */
 export async function pretendCommit(store: Store): Promise<void> {
   const times = known.get(store) ?? [];
   const time = times[Math.floor(Math.random() * times.length)] ?? 0;
   // Timers count whole milliseconds.
   await wait(Math.floor(time + Math.random()));
+  if (await isAway(store)) fail('unavailable');
 }

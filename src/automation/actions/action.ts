@@ -1,6 +1,6 @@
 import type { Functions } from '../../functions/index.ts';
 import type { Mailer } from '../../mail/index.ts';
-import type { Logger } from '../../observe/index.ts';
+import type { Conditions, Logger } from '../../observe/index.ts';
 import type { Cause, RecordContext } from '../../records/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
@@ -21,6 +21,8 @@ export interface ActionParts {
   readonly functions: Functions;
   readonly mailer: Mailer;
   readonly log: Logger;
+  /** What the log tells of conditions, not of each job that meets one. */
+  readonly conditions: Pick<Conditions, 'met' | 'over'>;
 }
 
 /** An action that is to be done for a record. */

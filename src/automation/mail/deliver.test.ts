@@ -216,7 +216,7 @@ test('a message that was sent while the database was away is noted later and not
 
 test('a fault of ours is tried again; the log tells neither addresses nor texts', async () => {
   await queue();
-  answers = [Object.assign(new Error('no room for dana@example.com'), { code: 'ENOSPC' })];
+  answers = [Object.assign(new Error('no room for dana@example.com'), { code: 'EXDEV' })];
   const log = createLog('silent');
   const lines: unknown[] = [];
   log.error = ((...line: unknown[]) => lines.push(line)) as typeof log.error;
@@ -234,7 +234,33 @@ test('a fault of ours is tried again; the log tells neither addresses nor texts'
   assert.deepEqual(attempt, { kind: 'again', pause: 1_000 });
   assert.deepEqual(await rowNow(), ['queued', 'The message could not be sent.', false]);
   assert.equal(lines.length, 1);
-  assert.match(JSON.stringify(lines), /ENOSPC/);
+  assert.match(JSON.stringify(lines), /EXDEV/);
   assert.doesNotMatch(JSON.stringify(lines), /dana/);
+  await work(1);
+});
+
+test('a box that has no room for now costs a message none of its attempts, and tells the log of a condition', async () => {
+  await queue();
+  answers = Array.from({ length: 3 }, () => Object.assign(new Error('no room for dana@example.com'), { code: 'ENOSPC' }));
+  const [queued] = await queuedMail(world.store);
+  const { job, mail } = queued ?? assert.fail();
+  const later = {
+    ...job,
+    state: mail as unknown as JsonObject,
+    cause,
+    done: () => [],
+    context: world.master,
+    reading: world.master,
+  };
+  const met: unknown[] = [];
+  const conditions = { met: (...what: unknown[]) => void met.push(what), over: () => {} };
+  for (let n = 0; n < 3; n++)
+    assert.deepEqual(await deliverMail(world.system, later, { ...world.parts, mailer, conditions }), {
+      ...{ kind: 'again', pause: 1_000, isShared: true, isUncounted: true },
+    });
+  assert.deepEqual(
+    met,
+    Array.from({ length: 3 }, () => ['the disk is full', { place: 'the mail box' }]),
+  );
   await work(1);
 });

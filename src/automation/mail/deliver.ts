@@ -1,4 +1,5 @@
-import { isRefusal, ServiceError } from '../../errors/fail.ts';
+import { isRefusal } from '../../errors/fail.ts';
+import { passingFaultOfSystem } from '../../errors/system-faults.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
 import type { MailAttempt, RefusedRecipient } from '../../mail/index.ts';
@@ -31,6 +32,8 @@ export const deliverMail: LaterWork = async (system, job, parts) => {
   const outcome = await tryOnce(system, job, mail, parts);
   // It was none, or one that nobody knows the end of.
   if (outcome.kind === 'ended') return { kind: 'again', pause: 0 };
+  // The box is the machine's own: what keeps it from being written is no fault of the message, however long it lasts.
+  if (outcome.kind === 'away') return { kind: 'again', pause: SECOND, isShared: true, isUncounted: true };
   if (outcome.kind === 'kept') return settle(system, job, mail, { SendStatus: 'kept', ErrorMessage: null });
   if (outcome.kind === 'sent') return settleSent(system, job, mail, outcome.refused);
   const why = whyNotAll(mail, outcome.why);
@@ -117,7 +120,7 @@ async function tellWhy(system: AutomationSystem, { reading }: LaterJob, { emailI
     if (row && row.ErrorMessage !== why && Object.keys(fields).length > 0)
       await updateRecord(reading, mailTable, emailId, fields);
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
+    if (!isRefusal(error)) throw error;
   }
 }
 
@@ -132,31 +135,39 @@ function knownFields({ store }: AutomationSystem, fields: JsonObject): JsonObjec
  * and job.
  */
 const settled = new Map<string, MailAttempt>();
-const MOST_SETTLED = 1_000;
+const MOST_SETTLED = 100_000;
 const keyOf = ({ appId }: AutomationSystem, { id }: LaterJob): string => `${appId} ${id}`;
 
 async function tryOnce(
   system: AutomationSystem,
   job: LaterJob,
   { message, emailId }: QueuedMail,
-  { mailer, log }: ActionParts,
-): Promise<MailAttempt> {
+  { mailer, log, conditions }: ActionParts,
+): Promise<MailAttempt | { readonly kind: 'away' }> {
   const key = keyOf(system, job);
   const before = settled.get(key);
   if (before) return before;
   try {
     const outcome = await mailer.attempt(message, system.appId);
+    if (outcome.kind === 'kept') conditions.over(aboutBox);
     if (outcome.kind === 'sent' || outcome.kind === 'kept') settled.set(key, outcome);
     // Some may be of jobs that another process has taken over.
     if (settled.size > MOST_SETTLED) settled.delete(settled.keys().next().value as string);
     return outcome;
   } catch (error) {
+    const fault = passingFaultOfSystem(error);
+    if (fault) {
+      conditions.met(fault, aboutBox);
+      return { kind: 'away' };
+    }
     // Its text may hold addresses.
     const { name, code } = error as NodeJS.ErrnoException;
     log.error({ app: system.appId, email: emailId, error: name, code }, 'a message could be neither sent nor kept');
     return { kind: 'failed', permanent: false, why: 'The message could not be sent.' };
   }
 }
+
+const aboutBox = { place: 'the mail box' };
 
 function bounded(reasons: readonly string[]): string {
   const text = reasons.join('; ');

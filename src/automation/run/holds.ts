@@ -8,11 +8,11 @@ const LONGEST = 30_000;
 export class Holds {
   readonly #faults = new Map<LaterKind, { readonly pause: number; readonly until: number }>();
 
-  /** A shared fault was met. Of attempts that were made side by side the first one counts. @param now on the clock that never goes back, as all times here */
-  fail(kind: LaterKind, now: number): void {
+  /** A shared fault was met. Of attempts that were made side by side the first one counts. @param now on the clock that never goes back, as all times here; `longest`: milliseconds, of a wait that costs little */
+  fail(kind: LaterKind, now: number, longest = LONGEST): void {
     const known = this.#faults.get(kind);
     if (known && now < known.until) return;
-    const pause = known ? Math.min(LONGEST, 2 * known.pause) : SHORTEST;
+    const pause = Math.min(longest, known ? 2 * known.pause : SHORTEST);
     this.#faults.set(kind, { pause, until: now + pause });
   }
 

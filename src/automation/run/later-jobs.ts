@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { master } from '../../access/index.ts';
 import { newRowId } from '../../audit/index.ts';
-import { isInDoubt, isPassing } from '../../errors/fail.ts';
+import { isInDoubt, isPassing, isTimeout } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import { type Cause, type RecordContext, readRow } from '../../records/index.ts';
 import { logRow } from '../log.ts';
@@ -22,6 +22,8 @@ const MOST_ENDED = 6;
 const GLANCE_MS = 200;
 /** Faults in a row after which a job has to wait, too, when the store is back: it may be this one that it has no room for. */
 const MANY_FAULTS = 3;
+/** Milliseconds at the most where what is away, and is no store, tells nobody when it is back. */
+const PASSING_MS = 1_500;
 
 /** Jobs that are tried until they succeed: messages, queued calls of functions (docs/adr/0012). */
 export class LaterJobs {
@@ -106,7 +108,8 @@ export class LaterJobs {
     const { system, parts, isOver } = this.#place;
     try {
       const attempt = await work(system, this.#asTold(job), parts);
-      if (attempt.kind === 'again' && attempt.isShared) parts.holds.fail(kind, performance.now());
+      if (attempt.kind === 'again' && attempt.isShared)
+        parts.holds.fail(kind, performance.now(), attempt.isUncounted ? PASSING_MS : undefined);
       else parts.holds.succeed(kind);
       return attempt;
     } catch (error) {
@@ -124,7 +127,9 @@ export class LaterJobs {
     const failures = this.#faults.get(id) ?? 0;
     this.#faults.set(id, failures + 1);
     const isOutage = await outageOf(this.#place.system.store).isCauseOf(error);
-    return { kind: 'again', pause: isOutage && failures <= MANY_FAULTS ? 0 : backoff(failures), isUncounted: true };
+    const longest = isTimeout(error) ? Number.POSITIVE_INFINITY : PASSING_MS;
+    const pause = isOutage && failures <= MANY_FAULTS ? 0 : Math.min(longest, backoff(failures));
+    return { kind: 'again', pause, isUncounted: true };
   }
 
   #asTold(job: Job): LaterJob {

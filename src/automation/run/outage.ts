@@ -1,5 +1,6 @@
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { isPassing } from '../../errors/fail.ts';
+import { isAway } from '../../storage/away.ts';
 import type { Store } from '../../storage/port.ts';
 
 /** Milliseconds between two looks whether somebody still waits. */
@@ -31,10 +32,8 @@ export class Outage {
   async isCauseOf(error: unknown): Promise<boolean> {
     if (!isPassing(error)) return false;
     if (this.#over) return true;
-    const back = this.#store.whenBack().then(() => true);
-    // A store of which no fault is known answers before the next turn.
-    if (await Promise.race([back, nextTurn(false)])) return false;
-    this.#over ??= back.then(() => {
+    if (!(await isAway(this.#store))) return false;
+    this.#over ??= this.#store.whenBack().then(() => {
       this.#over = undefined;
     });
     return true;

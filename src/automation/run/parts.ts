@@ -1,4 +1,3 @@
-import type { Conditions } from '../../observe/conditions.ts';
 import type { WriteHooks } from '../../records/index.ts';
 import type { ActionParts, ActionRun, AutomationSystem } from '../actions/action.ts';
 import type { ActiveTriggers } from '../active.ts';
@@ -23,8 +22,6 @@ export interface RunParts extends ActionParts {
   readonly runDue: typeof runDue;
   /** Of this process. */
   readonly holds: Holds;
-  /** What the log tells of conditions, not of each job that meets one. */
-  readonly conditions: Pick<Conditions, 'met' | 'over'>;
 }
 
 /** Where a job is done. */

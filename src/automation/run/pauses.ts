@@ -8,6 +8,8 @@ const MOST = 256;
 const MANY_FAILURES = 3;
 /** Milliseconds. */
 const AFTER_MANY_MS = 1_000;
+/** Milliseconds at the most where what is away, and is no store, tells nobody when it is back. */
+const PASSING_MS = 1_500;
 
 interface Pause {
   readonly objectId: string;
@@ -67,12 +69,16 @@ export class Pauses {
     this.#pauses.set(key, { objectId, until, ...this.failures(key), looks: looks + 1, isOutage: false });
   }
 
-  /** A job failed for a reason that will pass. @param why `outage`: the store is away; `timeout`: it was there and took too long */
-  fail(key: string, objectId: string, now: number, why: 'outage' | 'timeout' | 'other'): void {
+  /**
+   * A job failed and is tried again.
+   * @param why `outage`: the store is away; `passing`: something else is; `timeout`: it was there and took too long; `fault`: of ours
+   */
+  fail(key: string, objectId: string, now: number, why: 'outage' | 'passing' | 'timeout' | 'fault'): void {
     const before = this.failures(key);
     const failures = before.failures + 1;
     const timeouts = before.timeouts + (why === 'timeout' ? 1 : 0);
-    const until = now + backoff(before.failures);
+    const pause = backoff(before.failures);
+    const until = now + (why === 'passing' ? Math.min(pause, PASSING_MS) : pause);
     this.#pauses.set(key, { objectId, until, failures, timeouts, looks: 0, isOutage: why === 'outage' });
   }
 

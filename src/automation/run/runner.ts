@@ -223,7 +223,7 @@ export class Runner {
       if (error instanceof JobLost) return 'held';
       const cause = error instanceof JobPaused ? error.cause : error;
       const isOutage = await this.#outage.isCauseOf(cause);
-      const why = isOutage ? 'outage' : isTimeout(cause) ? 'timeout' : 'other';
+      const why = isOutage ? 'outage' : isTimeout(cause) ? 'timeout' : isPassing(cause) ? 'passing' : 'fault';
       this.#pauses.fail(key, job.objectId, performance.now(), why);
       if (cause !== undefined && !this.#isClosed) this.#tell(cause, 'a job of triggers has to wait');
       return 'held';

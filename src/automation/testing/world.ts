@@ -85,7 +85,7 @@ export async function makeWorld(open: (directory: string) => Engine, files: Writ
     system: { appId: 'app', name: 'App', store },
     store,
     master,
-    parts: { functions, mailer: {} as Mailer, log },
+    parts: { functions, mailer: {} as Mailer, log, conditions: { met: () => {}, over: () => {} } },
     writes,
     addFunction: (name, source) => writeFileSync(join(directory, `${name}.mjs`), source),
     create: async (className, fields) => (await createRecord(master, className, fields)).objectId,

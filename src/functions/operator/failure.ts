@@ -1,4 +1,4 @@
-import { ServiceError, serviceError } from '../../errors/fail.ts';
+import { isInDoubt, isUnavailable, ServiceError, serviceError } from '../../errors/fail.ts';
 
 /** What callers hear where the reason is not theirs to know. */
 const UNTOLD = 'The function failed.';
@@ -25,6 +25,12 @@ export interface Failure {
    */
   readonly shown: ServiceError;
   readonly logged: Error;
+}
+
+/** What the store met under a function that did not see to it: a fault that passes. `null` for whatever else was thrown. Never throws. */
+export function passingFaultIn(thrown: unknown): 'unavailable' | 'outcomeUnknown' | null {
+  if (!isA(thrown, ServiceError)) return null;
+  return isUnavailable(thrown) ? 'unavailable' : isInDoubt(thrown) ? 'outcomeUnknown' : null;
 }
 
 /**

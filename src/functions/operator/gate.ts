@@ -5,6 +5,8 @@ export class Gate {
   readonly #abort = new AbortController();
   #isGivenUp = false;
   #hasEnded = false;
+  /** Whether it has written anything. */
+  hasWritten = false;
 
   /** Aborted when the time is up. It is the function's, and not asked here. */
   get signal(): AbortSignal {

@@ -301,3 +301,16 @@ test('what is thrown while a file is loaded may be anything', async () => {
   assert.equal(heard('error').length, names.length);
   assert.ok(text().length < 20_000);
 });
+
+test('a file that cannot be read for now is loaded at the next call, though it has not changed', async () => {
+  const directory = directoryWith({
+    'busy.mjs': `
+      globalThis.loads = (globalThis.loads ?? 0) + 1;
+      if (globalThis.loads < 4) throw Object.assign(new Error('too many open files'), { code: 'EMFILE', syscall: 'open' });
+      export default () => 'loaded';`,
+  });
+  const { loader, heard } = loading(directory);
+  for (let n = 0; n < 3; n++) await assert.rejects(loader.find('busy'), { key: 'unavailable' });
+  assert.equal((await loader.find('busy'))?.name, 'busy');
+  assert.equal(heard('error').length, 1);
+});

@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fail } from '../../errors/fail.ts';
+import { passingFaultOfSystem } from '../../errors/system-faults.ts';
 import { appIdPattern } from '../../kernel/credentials.ts';
 import type { Logger } from '../../observe/index.ts';
 import type { RunFunction } from './definition.ts';
@@ -44,6 +45,8 @@ interface Known {
   attempt: Attempt | null;
   /** While a version is loaded: all callers wait for the same. */
   loading: Promise<void> | null;
+  /** Whether what kept its file from being loaded is likely to pass: it is tried again at the next call. */
+  isPassing: boolean;
 }
 
 export interface LoaderParts {
@@ -85,19 +88,20 @@ export class FunctionLoader {
   /**
    * The function of a name, as its file is now; where that cannot be loaded, as it was before.
    * @returns `null` where there is none
-   * @throws internal (500) where there is a file, and no version of it could be loaded; where the directory cannot be searched
+   * @throws internal (500) where there is a file, and no version of it could be loaded; where the directory cannot be searched; unavailable
+   *   (503) where that is likely to pass
    */
   async find(name: string): Promise<LoadedFunction | null> {
     if (!functionName.test(name) || this.#parts.isReserved(name)) return null;
     const file = this.#locate(name);
-    if (file === 'unknown') return this.#known.get(name)?.loaded ?? fail('internal');
+    if (typeof file === 'string') return this.#known.get(name)?.loaded ?? fail(isPassing(file) ? 'unavailable' : 'internal');
     if (!file) {
       this.#known.delete(name);
       return null;
     }
     let known = this.#known.get(name);
     if (!known) {
-      known = { loaded: null, attempt: null, loading: null };
+      known = { loaded: null, attempt: null, loading: null, isPassing: false };
       this.#known.set(name, known);
     }
     if (!known.loading && !this.#isCurrent(known.attempt, file)) {
@@ -107,11 +111,11 @@ export class FunctionLoader {
       known.loading = loading;
     }
     if (known.loading) await known.loading;
-    return known.loaded ?? fail('internal');
+    return known.loaded ?? fail(known.isPassing ? 'unavailable' : 'internal');
   }
 
-  /** @returns `unknown` where the directory does not tell: anybody asks for any name, so that none of them is remembered */
-  #locate(name: string): Found | null | 'unknown' {
+  /** @returns the code of the error where the directory does not tell: anybody asks for any name, so that none of them is remembered */
+  #locate(name: string): Found | null | string {
     for (const ending of ENDINGS) {
       const path = join(this.#parts.directory, name + ending);
       const stamp = stampOf(path);
@@ -122,7 +126,7 @@ export class FunctionLoader {
       }
       if (!this.#isShut) this.#parts.log.error({ file: path, code: stamp }, 'FUNCTIONS_DIR cannot be searched');
       this.#isShut = true;
-      return 'unknown';
+      return stamp;
     }
     this.#isShut = false;
     return null;
@@ -136,7 +140,9 @@ export class FunctionLoader {
   /** Never throws. */
   async #load(name: string, file: Found, known: Known): Promise<void> {
     const { directory, timeLimit, log } = this.#parts;
-    const isFirst = known.attempt === null;
+    const isFirst = known.loaded === null;
+    const wasPassing = known.isPassing;
+    known.isPassing = false;
     try {
       this.#modules ??= new Modules();
       this.#modules.watch(realPathOf(directory));
@@ -148,6 +154,13 @@ export class FunctionLoader {
       if (!isFirst) log.info({ function: name }, 'a function was loaded anew');
     } catch (error) {
       const { logged } = failureOf(error);
+      if (passingFaultOfSystem(logged)) {
+        known.isPassing = true;
+        known.attempt = null;
+        // Node remembers what it could not load.
+        this.#modules?.renew(file.realPath);
+        if (wasPassing) return;
+      }
       const served = known.loaded ? 'the version before stays in service' : 'it cannot be called';
       log.error({ err: logged, file: file.path }, `a function cannot be loaded: ${served}${hintFor(logged)}`);
     }
@@ -167,6 +180,8 @@ export class FunctionLoader {
     }
   }
 }
+
+const isPassing = (code: string): boolean => passingFaultOfSystem({ code }) !== null;
 
 /** Whether a directory has an entry, whatever becomes of it. */
 function isEntry(path: string): boolean {

@@ -104,6 +104,11 @@ export class Modules {
     return module;
   }
 
+  /** A module is loaded anew the next time, though its file is what it was. */
+  renew(path: string): void {
+    for (const importer of this.#importersOf(path)) this.#renew(importer);
+  }
+
   #renew(path: string): void {
     const module = this.#modules.get(path);
     if (!module) return;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { anonymous } from '../../access/index.ts';
+import { serviceError } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { noFiles } from '../../records/testing/context.ts';
 import type { Store } from '../../storage/port.ts';
@@ -226,6 +227,26 @@ test('a fault of the service is logged, and tells the function nothing', async (
     store.reader.find = find;
   }
   assert.equal(heard('error').filter(({ err }) => err?.message.startsWith('SELECT secret')).length, 2);
+});
+
+test('a store that is away is no failure of the function, unless it sees to it itself; what was written before leaves a doubt', async () => {
+  const { reader } = store;
+  const find = reader.find.bind(reader);
+  reader.find = () => Promise.reject(serviceError('unavailable'));
+  try {
+    await assert.rejects(run(`await system.find('Tags')`), { key: 'unavailable' });
+    await assert.rejects(run(`throw await system.find('Tags').catch((error) => error)`), { key: 'unavailable' });
+    await assert.rejects(run(`await system.create('Tags', { Name: 'x' }); await system.find('Tags')`), { key: 'outcomeUnknown' });
+    await assert.rejects(
+      run(`await system.find('Tags').catch(() => { throw new Error('no tags today'); })`),
+      failed('no tags today'),
+    );
+    assert.equal(await run(`return system.find('Tags').catch(() => 'none')`), 'none');
+    reader.find = () => Promise.reject(serviceError('timeout'));
+    await assert.rejects(run(`await system.find('Tags')`), { key: 'functionFailed' });
+  } finally {
+    reader.find = find;
+  }
 });
 
 test('when the service ends a function is given up, and no other begins', async () => {

@@ -5,7 +5,7 @@ import type { Logger } from '../../observe/index.ts';
 import { type Cause, functionReferer, type RecordContext, type WriteHooks } from '../../records/index.ts';
 import type { FunctionRequest, FunctionSystem, FunctionTrigger, FunctionUser } from '../model.ts';
 import type { FunctionContext } from './definition.ts';
-import { failureOf, ServiceFault } from './failure.ts';
+import { failureOf, passingFaultIn, ServiceFault } from './failure.ts';
 import { Gate } from './gate.ts';
 import { asFunction, asService, type Running } from './leftovers.ts';
 import type { LoadedFunction } from './loader.ts';
@@ -42,7 +42,8 @@ export interface RunnerParts {
 /**
  * Runs a function (CONTRACT "Operator's functions"). What goes wrong is logged, with the system and the function, never with the input.
  * @returns what it returned, as JSON has it; null for `undefined`
- * @throws functionFailed (400) where it threw or its input is refused, functionTimeout (503), unavailable where the service ends
+ * @throws functionFailed (400) where it threw or its input is refused, functionTimeout (503), unavailable where the service ends, or where the
+ *   store was away and the function did not see to it; outcomeUnknown where it had written before, or where that is so of the write
  */
 export async function runFunction(
   { timeLimit, hooks, log, over }: RunnerParts,
@@ -75,6 +76,8 @@ export async function runFunction(
   const atEnd = () => giveUp('unavailable');
   over.addEventListener('abort', atEnd, { once: true });
   const failed = (thrown: unknown): never => {
+    const passing = passingFaultIn(thrown);
+    if (passing) fail(gate.hasWritten ? 'outcomeUnknown' : passing);
     const { shown, logged } = failureOf(thrown);
     if (!gate.isGivenUp) log.warn({ err: logged, ...who }, 'a function failed');
     throw shown;
@@ -98,7 +101,7 @@ export async function runFunction(
 /**
  * All of it is code of the function's: its schema, its getters, its `then` and `toJSON`.
  * @param failed tells of what was thrown, and throws what the caller sees
- * @throws functionFailed, and nothing else
+ * @throws what `failed` throws, and nothing else
  */
 async function carryOut(
   loaded: LoadedFunction,
@@ -131,11 +134,12 @@ function jsonOf(result: unknown, failed: (thrown: unknown) => never): JsonValue 
 
 /** Errors of the service pass to the function; faults are logged, and tell it nothing. */
 function guardedBy(gate: Gate, who: Running, log: Logger): Guarded {
-  return async (read, work) => {
+  return async (read, work, isWrite = false) => {
     gate.check();
     const given = read();
     try {
       const done = await asService(() => work(given));
+      gate.hasWritten ||= isWrite;
       if (gate.isGivenUp) fail('functionTimeout');
       return done;
     } catch (error) {

@@ -23,8 +23,13 @@ import { toWire, toWireObject, wireText } from './wire.ts';
  * What every call goes through: whether the run may still work, and what it hears of faults.
  * @param read takes the arguments over; their getters, iterators and `toJSON` are code of the function's
  * @param work has nothing of the function's left to run
+ * @param isWrite whether it writes
  */
-export type Guarded = <Given, Done>(read: () => Given, work: (given: Given) => Done | Promise<Done>) => Promise<Done>;
+export type Guarded = <Given, Done>(
+  read: () => Given,
+  work: (given: Given) => Done | Promise<Done>,
+  isWrite?: boolean,
+) => Promise<Done>;
 
 /**
  * The records of a system for one run of a function.
@@ -65,6 +70,7 @@ export function systemRecords(system: FunctionSystem, context: RecordContext, fi
       guarded(
         () => [files.namesIn(fields), nameOf(table), fieldsOf(fields)] as const,
         ([own, ...asked]) => createRecord(writing(own), ...asked),
+        true,
       ),
     createAll: (records) =>
       guarded(
@@ -77,16 +83,19 @@ export function systemRecords(system: FunctionSystem, context: RecordContext, fi
           return { own, all };
         },
         ({ own, all }) => createTogether(writing(own), all),
+        true,
       ),
     update: (table, objectId, fields) =>
       guarded(
         () => [files.namesIn(fields), nameOf(table), idOf(objectId), fieldsOf(fields)] as const,
         async ([own, ...asked]) => JSON.parse(await updateRecord(writing(own), ...asked)),
+        true,
       ),
     delete: (table, objectId) =>
       guarded(
         () => [nameOf(table), idOf(objectId)] as const,
         (asked) => deleteRecord(context, ...asked, {}),
+        true,
       ),
     config: (name) =>
       guarded(

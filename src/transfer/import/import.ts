@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { refuseOutright } from '../../access/index.ts';
-import { fail, ServiceError } from '../../errors/fail.ts';
+import { fail, isInDoubt, isUnavailable, ServiceError } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { createRecord, type RecordContext } from '../../records/index.ts';
+import { createRecord, type RecordContext, readRow } from '../../records/index.ts';
 import { checkClassName } from '../../schema/naming.ts';
 import { isLog } from '../../schema/system-tables.ts';
 import { parseRequestJson } from '../../values/index.ts';
@@ -22,6 +22,10 @@ const groupSizes: Readonly<Record<Company, number>> = { none: 50_000, waiting: 5
 const SLICE = 1_000;
 /** Characters of a group's lines, where lines are long. */
 const GROUP_TEXT = 32 * 1024 * 1024;
+/** Milliseconds for which a group is tried again while the store is away. */
+const PATIENCE_MS = 120_000;
+/** Milliseconds until it is tried again, at least: a commit without an answer may be carried out a little late. */
+const AGAIN_MS = 1_000;
 
 /** A row that was not imported. */
 export interface RejectedLine {
@@ -63,10 +67,10 @@ interface NumberedLine {
 
 /**
  * Creates a record for each line of newline-delimited JSON, in order. Empty lines are passed over; a line that is refused is reported
- * and the others go on, as in a batch.
+ * and the others go on, as in a batch. A group that the store was away for is tried again for a while, as a whole: nothing of it was done.
  * @param blocks lines of one JSON object each, as a POST would carry it; an `objectId` in it is kept
  * @param company asked before each group
- * @throws what `refuseImport` throws; faults, which end the import: groups before stay imported
+ * @throws what `refuseImport` throws; unavailable, outcomeUnknown and faults, which end the import: groups before stay imported
  */
 export async function importRecords(
   context: RecordContext,
@@ -82,7 +86,7 @@ export async function importRecords(
   let rejected = 0;
   for await (const lines of groupsOf(blocks, () => groupSizes[company()])) {
     const begun = performance.now();
-    const refused = await context.store.inOneCommit((store) => importGroup({ ...context, store }, importing, lines));
+    const refused = await importInTime(context, importing, lines);
     created += lines.length - refused.length;
     rejected += refused.length;
     for (const line of refused) events.rejected(line);
@@ -130,39 +134,96 @@ async function* groupsOf(blocks: AsyncIterable<readonly Line[]>, sizeOf: () => n
   if (group.length > 0) yield group;
 }
 
-/** Creates the records of a group. @returns the lines that were refused, in order */
-async function importGroup(
+/** Imports a group, again and again for a while where its store is away. @returns the lines that were refused, in order */
+async function importInTime(
   context: RecordContext,
   importing: Importing,
   lines: readonly NumberedLine[],
 ): Promise<readonly RejectedLine[]> {
-  const rejected: RejectedLine[] = [];
-  for (let from = 0; from < lines.length; from += SLICE) {
-    const slice = lines.slice(from, from + SLICE);
-    const done = await Promise.allSettled(slice.map(({ text }) => importLine(context, importing, text)));
-    done.forEach((line, at) => {
-      if (line.status === 'fulfilled') return;
-      if (!(line.reason instanceof ServiceError)) throw line.reason;
-      const { number, text } = slice[at] as NumberedLine;
-      rejected.push({ line: number, text, error: line.reason });
-    });
+  const { store } = context;
+  const until = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const group: Group = { rejected: [], created: null, leftOut: new Map() };
+    try {
+      await store.inOneCommit((within) => importGroup({ ...context, store: within }, importing, lines, group));
+    } catch (error) {
+      if (!isUnavailable(error) && !isInDoubt(error)) throw error;
+      if (!(await isBack(store, until))) throw error;
+      if (!isInDoubt(error) || !(await isThere(context, importing, group))) continue;
+    }
+    for (const [name, count] of group.leftOut) importing.leftOut.set(name, (importing.leftOut.get(name) ?? 0) + count);
+    return group.rejected;
   }
-  return rejected;
 }
 
-async function importLine(context: RecordContext, importing: Importing, text: Line): Promise<void> {
+/** Waits until a store works. @returns false where that takes too long */
+async function isBack(store: RecordContext['store'], until: number): Promise<boolean> {
+  await pause(AGAIN_MS);
+  const late = new AbortController();
+  const isLate = pause(Math.max(0, until - performance.now()), false, { signal: late.signal }).catch(() => false);
+  const back = await Promise.race([store.whenBack().then(() => true), isLate]);
+  late.abort();
+  return back && performance.now() < until;
+}
+
+/** Whether a group whose commit had no answer was carried out: then one of its records is there. */
+async function isThere({ store }: RecordContext, { className }: Importing, { created }: Group): Promise<boolean> {
+  if (created === null || !store.schema().tables.has(className)) return false;
+  return (await readRow(store, className, idField, created)) !== null;
+}
+
+const idField = ['objectId'] as const;
+
+/** What came of a group, as far as it was carried out. */
+interface Group {
+  readonly rejected: RejectedLine[];
+  /** The id of a record that it made. */
+  created: string | null;
+  readonly leftOut: Map<string, number>;
+}
+
+/** Creates the records of a group. @throws what ends the group: nothing of it is done then */
+async function importGroup(
+  context: RecordContext,
+  importing: Importing,
+  lines: readonly NumberedLine[],
+  group: Group,
+): Promise<void> {
+  for (let from = 0; from < lines.length; from += SLICE) {
+    const slice = lines.slice(from, from + SLICE);
+    const done = await Promise.allSettled(slice.map(({ text }) => importLine(context, importing, text, group.leftOut)));
+    done.forEach((line, at) => {
+      if (line.status === 'fulfilled') group.created ??= line.value;
+      else {
+        const error: unknown = line.reason;
+        if (!(error instanceof ServiceError) || isUnavailable(error) || isInDoubt(error)) throw error;
+        const { number, text } = slice[at] as NumberedLine;
+        group.rejected.push({ line: number, text, error });
+      }
+    });
+  }
+}
+
+/** @returns the objectId of the record */
+async function importLine(
+  context: RecordContext,
+  importing: Importing,
+  text: Line,
+  leftOut: Map<string, number>,
+): Promise<string> {
   if (text === null) return fail('tooLarge');
   const body = parseRequestJson(text, limits.jsonDepth, Number.POSITIVE_INFINITY);
   if (!isJsonObject(body)) return fail('invalidJson', 'a line must hold one JSON object');
-  const { className, options, leftOut } = importing;
+  const { className, options } = importing;
   if (holdsExport(context, className, body))
     return fail('invalidJson', 'the line is an export of Parse: import it as a file of its own');
   const known = options.keepTimes ? knownOf(className, body) : {};
   if (options.skipTriggers) body.dontRunPlatformTriggers = true;
   if (options.skipTimeline) body.dontUpdatePlatformTimeline = true;
-  await createRecord(context, className, body, undefined, known);
+  const { objectId } = await createRecord(context, className, body, undefined, known);
   if (!options.keepTimes)
     for (const name of keptNames) if (Object.hasOwn(body, name)) leftOut.set(name, (leftOut.get(name) ?? 0) + 1);
+  return objectId;
 }
 
 /** Whether a row is no record but an answer with records. */

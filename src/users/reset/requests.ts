@@ -1,5 +1,7 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { fail } from '../../errors/fail.ts';
+import { fail, isPassing } from '../../errors/fail.ts';
+import { passingFaultOfSystem } from '../../errors/system-faults.ts';
 import { type JsonObject, own } from '../../kernel/json.ts';
 import { loginKey } from '../../kernel/login-key.ts';
 import type { Mailer, MailMessage } from '../../mail/index.ts';
@@ -21,6 +23,9 @@ export interface ResetParts {
   readonly log: Logger;
 }
 
+/** A system that is asked for a link. */
+type ResetSystem = Pick<System, 'appId' | 'store' | 'hold' | 'release' | 'isClosing'>;
+
 /** Where the link opens its page, below the service's address. */
 export const resetPath = '/password-reset';
 
@@ -31,6 +36,13 @@ const LONGEST_ADDRESS = 1_000;
  * nobody from his password.
  */
 const MOST_MESSAGES = 20;
+
+/** Milliseconds between two looks whether the system closes, while its store is away. */
+const GLANCE_MS = 500;
+/** Milliseconds until a message is handed over again that could be neither sent nor kept. */
+const AGAIN_MS = 5_000;
+/** Requests that wait for their store; further ones are not carried out. */
+const MOST_WAITING = 10_000;
 
 const notice = 'If this address belongs to a user, a message with a link to set a new password is on its way.';
 
@@ -44,6 +56,7 @@ interface UserRow {
 export class PasswordResets {
   readonly #parts: ResetParts;
   /** Messages by application id and user. */
+  #waiting = 0;
   readonly #sent = new LRUCache<string, { count: number }>({ max: 10_000, ttl: LINK_TIME });
 
   constructor(parts: ResetParts) {
@@ -55,7 +68,7 @@ export class PasswordResets {
    * is held until the link is made.
    * @throws emailMissing (204)
    */
-  request(system: Pick<System, 'appId' | 'store' | 'hold' | 'release'>, body: JsonObject): { message: string } {
+  request(system: ResetSystem, body: JsonObject): { message: string } {
     const email = own(body, 'email');
     if (typeof email !== 'string' || email.trim() === '') return fail('emailMissing');
     if (email.length <= LONGEST_ADDRESS) {
@@ -69,16 +82,48 @@ export class PasswordResets {
     return { message: notice };
   }
 
-  async #sendLink(system: Pick<System, 'appId' | 'store' | 'release'>, emailKey: string): Promise<void> {
+  async #sendLink(system: ResetSystem, emailKey: string): Promise<void> {
     const { appId } = system;
     let message: MailMessage | null;
     try {
-      message = await this.#makeLink(appId, system.store, emailKey);
+      message = await this.#onceBack(system, () => this.#makeLink(appId, system.store, emailKey));
     } finally {
       // The mailer is asked in the same turn: who waits for the system to close finds the message under way.
       system.release();
     }
-    if (message) await this.#parts.mailer.send(message, appId);
+    if (message) await this.#send(message, appId);
+  }
+
+  /** Does work that its caller was promised, when the store is back, if it is away; for as long as a link would be good. */
+  async #onceBack<T>(system: ResetSystem, work: () => Promise<T>): Promise<T> {
+    const until = performance.now() + LINK_TIME;
+    for (;;)
+      try {
+        return await work();
+      } catch (error) {
+        if (!isPassing(error) || performance.now() > until || this.#waiting >= MOST_WAITING) throw error;
+        this.#waiting++;
+        let isBack = false;
+        void system.store.whenBack().then(() => {
+          isBack = true;
+        });
+        do await wait(GLANCE_MS, undefined, { ref: false });
+        while (!isBack && !system.isClosing && performance.now() <= until);
+        this.#waiting--;
+        if (system.isClosing) throw error;
+      }
+  }
+
+  /** What keeps the mail box from being written passes. */
+  async #send(message: MailMessage, appId: string): Promise<void> {
+    const until = performance.now() + LINK_TIME;
+    for (;;)
+      try {
+        return await this.#parts.mailer.send(message, appId);
+      } catch (error) {
+        if (passingFaultOfSystem(error) === null || performance.now() > until) throw error;
+        await wait(AGAIN_MS, undefined, { ref: false });
+      }
   }
 
   /** @returns the message with the link; `null` where nobody is to have one */
@@ -91,8 +136,17 @@ export class PasswordResets {
     });
     if (!user?.email || user.active === false || !this.#mayHaveOne(`${appId}/${user.objectId}`)) return null;
     const token = newResetToken();
-    if (!(await keepToken(store, user.objectId, emailKey, token))) return null;
+    const isKept = await keepToken(store, user.objectId, emailKey, token).catch((error) => {
+      this.#hadNone(`${appId}/${user.objectId}`);
+      throw error;
+    });
+    if (!isKept) return null;
     return resetMessage(user.email.trim(), `${this.#parts.baseUrl()}${resetPath}/${appId}?token=${token}`);
+  }
+
+  #hadNone(key: string): void {
+    const sent = this.#sent.get(key);
+    if (sent) sent.count--;
   }
 
   #mayHaveOne(key: string): boolean {

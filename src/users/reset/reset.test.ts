@@ -52,6 +52,7 @@ describe('password reset', () => {
     get store() {
       return store;
     },
+    isClosing: false,
     hold: () => void holders++,
     release: () => {
       if (--holders === 0) whenFree();
