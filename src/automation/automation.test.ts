@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { serviceError } from '../errors/fail.ts';
 import type { KnownStore } from '../storage/identity.ts';
 import type { Engine, OpenedStore, Store } from '../storage/port.ts';
-import { serviceError } from '../errors/fail.ts';
-import type { Engine, Store } from '../storage/port.ts';
 import { rowContext } from '../storage/sql/testing/addresses.ts';
 import { ReaderPool } from '../storage/sqlite/reads/pool.ts';
 import { SqliteRegistry } from '../storage/sqlite/registry.ts';
@@ -245,8 +244,8 @@ test('a system that cannot be opened is tried again, and its jobs and schedules 
   const open = engine.open.bind(engine);
   let isAway = true;
   let tried = 0;
-  engine.open = async (appId) => {
-    if (appId !== 'two' || !isAway) return open(appId);
+  engine.open = async (known) => {
+    if (known.appId !== 'two' || !isAway) return open(known);
     tried++;
     throw serviceError('unavailable');
   };

@@ -40,8 +40,8 @@ export class Deletions {
   }
 
   #failed(error: unknown): void {
-    if (!isPassing(error)) return this.#report(error, []);
-    if (!this.#isClosed) this.#soon = setTimeout(() => this.#round(), SOON).unref();
+    if (!isPassing(error)) this.#report(error, []);
+    else if (!this.#isClosed) this.#soon = setTimeout(() => this.#round(), SOON).unref();
   }
 
   /** Ends after the system that is being deleted. */
