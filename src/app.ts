@@ -106,7 +106,7 @@ export async function createApp(
     lock?.release();
   };
   try {
-    files = await openFiles(config, stores, log, conditions);
+    files = await openFiles(config, stores, { log, conditions });
     return await assemble(config, smtpUrl, { ...stores, close }, files, { log, conditions, fault });
   } catch (error) {
     // Connections that are open would keep the process.
@@ -214,7 +214,7 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
   const { registry, engine } = stores;
   // Most commands need no files, and should not fail where these cannot be reached.
   let opened: Promise<Files> | undefined;
-  const files = () => (opened ??= openFiles(config, stores, log));
+  const files = () => (opened ??= openFiles(config, stores, { log, conditions: new Conditions(log) }));
   const contextOf = masterOf(
     hooksWith(
       fileKeeper(async (system, file) => (await files()).complete(system, file)),
@@ -259,9 +259,12 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
 }
 
 /** @throws OperatorError where the files cannot be reached */
-async function openFiles(config: Config, { registry, addresses }: Stores, log: Logger, conditions?: Conditions): Promise<Files> {
-  const bytes = await openBytes(config, log);
-  return new Files({ bytes, addresses, secret: registry.salt, log, ...(conditions && { conditions }) });
+async function openFiles(
+  config: Config,
+  { registry, addresses }: Stores,
+  { log, conditions }: Pick<Told, 'log' | 'conditions'>,
+): Promise<Files> {
+  return new Files({ bytes: await openBytes(config, log), addresses, secret: registry.salt, conditions });
 }
 
 /** @throws OperatorError where the files cannot be reached */

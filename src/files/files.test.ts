@@ -7,7 +7,6 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { anonymous, invalid, master, type Principal } from '../access/index.ts';
 import { Addresses } from '../config/index.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { createLog } from '../observe/index.ts';
 import { createRecord, createSchema, type RecordContext } from '../records/index.ts';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
@@ -33,7 +32,7 @@ describe('files', () => {
     engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
     bytes = new DiskStore(join(directory, 'files'));
     const addresses = new Addresses({ baseUrl: 'https://crm.example.com', staticUrl: undefined });
-    files = new Files({ bytes, addresses, secret: 'salt', log: createLog('silent') });
+    files = new Files({ bytes, addresses, secret: 'salt', conditions: { met() {}, over() {} } });
     system = { appId: 'app', store: await openAnyway(engine, 'app') };
     await provision(system.store);
     await createSchema(asked(master), 'Dossiers', {
@@ -213,7 +212,7 @@ describe('files', () => {
 
     it('come by one of two processes, and stay as they came where that ended at once', async () => {
       const addresses = new Addresses({ baseUrl: 'https://crm.example.com', staticUrl: undefined });
-      const other = new Files({ bytes, addresses, secret: 'salt', log: createLog('silent') });
+      const other = new Files({ bytes, addresses, secret: 'salt', conditions: { met() {}, over() {} } });
       const { fields, name } = await policy();
       const form = new Map(Object.entries(fields));
       const both = [files, other].map((each, index) => each.receive(system, form, chunks('x'.repeat(index + 1))));

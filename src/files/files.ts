@@ -1,17 +1,18 @@
+import type { Readable } from 'node:stream';
 import type { Addresses } from '../config/index.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import type { Conditions, Logger } from '../observe/index.ts';
+import type { About, Conditions } from '../observe/index.ts';
 import type { FileKeeper, RecordContext } from '../records/index.ts';
 import { noteArrived } from './arrivals.ts';
 import { type CompleteUpload, fileKeeper } from './attach.ts';
 import { readBytes } from './bytes.ts';
 import { readUsage, setQuota } from './catalog.ts';
-import { DiskFaults } from './disk-faults.ts';
+import { kindOfFileFault } from './faults.ts';
 import { holds, type Place } from './holder.ts';
 import { LargeUploads } from './large.ts';
-import type { FileRow, FileSystem, OpenFile, StorageUsage, Uploaded } from './model.ts';
+import type { FileRow, FileSystem, OpenFile, PresentFile, StorageUsage, Uploaded } from './model.ts';
 import { clearAbandoned, receive } from './receive.ts';
-import type { FileStore, ReceivedFile, UploadForm } from './stores/port.ts';
+import type { ByteRange, FileStore, ReceivedFile, UploadForm } from './stores/port.ts';
 import { type Orphan, type SweepOptions, type SweepResult, sweepFiles } from './sweep.ts';
 import { findGiven, removeGiven, takeUpload } from './upload.ts';
 import { admit } from './usage.ts';
@@ -25,9 +26,8 @@ export interface FilesParts {
   readonly addresses: Addresses;
   /** Of this installation, for signatures. */
   readonly secret: string;
-  readonly log: Logger;
-  /** Told of faults of the disk that can pass. Nobody where it is left out. */
-  readonly conditions?: Pick<Conditions, 'met' | 'over'>;
+  /** Told of faults of the place where they are. */
+  readonly conditions: Pick<Conditions, 'met' | 'over'>;
 }
 
 /** Where a private file is read: its name, and the field of the record that is to hold it. */
@@ -41,13 +41,13 @@ export class Files {
   readonly keeper: FileKeeper;
   readonly #parts: FilesParts;
   readonly #large: LargeUploads;
-  readonly #disk: DiskFaults;
+  /** Faults that were met since a write went well: whose, and what. */
+  readonly #met = new Map<string, { readonly about: About; readonly kind: string }>();
   /** Notes an awaited upload that came past the service. */
-  readonly complete: CompleteUpload = (system, file) => this.#large.complete(system, file);
+  readonly complete: CompleteUpload = (system, file) => this.#telling(system, () => this.#large.complete(system, file));
 
   constructor(parts: FilesParts) {
     this.#parts = parts;
-    this.#disk = new DiskFaults(parts.conditions);
     this.#large = new LargeUploads(parts.bytes, parts.secret);
     this.keeper = fileKeeper(this.complete);
   }
@@ -70,9 +70,8 @@ export class Files {
     saidType: string | undefined,
     bytes: AsyncIterable<Buffer>,
   ): Promise<Uploaded> {
-    const name = await this.#disk.writing({ app: system.appId }, () =>
-      takeUpload(this.#parts.bytes, system, fileName, saidType, bytes),
-    );
+    const name = await this.#telling(system, () => takeUpload(this.#parts.bytes, system, fileName, saidType, bytes));
+    this.#works();
     return { name, url: `${this.#parts.addresses.filesOf(system.appId).uploads}/${name}` };
   }
 
@@ -81,12 +80,12 @@ export class Files {
    * @throws fileTooLarge (413), emptyFile (130)
    */
   spool(bytes: AsyncIterable<Buffer>, most: number): Promise<ReceivedFile> {
-    return this.#disk.writing({}, () => receive(bytes, this.#parts.bytes.incoming, most, () => {}));
+    return this.#telling(null, () => receive(bytes, this.#parts.bytes.incoming, most, () => {}));
   }
 
   /** Removes a file. SPEC "Files: Delete", rule 8: nobody learns whether it was there. */
   remove(system: FileSystem, givenName: string): Promise<void> {
-    return this.#disk.reading({ app: system.appId }, () => removeGiven(this.#parts.bytes, system, givenName, this.#parts.log));
+    return this.#telling(system, () => removeGiven(this.#parts.bytes, system, givenName, this.#parts.conditions));
   }
 
   /**
@@ -106,7 +105,7 @@ export class Files {
    * @throws uploadRefused, invalidFileType (403), fileTooLarge (413), emptyFile (130), outOfStorage (140)
    */
   receive(system: FileSystem, fields: ReadonlyMap<string, string>, bytes: AsyncIterable<Buffer>): Promise<void> {
-    return this.#disk.writing({ app: system.appId }, () => this.#large.receive(system, fields, bytes));
+    return this.#telling(system, () => this.#large.receive(system, fields, bytes));
   }
 
   /** What the public address serves: what a File field has ever held. SPEC "Files" rule 6. */
@@ -180,12 +179,42 @@ export class Files {
 
   /** A large upload that came past the service is noted first. */
   async #open(system: FileSystem, row: FileRow): Promise<OpenFile | null> {
-    const { appId } = system;
-    const file = await this.#disk.reading({ app: appId }, () => this.#large.complete(system, row));
+    const file = await this.complete(system, row);
     if (!file || file.size === null) return null;
     const present = { ...file, size: file.size };
-    const read: OpenFile['read'] = (range) =>
-      this.#disk.reading({ app: appId }, () => readBytes(this.#parts.bytes, appId, present, range));
-    return { file: present, read };
+    return { file: present, read: (range) => this.#telling(system, () => this.#read(system, present, range)) };
+  }
+
+  /** @throws unavailable where the place of the files is missing */
+  async #read(system: FileSystem, file: PresentFile, range?: ByteRange): Promise<Readable | null> {
+    const { appId } = system;
+    const { bytes } = this.#parts;
+    const stream = await readBytes(bytes, appId, file, range);
+    if (!stream) await bytes.ready?.(appId, async () => true);
+    return stream?.once('error', (error) => this.#tell(system, error)) ?? null;
+  }
+
+  /** @param system whose files it is about; `null` where that is not known yet */
+  async #telling<T>(system: FileSystem | null, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#tell(system, error);
+      throw error;
+    }
+  }
+
+  #tell(system: FileSystem | null, error: unknown): void {
+    const kind = kindOfFileFault(error);
+    if (kind === undefined) return;
+    const about = system ? { app: system.appId } : {};
+    this.#met.set(JSON.stringify([about, kind]), { about, kind });
+    this.#parts.conditions.met(kind, about, (error as Error).cause);
+  }
+
+  /** All files are at one place: what was wrong with it before is over. */
+  #works(): void {
+    for (const { about, kind } of this.#met.values()) this.#parts.conditions.over(about, kind);
+    this.#met.clear();
   }
 }

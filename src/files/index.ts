@@ -1,5 +1,6 @@
 export { fileKeeper } from './attach.ts';
 export { Base64Decoder, decodeBase64 } from './base64.ts';
+export { sortFileError } from './faults.ts';
 export { Files, type PrivatePlace } from './files.ts';
 export type { FileSystem, OpenFile, PresentFile, StorageUsage } from './model.ts';
 export { fileNameOf } from './name.ts';

@@ -12,7 +12,7 @@ import { PromisedBytes } from './promised.ts';
 import { receive } from './receive.ts';
 import type { FileStore, ReceivedFile, UploadForm, UploadPolicy } from './stores/port.ts';
 import { describeType, SAMPLE_BYTES, unknownType } from './types/index.ts';
-import { refuseWrongKey } from './upload.ts';
+import { refuseWrongKey, requirePlace } from './upload.ts';
 import { admit } from './usage.ts';
 
 /** CONTRACT "Large upload". */
@@ -83,6 +83,7 @@ export class LargeUploads {
     const { id, name, size } = this.#signer.verify(system.appId, fields);
     await awaited(system, id);
     await admit(system.store);
+    await requirePlace(this.#bytes, system);
     let contentType = unknownType;
     const file = await receive(bytes, this.#bytes.incoming, size, async (sample, isWhole) => {
       contentType = (await describeType(sample, isWhole, fileNameOf(name))) ?? fail('invalidFileType');

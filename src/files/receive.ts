@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fail } from '../errors/fail.ts';
 import { newSiteId } from '../kernel/ids.ts';
+import { withFileFaults } from './faults.ts';
 import type { ReceivedFile } from './stores/port.ts';
 import { SAMPLE_BYTES } from './types/index.ts';
 
@@ -20,7 +21,8 @@ const ABANDONED = 3_600_000;
  * @param most how many bytes at most
  * @param onSample is shown the first `SAMPLE_BYTES` bytes, or all, as soon as they are there, and waited for: what it throws ends it
  * @returns the file, synced to the disk
- * @throws fileTooLarge (413), emptyFile (130), what `bytes` and `onSample` throw, and errors of the operating system
+ * @throws fileTooLarge (413), emptyFile (130), what `bytes` and `onSample` throw, and errors of the operating system: unavailable for those that
+ *   can pass
  */
 export async function receive(
   bytes: AsyncIterable<Buffer>,
@@ -30,7 +32,7 @@ export async function receive(
 ): Promise<ReceivedFile> {
   const path = join(directory, `${newSiteId()}.part`);
   const discard = () => unlink(path).catch(() => {});
-  const handle = await openNew(path, directory);
+  const handle = await withFileFaults(() => openNew(path, directory));
   try {
     const writer = new Writer(handle);
     let sample: Buffer | undefined;
@@ -47,7 +49,7 @@ export async function receive(
       await onSample(sample, true);
     }
     await writer.end();
-    await handle.close();
+    await withFileFaults(() => handle.close());
     return { path, size: writer.size, sample, discard };
   } catch (error) {
     await handle.close().catch(() => {});
@@ -111,7 +113,7 @@ class Writer {
   async end(): Promise<void> {
     await this.#flush();
     await this.#writing;
-    await this.#handle.datasync();
+    await withFileFaults(() => this.#handle.datasync());
   }
 
   /** Resolves when the write before is done, and this one has begun. */
@@ -122,7 +124,7 @@ class Writer {
     const size = this.#gathered;
     this.#parts = [];
     this.#gathered = 0;
-    this.#writing = writeAll(this.#handle, parts, size);
+    this.#writing = withFileFaults(() => writeAll(this.#handle, parts, size));
     // It is awaited later; until then it is nobody's.
     this.#writing.catch(() => {});
   }

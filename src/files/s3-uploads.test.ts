@@ -6,7 +6,6 @@ import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { master } from '../access/index.ts';
 import { Addresses } from '../config/index.ts';
-import { createLog } from '../observe/index.ts';
 import { createRecord, type RecordContext } from '../records/index.ts';
 import { tableOf } from '../schema/model.ts';
 import { assignmentsOf } from '../storage/columns.ts';
@@ -35,7 +34,7 @@ describe('large uploads to S3', () => {
     directory = await mkdtemp(join(tmpdir(), 'rds-s3-uploads-'));
     engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
     const addresses = new Addresses({ baseUrl: 'https://crm.example.com', staticUrl: undefined });
-    files = new Files({ bytes: on.store, addresses, secret: 'salt', log: createLog('silent') });
+    files = new Files({ bytes: on.store, addresses, secret: 'salt', conditions: { met() {}, over() {} } });
     system = { appId: 'app', store: await openAnyway(engine, 'app') };
     await provision(system.store);
     const hooks = { observers: [], rules: new Map(), files: files.keeper };

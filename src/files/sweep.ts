@@ -5,6 +5,7 @@ import { UNDER_WAY } from './large.ts';
 import { mentionedIds, mentioningRecords } from './mentions.ts';
 import type { FileRow } from './model.ts';
 import type { FileStore } from './stores/port.ts';
+import { requirePlace } from './upload.ts';
 import { readUsage } from './usage.ts';
 
 /** Why a file is nobody's: nothing mentions it, its large upload never came, or its bytes have no row. */
@@ -86,7 +87,10 @@ class Sweep {
   async *orphans(): AsyncGenerator<Orphan> {
     // Ids, and when the row was last touched: a file that is touched from now on is not looked at.
     const candidates = new Map<string, number>();
-    const { store } = this.#system;
+    const { store, bytes, appId } = this.#system;
+    // A place that is missing tells nothing of files.
+    await requirePlace(bytes, { appId, store });
+    for await (const _any of bytes.list(appId)) break;
     // Each file twice: its row and its bytes. Records are counted one by one, for who is told alone.
     if (this.#told) this.#total = 2 * (await readUsage(store)).files + (await mentioningRecords(store));
     for await (const row of eachFile((after, limit) => filesBefore(store, this.#olderThan, after, limit))) {

@@ -1,8 +1,8 @@
 import type { Principal } from '../access/index.ts';
 import { fail, isInDoubt } from '../errors/fail.ts';
 import { limits } from '../kernel/limits.ts';
-import type { Logger } from '../observe/index.ts';
-import { addFile, fileTable, findFile, removeFile } from './catalog.ts';
+import { type Conditions, faultPlace } from '../observe/index.ts';
+import { addFile, fileTable, findFile, readUsage, removeFile } from './catalog.ts';
 import type { FileRow, FileSystem } from './model.ts';
 import { newFileName, parseFileName } from './name.ts';
 import { receive } from './receive.ts';
@@ -22,6 +22,7 @@ export async function takeUpload(
   bytes: AsyncIterable<Buffer>,
 ): Promise<string> {
   const { id, name } = newFileName(fileName);
+  await requirePlace(store, system);
   let contentType = unknownType;
   const file = await receive(bytes, store.incoming, limits.fileBytes, async (sample, isWhole) => {
     contentType = await detectType(sample, isWhole, fileName, saidType);
@@ -37,6 +38,11 @@ export async function takeUpload(
     await file.discard();
   }
   return name;
+}
+
+/** @throws unavailable where the place of the system's files is missing, which has some */
+export async function requirePlace(bytes: FileStore, { appId, store }: FileSystem): Promise<void> {
+  await bytes.ready?.(appId, async () => (await readUsage(store)).files > 0);
 }
 
 /** What is sent under a wrong key is nobody's. @throws permissionDenied (119) */
@@ -61,10 +67,15 @@ export async function findGiven({ store }: FileSystem, givenName: string): Promi
 }
 
 /** Removes a file where there is one: its row first, then its bytes, which a sweep finds where that fails. */
-export async function removeGiven(store: FileStore, system: FileSystem, givenName: string, log: Logger): Promise<void> {
+export async function removeGiven(
+  store: FileStore,
+  system: FileSystem,
+  givenName: string,
+  conditions: Pick<Conditions, 'met'>,
+): Promise<void> {
   const file = await findGiven(system, givenName);
   if (!file || !(await removeFile(system.store, file))) return;
-  await store.remove(system.appId, file.id).catch((err: unknown) => {
-    log.error({ err, system: system.appId, file: file.id }, 'the bytes of a deleted file could not be removed');
+  await store.remove(system.appId, file.id).catch((error: unknown) => {
+    conditions.met('the bytes of a deleted file could not be removed', { app: system.appId, ...faultPlace(error) }, error);
   });
 }

@@ -1,3 +1,3 @@
-export { Conditions } from './conditions.ts';
+export { type About, Conditions } from './conditions.ts';
 export { faultPlace } from './fault-place.ts';
 export { createLog, type Logger } from './log.ts';

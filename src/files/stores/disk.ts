@@ -1,9 +1,10 @@
-import { createReadStream, open as openFile } from 'node:fs';
+import { close, createReadStream, open as openFile, read } from 'node:fs';
 import { link, mkdir, open, opendir, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { appIdPattern } from '../../kernel/credentials.ts';
+import { fileFault, sortFileError, withFileFaults } from '../faults.ts';
 import { fileIdPattern } from '../name.ts';
 import type { ByteRange, FileStore, ReceivedFile, StoredObject } from './port.ts';
 
@@ -30,7 +31,11 @@ export class DiskStore implements FileStore {
     this.incoming = join(directory, '.incoming');
   }
 
-  async put(appId: string, id: string, file: ReceivedFile): Promise<void> {
+  put(appId: string, id: string, file: ReceivedFile): Promise<void> {
+    return withFileFaults(() => this.#put(appId, id, file));
+  }
+
+  async #put(appId: string, id: string, file: ReceivedFile): Promise<void> {
     const path = this.#path(appId, id);
     const parent = dirname(path);
     await this.#make(parent);
@@ -46,20 +51,29 @@ export class DiskStore implements FileStore {
     await sync(parent);
   }
 
+  async ready(appId: string, isUsed: () => Promise<boolean>): Promise<void> {
+    const directory = this.#systemDirectory(appId);
+    const isThere = await withFileFaults(() => stat(directory).catch(nullIfMissing));
+    if (isThere || !(await isUsed())) return;
+    throw fileFault('the store is missing', new Error(`${directory} is missing, though files were stored there`));
+  }
+
   async stat(appId: string, id: string): Promise<StoredObject | null> {
-    const found = await stat(this.#path(appId, id)).catch(nullIfMissing);
+    const found = await withFileFaults(() => stat(this.#path(appId, id)).catch(nullIfMissing));
     return found && { id, size: found.size, storedAt: Math.floor(found.mtimeMs) };
   }
 
   async open(appId: string, id: string, range?: ByteRange): Promise<Readable | null> {
     const path = this.#path(appId, id);
     if (range && range.end < range.start) return (await this.stat(appId, id)) && Readable.from([]);
-    const descriptor = await openDescriptor(path, 'r').catch(nullIfMissing);
-    return descriptor === null ? null : createReadStream('', { fd: descriptor, highWaterMark: READ_BYTES, ...range });
+    const descriptor = await withFileFaults(() => openDescriptor(path, 'r').catch(nullIfMissing));
+    return descriptor === null
+      ? null
+      : createReadStream('', { fd: descriptor, fs: sortingReads, highWaterMark: READ_BYTES, ...range });
   }
 
   async remove(appId: string, id: string): Promise<void> {
-    await unlink(this.#path(appId, id)).catch(nullIfMissing);
+    await withFileFaults(() => unlink(this.#path(appId, id)).catch(nullIfMissing));
   }
 
   async removeSystem(appId: string, removed?: (files: number) => void): Promise<void> {
@@ -108,6 +122,16 @@ export class DiskStore implements FileStore {
     this.#made.add(directory);
   }
 }
+
+/** A stream fails with what its reads fail with. */
+const sortingReads = {
+  close,
+  read(descriptor: number, buffer: Buffer, offset: number, length: number, position: number, done: ReadDone): void {
+    read(descriptor, buffer, offset, length, position, (error, ...rest) => done(error && sortFileError(error), ...rest));
+  },
+};
+
+type ReadDone = (error: Error | null, bytesRead: number, buffer: Buffer) => void;
 
 /** What file systems without hard links, and those that bound them, answer. */
 const unlinkable: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EXDEV', 'EMLINK']);

@@ -44,8 +44,8 @@ export interface UploadForm {
 
 /**
  * Where the bytes of files are: by system (`appId`) and id (32 hexadecimal characters). A file is there whole or not at all, is never
- * changed but by a form of the store's own, and is durable when `put` resolves. A store that is away is `unavailable` (503); all other
- * faults are thrown as they come: none is the caller's doing.
+ * changed but by a form of the store's own, and is durable when `put` resolves. A store that is away, full or broken is `unavailable` (503);
+ * all other faults are thrown as they come: none is the caller's doing.
  */
 export interface FileStore {
   /** Where uploads are received: a directory of this process, which `put` takes from cheaply. */
@@ -55,6 +55,12 @@ export interface FileStore {
    * @throws where the store can tell, an error of code `EEXIST` for an id that has bytes: those stay. Else its caller has to look
    */
   put(appId: string, id: string, file: ReceivedFile): Promise<void>;
+  /**
+   * Looks whether the place of a system's files is there: one that is missing, such as a disk that is not mounted, is not taken for an empty one.
+   * @param isUsed whether files of it are known to have been stored
+   * @throws unavailable
+   */
+  ready?(appId: string, isUsed: () => Promise<boolean>): Promise<void>;
   /** `null` where there is no such file. */
   stat(appId: string, id: string): Promise<StoredObject | null>;
   /**

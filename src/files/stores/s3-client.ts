@@ -33,7 +33,8 @@ export class S3Fault extends Error {
   /** Whether the store is away or busy: the same request may go well a moment later. */
   get isPassing(): boolean {
     if (this.status === undefined) return onTheWay.test(this.code);
-    return this.status >= 500 || this.status === 408 || this.status === 429;
+    // A bucket that is missing may come back; files in it are not gone for that.
+    return this.status >= 500 || this.status === 408 || this.status === 429 || this.code === 'NoSuchBucket';
   }
 
   /** Whether the store answered that there is no such object. */

@@ -15,6 +15,7 @@ import {
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import type { S3Location } from '../../config/index.ts';
 import { appIdPattern } from '../../kernel/credentials.ts';
+import { sortFileError } from '../faults.ts';
 import { fileIdPattern } from '../name.ts';
 import type { ByteRange, FileStore, ReceivedFile, StoredObject, UploadForm, UploadPolicy } from './port.ts';
 import { ATTEMPTS, checkBucket, connect, S3Fault, S3Health, watch, watchBody } from './s3-client.ts';
@@ -67,7 +68,7 @@ export class S3Store implements FileStore {
         this.#health.well();
         break;
       } catch (error) {
-        if (!(error instanceof S3Fault)) throw error;
+        if (!(error instanceof S3Fault)) throw sortFileError(error);
         if (error.isTaken) {
           this.#health.well();
           // What an earlier attempt has stored, whose answer was lost, is what was to be stored.

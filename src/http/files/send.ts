@@ -4,7 +4,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import { catalogue } from '../../errors/catalogue.ts';
 import { ServiceError } from '../../errors/fail.ts';
-import { passingFaultOfSystem, unavailableSince } from '../../errors/system-faults.ts';
 import { fileNameOf, type OpenFile, type PresentFile, serving } from '../../files/index.ts';
 import { faultPlace } from '../../observe/index.ts';
 import { varyBy } from '../answer.ts';
@@ -90,12 +89,10 @@ export async function sendFile(
       reply.raw.writeHead(status, reply.getHeaders() as OutgoingHttpHeaders);
     });
   } catch (error) {
-    const isPassing = passingFaultOfSystem(error) !== null;
     // The client can still be told; who answers it tells the log of faults of ours.
-    if (!reply.raw.headersSent && !isPassing) throw error;
+    if (!reply.raw.headersSent) throw error;
     // A store that is away was told of already.
     if (!(error instanceof ServiceError)) conditions.met('a file could not be read', faultPlace(error), error);
-    if (!reply.raw.headersSent) throw unavailableSince(error);
   }
   return true;
 }

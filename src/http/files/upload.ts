@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Places } from '../../admission/places.ts';
 import { fail, ServiceError } from '../../errors/fail.ts';
+import { sortFileError } from '../../files/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { prefix } from '../../kernel/prefix.ts';
@@ -132,6 +133,8 @@ async function takeJson(uploads: Uploads, upload: Upload, bytes: PlacedBytes, is
     if (read && envelope && holdsLong(envelope, read.long)) await takeEnvelope(uploads, upload, envelope, read.long);
     else if (isNamed) await upload.store({ saidType: headers['content-type'], length: kept.size, bytes: bytesAt(kept.path) });
     else fail('badUpload', 'beside base64 it has more than 256 KiB');
+  } catch (error) {
+    throw sortFileError(error);
   } finally {
     await kept.discard();
   }
