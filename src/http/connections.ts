@@ -5,6 +5,8 @@ import { closeDoor, type Door, lastCall, turns } from '../kernel/door.ts';
 
 /** Milliseconds between two looks at the connections of an ending server. */
 const INTERVAL = 10;
+/** Milliseconds between two looks for idle connections while there are too many. */
+const SHED_INTERVAL = 100;
 /** Milliseconds that a connection is quiet before it is closed: a request may be on its way. Longer on one that has brought none yet. */
 const IDLE = 50;
 const NEW_IDLE = 1_000;
@@ -22,18 +24,30 @@ export type Connection = Socket & {
 export class Connections {
   readonly #server: Server;
   readonly #open = new Set<Connection>();
+  readonly #quiet = new Quiet();
+  readonly #most: number;
+  #shedAt = Number.NEGATIVE_INFINITY;
   /** Connections and requests so far. */
   #arrivals = 0;
   readonly #door: ServerDoor;
 
-  constructor(server: Server) {
+  /** @param most connections at a time; beyond, new ones are closed at once */
+  constructor(server: Server, most = Number.POSITIVE_INFINITY) {
     this.#server = server;
+    this.#most = most;
+    if (Number.isFinite(most)) {
+      server.maxConnections = most;
+      // Of several processes each closes them itself: the others may have no room either.
+      (server as { dropMaxConnection?: boolean }).dropMaxConnection = true;
+    }
     this.#door = new ServerDoor(server);
     server.on('connection', (connection: Connection) => {
       this.#arrivals++;
       this.#open.add(connection);
+      if (this.#open.size > this.#most - this.#spare) this.#shed();
       connection.once('close', () => this.#open.delete(connection));
     });
+    server.on('drop', () => this.#shed());
     server.on('request', () => this.#arrivals++);
   }
 
@@ -42,6 +56,29 @@ export class Connections {
     for (const connection of this.#open) {
       const request = connection.parser?.incoming;
       if (request && !request.complete) yield [connection, request];
+    }
+  }
+
+  /** Whether no request is to be expected on a connection any more. */
+  #isIdle(connection: Connection, now: number): boolean {
+    return this.#quiet.since(connection, now) >= (connection.bytesRead === 0 ? NEW_IDLE : IDLE);
+  }
+
+  /** Room that is kept for new connections where others are idle. */
+  get #spare(): number {
+    return Math.ceil(this.#most / 20);
+  }
+
+  /** Closes idle connections, those that were made first before others: who needs one makes another. */
+  #shed(): void {
+    const now = performance.now();
+    if (now - this.#shedAt < SHED_INTERVAL) return;
+    this.#shedAt = now;
+    let left = this.#spare;
+    for (const connection of this.#open) {
+      if (connection._httpMessage || this.#quiet.since(connection, now) < NEW_IDLE) continue;
+      connection.destroy();
+      if (--left <= 0) return;
     }
   }
 
@@ -55,11 +92,10 @@ export class Connections {
     await lastCall(() => this.#arrivals);
     await closeDoor(this.#door);
     const deadline = performance.now() + bound;
-    const quiet = new Quiet();
     while (this.#open.size > 0) {
       const now = performance.now();
       for (const connection of this.#open)
-        if (now > deadline || (!connection._httpMessage && quiet.isLong(connection, now))) connection.destroy();
+        if (now > deadline || (!connection._httpMessage && this.#isIdle(connection, now))) connection.destroy();
       await wait(INTERVAL);
       // What has come by now is read before connections are looked at.
       await turns(2);
@@ -71,12 +107,13 @@ export class Connections {
 class Quiet {
   readonly #seen = new WeakMap<Connection, { readonly bytes: number; readonly since: number }>();
 
-  isLong(connection: Connection, now: number): boolean {
+  /** Milliseconds since it was first seen with what it has brought by now. */
+  since(connection: Connection, now: number): number {
     const { bytesRead: bytes } = connection;
     const seen = this.#seen.get(connection);
-    if (seen?.bytes === bytes) return now - seen.since >= (bytes === 0 ? NEW_IDLE : IDLE);
+    if (seen?.bytes === bytes) return now - seen.since;
     this.#seen.set(connection, { bytes, since: now });
-    return false;
+    return 0;
   }
 }
 

@@ -24,7 +24,8 @@ export class Readiness {
   }
 
   async #ask(): Promise<boolean> {
-    const asked = this.#probe().then(
+    const probe = this.#probe;
+    const asked = (async () => probe())().then(
       () => true,
       () => false,
     );

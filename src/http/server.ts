@@ -6,6 +6,7 @@ import { addressOf } from './address.ts';
 import { BodyTimes, LONGEST_BODY_TIME } from './body-times.ts';
 import { Connections } from './connections.ts';
 import { registerDataEndpoints } from './data.ts';
+import { mostConnections } from './descriptors.ts';
 import type { Edge } from './edge.ts';
 import { registerFiles } from './files/index.ts';
 import { type FunctionOptions, registerFunctions } from './functions/index.ts';
@@ -55,14 +56,16 @@ export interface HttpPart {
 /** The service's HTTP server. */
 export class HttpServer {
   readonly #server: FastifyInstance;
+  readonly #edge: Edge;
   readonly #connections: Connections;
   readonly #bodyTimes: BodyTimes;
   readonly #options: HttpOptions;
   #draining = false;
 
-  private constructor(server: FastifyInstance, options: HttpOptions) {
+  private constructor(server: FastifyInstance, edge: Edge, options: HttpOptions) {
+    this.#edge = edge;
     this.#server = server;
-    this.#connections = new Connections(server.server);
+    this.#connections = new Connections(server.server, mostConnections());
     this.#bodyTimes = new BodyTimes(server.server, this.#connections);
     this.#options = options;
   }
@@ -92,10 +95,12 @@ export class HttpServer {
     takeTurns(server.server);
     // Asked for what it does not know, the server goes on as if it were not asked, so that this answer too is made by the service.
     server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
-    const http = new HttpServer(server, options);
+    const http = new HttpServer(server, edge, options);
     // Before the framework answers.
     server.server.prependListener('request', (_request, response) => {
       edge.systems.requestCame();
+      // An answer that its client no longer takes may fail; without a listener that would end the process.
+      response.on('error', ignored);
       // Of answers that are not the framework's; the others have a hook.
       if (http.#draining) response.shouldKeepAlive = false;
     });
@@ -131,6 +136,10 @@ export class HttpServer {
   async listen(): Promise<string> {
     const { host, port } = this.#options;
     await this.#server.listen({ host, port });
+    const { conditions } = this.#edge;
+    // No reason to end: the next connection may be accepted.
+    this.#server.server.on('error', (error) => conditions.met('a connection could not be accepted', faultPlace(error), error));
+    this.#server.server.on('drop', () => conditions.met('there are too many connections: new ones are closed'));
     const { port: picked } = this.#server.server.address() as AddressInfo;
     return `http://${host.includes(':') ? `[${host}]` : host}:${picked}`;
   }
@@ -148,3 +157,5 @@ export class HttpServer {
     await this.#server.close();
   }
 }
+
+function ignored(): void {}
