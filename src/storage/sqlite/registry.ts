@@ -5,13 +5,17 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { KnownStore, StoreIdentity, StoreNote } from '../identity.ts';
 import type { KeyEntry, KeyUse, MovedMark, Registry, RegistryContent, RemovedSystem, SystemEntry } from '../registry.ts';
+import { sortedError, sorting, storeFaultOf } from './faults.ts';
 import { isDamage } from './identity.ts';
 import { ProcessLock } from './lock.ts';
 import { LogMark } from './log-mark.ts';
 import { migrate, registryMigrations } from './schema/migrations.ts';
+import { beginWriting } from './write-lock.ts';
 
 /** How long to wait for another process that adds a system, in milliseconds. */
 const BUSY_TIMEOUT = 30_000;
+/** The same for a look, on the event loop: others hold no lock that keeps readers out but for a moment. */
+const LOOK_TIMEOUT = 20;
 
 /** Whose the log of changes is. */
 const LOG_OWNER = 'registry';
@@ -51,7 +55,9 @@ export class SqliteRegistry implements Registry {
       this.#writer.prepare(first).run(salt);
     else if (!this.#writer.prepare('SELECT 1 FROM installation').get())
       throw new OperatorError(`${path} is damaged: it has lost its salt`);
-    this.#reader = new DatabaseSync(path, { timeout: BUSY_TIMEOUT, readOnly: true });
+    // From here on it is the event loop that would wait.
+    this.#writer.exec('PRAGMA busy_timeout = 0');
+    this.#reader = new DatabaseSync(path, { timeout: LOOK_TIMEOUT, readOnly: true });
     this.#salt = String(this.#reader.prepare('SELECT salt FROM installation').get()?.salt);
     this.#dataVersion = this.#reader.prepare('PRAGMA data_version');
     this.#dataVersion.setReturnArrays(true);
@@ -88,8 +94,13 @@ export class SqliteRegistry implements Registry {
   version(): number {
     if (this.#isLookShared && this.#isLookedAt) return this.#known.changes;
     this.#isLookedAt = true;
-    const [dataVersion] = this.#dataVersion.get() as unknown as [number];
-    if (dataVersion !== this.#known.dataVersion) this.#known = { dataVersion, changes: Number(this.#changes.get()?.changes) };
+    try {
+      const [dataVersion] = this.#dataVersion.get() as unknown as [number];
+      if (dataVersion !== this.#known.dataVersion) this.#known = { dataVersion, changes: Number(this.#changes.get()?.changes) };
+    } catch (error) {
+      // What is known stands until more can be read.
+      if (!storeFaultOf(error) || Number.isNaN(this.#known.dataVersion)) throw sortedError(error);
+    }
     return this.#known.changes;
   }
 
@@ -198,16 +209,17 @@ export class SqliteRegistry implements Registry {
   }
 
   async noteUses(uses: readonly KeyUse[]): Promise<void> {
-    const note = this.#notes.prepare(
-      'UPDATE keys SET lastUsedAt = ?1 WHERE appId = ?2 AND name = ?3 AND (lastUsedAt IS NULL OR lastUsedAt < ?1)',
-    );
-    this.#notes.exec('BEGIN IMMEDIATE');
-    try {
-      for (const { appId, name, at } of uses) note.run(at, appId, name);
-      this.#notes.exec('COMMIT');
-    } finally {
-      if (this.#notes.isTransaction) this.#notes.exec('ROLLBACK');
-    }
+    const sql = 'UPDATE keys SET lastUsedAt = ?1 WHERE appId = ?2 AND name = ?3 AND (lastUsedAt IS NULL OR lastUsedAt < ?1)';
+    sorting(() => {
+      const note = this.#notes.prepare(sql);
+      this.#notes.exec('BEGIN IMMEDIATE');
+      try {
+        for (const { appId, name, at } of uses) note.run(at, appId, name);
+        this.#notes.exec('COMMIT');
+      } finally {
+        if (this.#notes.isTransaction) this.#notes.exec('ROLLBACK');
+      }
+    });
   }
 
   async lastUses(appId: string): Promise<readonly KeyUse[]> {
@@ -225,18 +237,23 @@ export class SqliteRegistry implements Registry {
 
   /** Runs work in a transaction of its own, after those before it. */
   #transact<T>(work: () => T | Promise<T>): Promise<T> {
-    const done = this.#last.then(async () => {
-      this.#writer.exec('BEGIN IMMEDIATE');
-      try {
-        const result = await work();
-        this.#writer.exec('UPDATE installation SET changes = changes + 1; COMMIT');
-        this.#log.committed(this.#writer);
-        return result;
-      } catch (error) {
-        this.#writer.exec('ROLLBACK');
-        throw error;
-      }
-    });
+    const done = this.#last
+      .then(async () => {
+        await beginWriting(this.#writer, BUSY_TIMEOUT);
+        try {
+          const result = await work();
+          this.#writer.exec('UPDATE installation SET changes = changes + 1; COMMIT');
+          this.#log.committed(this.#writer);
+          return result;
+        } catch (error) {
+          // A full disk or a failing one has ended it already.
+          if (this.#writer.isTransaction) this.#writer.exec('ROLLBACK');
+          throw error;
+        }
+      })
+      .catch((error) => {
+        throw sortedError(error);
+      });
     this.#last = done.catch(() => {});
     return done;
   }
@@ -256,7 +273,7 @@ export class SqliteRegistry implements Registry {
   }
 
   #all<Row>(sql: string, ...values: SQLInputValue[]): Row[] {
-    return this.#reader.prepare(sql).all(...values) as unknown as Row[];
+    return sorting(() => this.#reader.prepare(sql).all(...values)) as unknown as Row[];
   }
 }
 
