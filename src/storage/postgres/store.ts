@@ -5,7 +5,7 @@ import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '
 import type { RowContext } from '../sql/shape.ts';
 import { claim } from './claims.ts';
 import type { Database } from './connection/database.ts';
-import { causeOf, ofCatalog, ofWrite } from './connection/errors.ts';
+import { causeOf, lockNotHad, ofCatalog, ofWrite } from './connection/errors.ts';
 import { PostgresContents } from './contents.ts';
 import { Freshness } from './freshness.ts';
 import { trialStatements, versionsFrom, versionsStatement } from './key-versions.ts';
@@ -19,6 +19,7 @@ import { postgresDialect } from './sql/dialect.ts';
 import { WritesBehind } from './writes/behind.ts';
 import { type CarrierContext, WriteCarrier } from './writes/carrier.ts';
 import { KnownSchema } from './writes/known.ts';
+import { heldTables as heldTablesStatement, tableObstacle } from './writes/obstacles.ts';
 import { inSession } from './writes/one-commit.ts';
 import { WriteQueue } from './writes/queue.ts';
 import { transactionsOf } from './writes/transactions.ts';
@@ -90,8 +91,15 @@ export class PostgresStore implements Store, Watcher {
       outage.met(seen, schemaName);
       return seen;
     };
-    this.#context = { transactions, schemaName, dialect, addresses, known: this.#known, reload, written, rejection };
-    this.#queue = new WriteQueue(new WriteCarrier(this.#context), { largestGroup: LARGEST_GROUP, mostGroups: MOST_GROUPS });
+    const heldTables = async () =>
+      new Set((await database.short(heldTablesStatement(schemaName), schemaName)).map(([name]) => tableObstacle(String(name))));
+    this.#context = { heldTables, transactions, schemaName, dialect, addresses, known: this.#known, reload, written, rejection };
+    this.#queue = new WriteQueue(new WriteCarrier(this.#context), {
+      largestGroup: LARGEST_GROUP,
+      mostGroups: MOST_GROUPS,
+      longestHeld: database.timeLimit,
+      tooLong: () => rejection(lockNotHad()),
+    });
     this.#behind = new WritesBehind({
       carryOut: (write) => this.#queued(write, true),
       whenBack: () => this.whenBack(),

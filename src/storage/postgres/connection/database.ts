@@ -28,7 +28,7 @@ export interface TransactionOptions {
   readonly timeLimit?: number;
   /** Milliseconds that the transaction may stand still between two statements; 0: any time. */
   readonly idleLimit?: number;
-  /** Milliseconds that a statement may wait for a lock. Any time where it is left out. */
+  /** Milliseconds that a statement may wait for a lock. Any time where it is left out, as long as the statement itself may take. */
   readonly lockLimit?: number;
   /** Whose it is: one system gets all such connections but one at the most. Where it is left out, it is the service's own, and comes first. */
   readonly system?: string;
@@ -39,6 +39,8 @@ export interface TransactionOptions {
  * them), except: faults that can pass are `unavailable` (errors.ts), or `outcomeUnknown`; the end of a read's time limit is `timeout`.
  */
 export interface Database {
+  /** Milliseconds that a statement may take where nothing else is said. */
+  readonly timeLimit: number;
   /** What is known of faults that can pass. */
   readonly outage: Outage;
   /**
@@ -63,11 +65,12 @@ export interface Database {
   /**
    * One transaction of statements that do not depend on each other's results, in one round trip.
    * @param system whose it is, as with `transact`
+   * @param lockLimit as with `transact`
    * @throws StatementFailed, which says which of them failed and why; unavailable for what none of them is to blame for. Nothing has taken
    *   effect
    * @throws CommitUnknown where the connection was lost after it was sent (`outcomeUnknown`)
    */
-  atomically(statements: readonly Statement[], system?: string): Promise<Result[]>;
+  atomically(statements: readonly Statement[], system?: string, lockLimit?: number): Promise<Result[]>;
   /** A transaction that decides on the way. Committed when `work` resolves, rolled back when it throws. */
   transact<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Statements by themselves, not in a transaction, on a connection of their own. */

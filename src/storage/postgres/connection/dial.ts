@@ -19,6 +19,12 @@ export const IDLE_LIMIT = 60_000;
 /** How much longer than its time limit a statement may be without an answer until the connection counts as lost. */
 const GRACE = 3000;
 
+/**
+ * How long a transaction of ours waits for a lock where it says nothing else, in milliseconds. Whoever comes after it waits behind it: it lets
+ * them by, and tries again.
+ */
+export const WRITE_LOCK_LIMIT = 300;
+
 /** What sessions are called in pg_stat_activity where the address gives no other name. */
 export const sessionName = 'record-service';
 

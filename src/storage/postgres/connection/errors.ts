@@ -169,6 +169,11 @@ export function isOfStatement(error: unknown): boolean {
   return code === '57014' || code === '53200' || mayRetry(error);
 }
 
+/** What a write fails with that waited for a lock for too long, in several attempts. */
+export function lockNotHad(): Error {
+  return Object.assign(new Error('a lock was not had in time'), { code: '55P03', severity: 'ERROR' });
+}
+
 /** Whether a lock was not had in time (55P03). */
 export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === '55P03';

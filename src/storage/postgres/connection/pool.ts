@@ -5,7 +5,7 @@ import { Pauses } from '../../pauses.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { readPages } from './cursor.ts';
 import type { Database, Result, Row, Session, TransactionOptions } from './database.ts';
-import { Dialer, IDLE_LIMIT, type TransactionLimits } from './dial.ts';
+import { Dialer, IDLE_LIMIT, type TransactionLimits, WRITE_LOCK_LIMIT } from './dial.ts';
 import {
   causeOf,
   isConnectionError,
@@ -75,7 +75,7 @@ class Pool implements Database {
   readonly #vigil: Vigil;
   #suspectedAt = Number.NEGATIVE_INFINITY;
   readonly #dialer: Dialer;
-  readonly #timeLimit: number;
+  readonly timeLimit: number;
   /** What transactions have to say where sessions keep nothing. */
   readonly #limits: TransactionLimits;
   /** The same of those that stand still between their statements. */
@@ -91,11 +91,16 @@ class Pool implements Database {
     const shortLimits = { statement: Math.min(SHORT_LIMIT, timeLimit), lock: SHORT_LOCK_LIMIT };
     const group = { dialer, limits, longestWait: timeLimit };
     this.#dialer = dialer;
-    this.#timeLimit = timeLimit;
+    this.timeLimit = timeLimit;
     this.#limits = pooled ? { statement: timeLimit } : {};
     this.#slowLimits = pooled ? { statement: timeLimit, idle: IDLE_LIMIT } : {};
     this.#shared = new SharedLinks(dialer, size.short, pooled ? limits : shortLimits);
-    this.#transactions = new Group({ ...group, size: size.transactions, tooLong: 'unavailable' });
+    this.#transactions = new Group({
+      ...group,
+      limits: { ...limits, lock: WRITE_LOCK_LIMIT },
+      size: size.transactions,
+      tooLong: 'unavailable',
+    });
     this.#long = new Group({ ...group, size: size.long, tooLong: 'timeout' });
     this.outage = new Outage({ conditions, works: (write, system) => this.#works(write, system) });
     this.#vigil = new Vigil({
@@ -137,7 +142,7 @@ class Pool implements Database {
   async *pages(statement: Statement, system: string, size: number): AsyncGenerator<Row[]> {
     const settings = {
       group: this.#long,
-      timeLimit: this.#timeLimit,
+      timeLimit: this.timeLimit,
       limits: this.#slowLimits,
       pauses: new Pauses(STALL_LIMIT),
       cancel: (link: Link) => this.#cancel(link),
@@ -159,12 +164,14 @@ class Pool implements Database {
     }
   }
 
-  async atomically(statements: readonly Statement[], system?: string): Promise<Result[]> {
+  async atomically(statements: readonly Statement[], system?: string, lockLimit = 0): Promise<Result[]> {
     if (statements.length === 0) return [];
+    const isUsual = lockLimit === WRITE_LOCK_LIMIT && !this.#dialer.address.pooled;
+    const limits = isUsual ? this.#limits : { ...this.#limits, lock: lockLimit };
     for (let attempt = 0; ; attempt++) {
       const { link, release } = await this.#lease(this.#transactions, system ?? null);
       try {
-        return await runAtomically(link, statements, this.#limits, attempt === 0);
+        return await runAtomically(link, statements, limits, attempt === 0);
       } catch (error) {
         if (attempt === 0 && (isForgotten(error) || (isUnavailable(error) && isConnectionError(error)))) continue;
         const cause = causeOf(error);
@@ -179,12 +186,12 @@ class Pool implements Database {
   async transact<T>(work: (session: Session) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const { link, release } = await this.#lease(this.#transactions, options.system ?? null);
     try {
-      bePatient(link, options.timeLimit ?? this.#timeLimit);
+      bePatient(link, options.timeLimit ?? this.timeLimit);
       return await runTransaction(link, work, { ...this.#slowLimits, ...limitsOf(options) });
     } catch (error) {
       throw this.#seen(error, options.system);
     } finally {
-      bePatient(link, this.#timeLimit);
+      bePatient(link, this.timeLimit);
       if (!link.isIdle) link.destroy();
       release();
     }
@@ -193,12 +200,12 @@ class Pool implements Database {
   async alone<T>(work: (session: Session) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const { link, release } = await this.#lease(this.#transactions, null);
     try {
-      bePatient(link, options.timeLimit ?? this.#timeLimit);
+      bePatient(link, options.timeLimit ?? this.timeLimit);
       return await runAlone(link, work, this.#dialer.address.pooled ? {} : limitsOf(options));
     } catch (error) {
       throw this.#seen(error, undefined);
     } finally {
-      bePatient(link, this.#timeLimit);
+      bePatient(link, this.timeLimit);
       if (!link.isIdle) link.destroy();
       release();
     }

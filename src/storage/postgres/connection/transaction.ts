@@ -18,11 +18,11 @@ import type { RowsTaken } from './request.ts';
 const IN_FAILED_TRANSACTION = '25P02';
 const RESET = 'RESET statement_timeout; RESET lock_timeout; RESET idle_in_transaction_session_timeout';
 
-/** Limits as SQL says them, of what is asked for alone. */
-export function limitsOf({ timeLimit, lockLimit, idleLimit }: TransactionOptions): TransactionLimits {
+/** Limits as SQL says them: of what is asked for, and of locks in any case, which the session's own is not for. */
+export function limitsOf({ timeLimit, lockLimit = 0, idleLimit }: TransactionOptions): TransactionLimits {
   return {
     ...(timeLimit === undefined ? {} : { statement: timeLimit }),
-    ...(lockLimit === undefined ? {} : { lock: lockLimit }),
+    lock: lockLimit,
     ...(idleLimit === undefined ? {} : { idle: idleLimit }),
   };
 }

@@ -18,6 +18,8 @@ export interface Attempt extends CarrierContext {
   readonly group: readonly QueuedWrite[];
   /** The schema's count of changes when they were planned. */
   readonly changes: number;
+  /** Milliseconds that the transaction may wait for a lock. */
+  readonly lockLimit: number;
   /** Whether several of them may be one statement. */
   readonly merged: boolean;
 }
@@ -28,14 +30,14 @@ export interface Attempt extends CarrierContext {
  * @throws GroupFailed, unavailable, CommitUnknown
  */
 export async function attemptGroup(attempt: Attempt): Promise<readonly QueuedWrite[]> {
-  const { group, transactions, dialect } = attempt;
+  const { group, transactions, dialect, lockLimit } = attempt;
   if (!group.some(({ plan }) => hasEdits(plan))) {
     const units = unitsOf(attempt, group);
     const { statements, isApart } = statementsOf(attempt, units);
     const conditions = conditionsOf(attempt);
     const carryOut = async (locks: readonly Statement[]) => {
       const before = [...conditions.statements, ...locks];
-      const work = () => transactions.atomically([...before, ...statements]);
+      const work = () => transactions.atomically([...before, ...statements], lockLimit);
       const done = await located({ group, units, conditions, before: before.length }, work);
       return done.slice(before.length);
     };
@@ -43,9 +45,9 @@ export async function attemptGroup(attempt: Attempt): Promise<readonly QueuedWri
     if (units.length === 1 && units[0]?.isTooEarly?.(results)) results = await carryOut(locksOf(group, dialect));
     // A statement that returned no row has checked nothing, and done nothing.
     if (!isApart && results[0]?.rows.length === 0)
-      await located({ group }, () => transactions.atomically([schemaCheck(attempt.schemaName, attempt.changes)])).catch(
-        ofNothing,
-      );
+      await located({ group }, () =>
+        transactions.atomically([schemaCheck(attempt.schemaName, attempt.changes)], lockLimit),
+      ).catch(ofNothing);
     settle(attempt, group, units, results);
     return [];
   }
@@ -66,7 +68,7 @@ export async function attemptGroup(attempt: Attempt): Promise<readonly QueuedWri
     sent = { settled, rest };
     return { settled, rest, kept, units, results };
   };
-  const done = await transactions.transact(work).catch((error) => {
+  const done = await transactions.transact(work, { lockLimit }).catch((error) => {
     if (!sent || !isInDoubt(error)) throw error;
     return { ...sent, doubt: error };
   });

@@ -2,7 +2,16 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isUnavailable, ServiceError } from '../../../errors/fail.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { Overtaken } from '../../port.ts';
-import { CommitUnknown, isConnectionError, isOfStatement, isStale, mayRetry, unavailable } from '../connection/errors.ts';
+import { WRITE_LOCK_LIMIT } from '../connection/dial.ts';
+import {
+  CommitUnknown,
+  isConnectionError,
+  isLockTimeout,
+  isOfStatement,
+  isStale,
+  mayRetry,
+  unavailable,
+} from '../connection/errors.ts';
 import { storeNotice } from '../notices.ts';
 import { carryOutAlone } from './alone.ts';
 import { type Attempt, attemptGroup } from './attempt.ts';
@@ -12,7 +21,8 @@ import { GroupFailed, refusalOf } from './failure.ts';
 import { tablesOf, watchedAmong } from './group.ts';
 import { growSchema } from './growth.ts';
 import type { KnownSchema } from './known.ts';
-import type { Carrier, QueuedWrite } from './queue.ts';
+import { changesOf, Obstructed, obstaclesOf, recordObstacle } from './obstacles.ts';
+import type { Carrier, Left, Patience, QueuedWrite } from './queue.ts';
 import type { StepContext } from './step.ts';
 import type { Transactions } from './transactions.ts';
 
@@ -33,7 +43,20 @@ export interface CarrierContext extends StepContext {
   written(tables: ReadonlySet<string>): void;
   /** The error that a write is rejected with, as its caller gets it. */
   rejection(error: unknown): unknown;
+  /** What others hold of the system's tables now (obstacles.ts). */
+  heldTables(): Promise<ReadonlySet<string>>;
 }
+
+/** What writes are carried out under. */
+interface Under {
+  /** The schema's count of changes when they were planned. */
+  readonly changes: number;
+  /** Milliseconds that they may wait for a lock. */
+  readonly lockLimit: number;
+}
+
+/** Milliseconds: `long` is for records, for which whoever else wants them waits too, in their order. */
+const LOCK_LIMITS: Readonly<Record<Patience, number>> = { short: WRITE_LOCK_LIMIT, long: 2_000 };
 
 /** The schema has changed since the writes were planned. */
 class SchemaMoved extends Error {}
@@ -50,76 +73,99 @@ export class WriteCarrier implements Carrier {
     return this.#context.known.schema;
   }
 
-  carryOut(group: readonly QueuedWrite[]): Promise<readonly QueuedWrite[]> {
-    const { changes } = this.#context.known;
-    return this.#settled(group, () => this.#carryOut(group, changes, true));
+  carryOut(group: readonly QueuedWrite[], patience: Patience): Promise<Left> {
+    const under: Under = { changes: this.#context.known.changes, lockLimit: LOCK_LIMITS[patience] };
+    return this.#settled(group, () => this.#carryOut(group, under, true));
   }
 
-  change(write: QueuedWrite): Promise<readonly QueuedWrite[]> {
-    return this.#settled([write], () => growSchema(this.#context, write));
+  change(write: QueuedWrite): Promise<Left> {
+    const work = async () => {
+      try {
+        await growSchema(this.#context, write);
+      } catch (error) {
+        throw isLockTimeout(error) ? await this.#obstructed([write], [write], error) : error;
+      }
+    };
+    return this.#settled([write], work);
   }
 
   /** @returns the writes that the work has not settled */
-  async #settled(writes: readonly QueuedWrite[], work: () => Promise<void>): Promise<QueuedWrite[]> {
+  async #settled(writes: readonly QueuedWrite[], work: () => Promise<void>): Promise<Left> {
     const open = () => writes.filter(({ isSettled }) => !isSettled);
     try {
       await work();
     } catch (error) {
+      if (error instanceof Obstructed) return { again: open(), obstacles: error.obstacles };
       if (!(error instanceof SchemaMoved)) this.#reject(open(), error);
     }
     for (const write of open()) {
       write.stale++;
       if (write.stale > MOST_STALE) this.#reject([write], unavailable());
     }
-    return open();
+    return { again: open(), obstacles: [] };
+  }
+
+  /**
+   * What is in the way of writes, for which a lock was not had in time: tables that others hold, or else the records of those of the writes
+   * that failed; of all of them where nobody knows which.
+   */
+  async #obstructed(writes: readonly QueuedWrite[], failing: readonly QueuedWrite[], cause: unknown): Promise<Obstructed> {
+    const held = await this.#context.heldTables().catch((): ReadonlySet<string> => new Set());
+    const tables = writes.flatMap(obstaclesOf).filter((obstacle) => held.has(obstacle));
+    if (tables.length > 0) return new Obstructed([...new Set(tables)], cause);
+    const slow = failing.length > 0 ? failing : writes;
+    if (failing.length === 0) for (const write of writes) write.isSuspect = true;
+    const changes = slow.flatMap(changesOf);
+    const records = slow.flatMap((write) => write.records.map(recordObstacle));
+    return new Obstructed([...new Set(changes.length > 0 ? changes : records)], cause);
   }
 
   #reject(writes: readonly QueuedWrite[], error: unknown): void {
     for (const write of writes) if (!write.isSettled) write.reject(this.#context.rejection(error));
   }
 
-  /** @param changes the schema's count of changes when the writes were planned */
-  async #carryOut(group: readonly QueuedWrite[], changes: number, merged: boolean): Promise<void> {
+  async #carryOut(group: readonly QueuedWrite[], under: Under, merged: boolean): Promise<void> {
     const [first] = group;
     if (!first) return;
-    const attempt: Attempt = { ...this.#context, group, changes, merged };
+    const attempt: Attempt = { ...this.#context, ...under, group, merged };
     let failed: GroupFailed;
     try {
       const rest = await this.#tried(group, () => attemptGroup(attempt));
-      return this.#carryOut(rest, changes, merged);
+      return this.#carryOut(rest, under, merged);
     } catch (error) {
       if (!(error instanceof GroupFailed)) throw error;
       failed = error;
     }
     const { before, failing, after } = failed;
+    if (isLockTimeout(failed.cause)) throw await this.#obstructed(group, failing, failed.cause);
     const isOfFew = isOfStatement(failed.cause) && group.length > 1 && failing.length > 0;
     if (isUnavailable(failed.cause) && !isOfFew) throw failed.cause;
     if (failed.cause instanceof Overtaken) {
       for (const write of failing) write.reject(failed.cause);
-      await this.#carryOut([...before, ...after], changes, merged);
+      await this.#carryOut([...before, ...after], under, merged);
       return;
     }
-    await this.#unlessMoved(failed.cause, changes);
-    if (group.length === 1) return this.#alone(first, changes, failed.cause);
+    await this.#unlessMoved(failed.cause, under.changes);
+    if (group.length === 1) return this.#alone(first, under, failed.cause);
     // The notice or the commit: nobody's own failure.
     if (failing.length === 0) throw failed.cause;
-    await this.#part(before, changes, merged);
-    await this.#part(failing, changes, false);
-    await this.#part(after, changes, merged);
+    await this.#part(before, under, merged);
+    await this.#part(failing, under, false);
+    await this.#part(after, under, merged);
   }
 
-  /** Writes of a group by themselves: what becomes of them, in doubt say, is nothing to the others. @throws SchemaMoved */
-  async #part(writes: readonly QueuedWrite[], changes: number, merged: boolean): Promise<void> {
+  /** Writes of a group by themselves: what becomes of them, in doubt say, is nothing to the others. @throws SchemaMoved, Obstructed */
+  async #part(writes: readonly QueuedWrite[], under: Under, merged: boolean): Promise<void> {
     try {
-      await this.#carryOut(writes, changes, merged);
+      await this.#carryOut(writes, under, merged);
     } catch (error) {
-      if (error instanceof SchemaMoved) throw error;
+      if (error instanceof SchemaMoved || error instanceof Obstructed) throw error;
       this.#reject(writes, error);
     }
   }
 
-  /** One write that failed, once more by itself and step by step, so that its own error comes out. @throws SchemaMoved */
-  async #alone(write: QueuedWrite, changes: number, failure: unknown): Promise<void> {
+  /** One write that failed, once more by itself and step by step, so that its own error comes out. @throws SchemaMoved, Obstructed */
+  async #alone(write: QueuedWrite, { changes, lockLimit }: Under, failure: unknown): Promise<void> {
     const { transactions, schemaName, written } = this.#context;
     const { plan, plannedUnder } = write;
     const [only, ...others] = plan.mutations;
@@ -131,18 +177,22 @@ export class WriteCarrier implements Carrier {
     const tables = tablesOf([plan]);
     const watched = watchedAmong(tables);
     const work = () =>
-      transactions.transact(async (session) => {
-        await requireConditions(session, plan, this.#context);
-        const text = await carryOutAlone(session, plan, plannedUnder, this.#context);
-        if (watched.length > 0) await session.query(storeNotice(schemaName, { schemaChanged: false, tables: watched }));
-        await session.query(schemaCheck(schemaName, changes));
-        return text;
-      });
+      transactions.transact(
+        async (session) => {
+          await requireConditions(session, plan, this.#context);
+          const text = await carryOutAlone(session, plan, plannedUnder, this.#context);
+          if (watched.length > 0) await session.query(storeNotice(schemaName, { schemaChanged: false, tables: watched }));
+          await session.query(schemaCheck(schemaName, changes));
+          return text;
+        },
+        { lockLimit },
+      );
     try {
       const returned = await this.#tried([write], work);
       written(tables);
       write.resolve({ returned });
     } catch (error) {
+      if (isLockTimeout(error)) throw await this.#obstructed([write], [write], error);
       await this.#unlessMoved(error, changes);
       this.#reject([write], error);
     }
@@ -166,6 +216,8 @@ export class WriteCarrier implements Carrier {
       } catch (error) {
         if (error instanceof CommitUnknown) this.#context.written(tablesOf(writes.map(({ plan }) => plan)));
         const cause = error instanceof GroupFailed ? error.cause : error;
+        // Others may go on meanwhile.
+        if (isLockTimeout(cause)) throw error;
         const isUnsent = isUnavailable(cause) && isConnectionError(cause);
         if (!(mayRetry(cause) || (isUnsent && attempt === 1))) throw error;
         if (attempt === MOST_ATTEMPTS) throw unavailable(cause);

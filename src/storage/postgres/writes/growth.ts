@@ -3,7 +3,8 @@ import { serviceError } from '../../../errors/fail.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
 import type { WritePlan } from '../../port.ts';
 import type { Session } from '../connection/database.ts';
-import { CommitUnknown, isTooLarge, mayRetry, ofCatalog, unavailable } from '../connection/errors.ts';
+import { WRITE_LOCK_LIMIT } from '../connection/dial.ts';
+import { CommitUnknown, isLockTimeout, isTooLarge, mayRetry, ofCatalog, unavailable } from '../connection/errors.ts';
 import { storeNotice } from '../notices.ts';
 import { catalogFrom, loadStatement, lockCatalog } from '../schema/catalog.ts';
 import { changeSchema } from '../schema/change.ts';
@@ -14,13 +15,9 @@ import { tablesOf, watchedAmong } from './group.ts';
 import type { Version } from './known.ts';
 import type { QueuedWrite } from './queue.ts';
 
-/**
- * How long a schema change waits for a lock, in milliseconds: whoever comes after it waits behind it. Then it lets them by, and tries again
- * as long as a query may take elsewhere.
- */
-const LOCK_LIMIT = 300;
+/** Milliseconds until a change is tried again that others were in the way of, and for how long. */
 const PAUSE = 100;
-const TRIED_FOR = 60_000;
+const TRIED_FOR = 30_000;
 
 /** What a schema change did: a newer schema, and the outcome of its write; no outcome where it turned out to be an ordinary write. */
 interface Changed {
@@ -31,7 +28,9 @@ interface Changed {
 
 /**
  * Carries out a write that changes the schema, under the lock of the catalogue. Where another process has changed it meanwhile it is planned
- * anew, and left unsettled where it has nothing to change any more.
+ * anew, and left unsettled where it has nothing to change any more. It waits for locks no longer than other writes: whoever comes after it
+ * waits behind it.
+ * @throws a lock that was not had in time (55P03), and what else the write is to be rejected with
  */
 export async function growSchema(context: CarrierContext, write: QueuedWrite): Promise<void> {
   const { transactions, known, written } = context;
@@ -39,7 +38,7 @@ export async function growSchema(context: CarrierContext, write: QueuedWrite): P
   for (;;)
     try {
       const work = (session: Session) => changeWithin(context, session, write);
-      const { version, plan, returned } = await transactions.transact(work, { timeLimit: 0, lockLimit: LOCK_LIMIT });
+      const { version, plan, returned } = await transactions.transact(work, { timeLimit: 0, lockLimit: WRITE_LOCK_LIMIT });
       known.adopt(version);
       if (returned === undefined) return;
       written(tablesOf([plan]));
@@ -51,7 +50,7 @@ export async function growSchema(context: CarrierContext, write: QueuedWrite): P
         // What is to be told is that it is in doubt.
         await context.reload().catch(() => {});
       }
-      if (!mayRetry(error)) throw error;
+      if (!mayRetry(error) || isLockTimeout(error)) throw error;
       if (performance.now() > until) throw unavailable(error);
       await wait(PAUSE * (0.5 + Math.random()));
     }

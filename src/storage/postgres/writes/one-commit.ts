@@ -1,5 +1,6 @@
 import type { Store } from '../../port.ts';
 import type { Session } from '../connection/database.ts';
+import { unavailable } from '../connection/errors.ts';
 import { catalogFrom, loadStatement } from '../schema/catalog.ts';
 import { type CarrierContext, WriteCarrier } from './carrier.ts';
 import { KnownSchema, type Version } from './known.ts';
@@ -33,6 +34,8 @@ export async function inSession<T>(
     ...context,
     known,
     transactions: savepoints(session),
+    // Whoever opened the transaction has said how long it may wait.
+    heldTables: async () => new Set(),
     async reload() {
       known.adopt(known.merged(catalogFrom((await session.query(loadStatement(context.schemaName))).rows)));
     },
@@ -40,7 +43,12 @@ export async function inSession<T>(
       for (const table of written) tables.add(table);
     },
   });
-  const queue = new WriteQueue(carrier, { largestGroup: LARGEST_GROUP, mostGroups: 1 });
+  const queue = new WriteQueue(carrier, {
+    largestGroup: LARGEST_GROUP,
+    mostGroups: 1,
+    longestHeld: Number.POSITIVE_INFINITY,
+    tooLong: unavailable,
+  });
   const within: Store = {
     reader: outer.reader,
     contents: outer.contents,

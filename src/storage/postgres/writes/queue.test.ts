@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { applyChange, emptySchema } from '../../../schema/change.ts';
 import { fieldOf, type Schema, tableOf } from '../../../schema/model.ts';
 import type { Assignment, Condition, Mutation, WritePlan } from '../../port.ts';
-import { type QueuedWrite, WriteQueue } from './queue.ts';
+import { type Left, type QueuedWrite, WriteQueue } from './queue.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 let schema: Schema;
 /** Groups under way: what they hold, and what ends them. */
-let underWay: { names: string; end: (again?: readonly QueuedWrite[]) => Promise<void>; group: readonly QueuedWrite[] }[];
+let underWay: {
+  names: string;
+  end: (again?: readonly QueuedWrite[], obstacles?: readonly string[]) => Promise<void>;
+  group: readonly QueuedWrite[];
+}[];
 let queue: WriteQueue;
 
 beforeEach(() => {
@@ -17,18 +22,18 @@ beforeEach(() => {
   schema = applyChange(schema, { kind: 'addField', className: 'A', name: 'list', type: 'Array' });
   underWay = [];
   const carry = (group: readonly QueuedWrite[]) =>
-    new Promise<readonly QueuedWrite[]>((resolve) => {
-      const end = async (again: readonly QueuedWrite[] = []) => {
+    new Promise<Left>((resolve) => {
+      const end = async (again: readonly QueuedWrite[] = [], obstacles: readonly string[] = []) => {
         underWay = underWay.filter((one) => one.group !== group);
         for (const write of group) if (!again.includes(write)) write.resolve({ returned: '' });
-        resolve(again);
+        resolve({ again, obstacles });
         await turn();
       };
       underWay.push({ names: group.map(nameOf).join(' '), end, group });
     });
   queue = new WriteQueue(
     { schema: () => schema, carryOut: carry, change: (write) => carry([write]) },
-    { largestGroup: 4, mostGroups: 2 },
+    { largestGroup: 4, mostGroups: 2, longestHeld: 1000, tooLong: () => new Error('held') },
   );
 });
 
@@ -38,7 +43,7 @@ const nameOf = ({ plan }: QueuedWrite) => {
   return `${plan.changes.length > 0 ? 'change:' : ''}${only?.kind === 'delete' ? 'delete:' : ''}${id}`;
 };
 const now = () => underWay.map(({ names }) => names);
-const end = (at: number, again?: readonly QueuedWrite[]) => underWay[at]?.end(again);
+const end = (at: number, again?: readonly QueuedWrite[], obstacles?: readonly string[]) => underWay[at]?.end(again, obstacles);
 
 const add = (id: string, { changes = false, deletes = false, behind = false, edits = false, sets = '', condition = '' } = {}) => {
   const plan = (): WritePlan => {
@@ -188,4 +193,66 @@ test('conditions and edits do not share a group, the last of which may be left f
     await end(0);
   }
   assert.deepEqual(groups, ['1', '2 3', '4']);
+});
+
+const record = (id: string) => `record A\n${id}`;
+
+test('who needs what others hold waits, and tries it now and then; those after him to other records go on', async () => {
+  void add('1');
+  void add('2');
+  await turn();
+  const [first] = underWay;
+  await end(0, first?.group, [record('1')]);
+  // The order of a turn's writes is kept within a table.
+  assert.deepEqual(now(), []);
+  void add('3');
+  void add('1');
+  await turn();
+  assert.deepEqual(now(), ['3']);
+  await end(0);
+  await wait(120);
+  // Both to the record are tried, and what had to come after the first.
+  assert.deepEqual(now(), ['1 1']);
+  void add('4');
+  await turn();
+  assert.deepEqual(now(), ['1 1', '4']);
+  await end(0, underWay[0]?.group, [record('1')]);
+  await end(0);
+  await wait(220);
+  assert.deepEqual(now(), ['1 1']);
+  await end(0);
+  assert.deepEqual(now(), ['2']);
+  await end(0);
+  await queue.whenIdle();
+});
+
+test('of writes of which nobody knows which one is held up each is tried by itself', async () => {
+  void add('1');
+  void add('2');
+  await turn();
+  const group = underWay[0]?.group ?? [];
+  for (const entry of group) entry.isSuspect = true;
+  await end(0, group, [record('1'), record('2')]);
+  await wait(120);
+  assert.deepEqual(now(), ['1']);
+  await end(0);
+  assert.deepEqual(now(), ['2']);
+  await end(0);
+  await queue.whenIdle();
+});
+
+test('a write that is held up for too long is rejected, and nobody else', async () => {
+  const held = add('1');
+  held.catch(() => {});
+  await turn();
+  for (let round = 0; underWay.length > 0 || round === 0; round++) {
+    await end(0, underWay[0]?.group, [record('1')]);
+    await wait(450);
+  }
+  await assert.rejects(held, { message: 'held' });
+  const other = add('2');
+  await turn();
+  await end(0);
+  await other;
+  await queue.whenIdle();
 });

@@ -2,6 +2,7 @@ import type { Schema } from '../../../schema/model.ts';
 import type { PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
 import { hasEdits } from './edits.ts';
 import { heldBy, writtenAtOnce } from './held.ts';
+import { isTableObstacle, obstaclesOf, orderedBy } from './obstacles.ts';
 
 /** A write that waits for its turn, or is under way. */
 export interface QueuedWrite {
@@ -19,6 +20,10 @@ export interface QueuedWrite {
   plannedUnder: Schema;
   /** How often it was planned under a schema that was another by then. */
   stale: number;
+  /** Since when it is held up by others' locks, by `performance.now()`; 0: it is not. */
+  heldSince: number;
+  /** One of several that a lock was not had for, and nobody knows which: it is carried out by itself. */
+  isSuspect: boolean;
   isSettled: boolean;
   resolve(outcome: WriteOutcome): void;
   reject(error: unknown): void;
@@ -30,6 +35,21 @@ export interface QueueOptions {
   readonly largestGroup: number;
   /** Groups under way at the same time. */
   readonly mostGroups: number;
+  /** Milliseconds for which a write may be held up by others' locks. */
+  readonly longestHeld: number;
+  /** What it is rejected with then. */
+  readonly tooLong: () => unknown;
+}
+
+/** How long a transaction waits for a lock: a moment, after which others go on before it, or longer, in a place where it is in nobody's way. */
+export type Patience = 'short' | 'long';
+
+/** What is left of writes that were to be carried out. */
+export interface Left {
+  /** To be planned anew, in their order. */
+  readonly again: readonly QueuedWrite[];
+  /** What others hold of what they need (obstacles.ts). */
+  readonly obstacles: readonly string[];
 }
 
 /** Characters of values in a group, beyond one write; a statement of many rows is in memory as a whole. */
@@ -40,25 +60,42 @@ const MOST_LOCKS = 40;
 /** Who carries writes out. */
 export interface Carrier {
   schema(): Schema;
-  /** Carries out and settles writes that change no schema. @returns those to be planned anew, in their order; never rejects */
-  carryOut(group: readonly QueuedWrite[]): Promise<readonly QueuedWrite[]>;
-  /** Carries out and settles a write that changes the schema. @returns it, where it is to be planned anew; never rejects */
-  change(write: QueuedWrite): Promise<readonly QueuedWrite[]>;
+  /** Carries out and settles writes that change no schema. Never rejects. */
+  carryOut(group: readonly QueuedWrite[], patience: Patience): Promise<Left>;
+  /** Carries out and settles a write that changes the schema. Never rejects. */
+  change(write: QueuedWrite): Promise<Left>;
+}
+
+/** Until what others hold is tried again: the first pause, doubled up to the longest, in milliseconds. */
+const FIRST_PAUSE = 100;
+const LONGEST_PAUSE = 400;
+
+/** What others hold. */
+interface Obstacle {
+  /** By `performance.now()`. */
+  tryAt: number;
+  pause: number;
 }
 
 /** Writes under way together. */
 interface Running {
+  /** None of a group that tries what others hold: see `ordered`. */
   readonly turns: ReadonlySet<number>;
   /** Records that they write to. */
   readonly records: ReadonlySet<string>;
   readonly isChange: boolean;
   readonly isBehind: boolean;
+  /** Of a group that tries what others hold: what it needs of that, and what later writes of its turns must not come before it in. */
+  readonly trial: { readonly obstacles: readonly string[]; readonly held: Passed } | undefined;
 }
 
 /**
  * Gathers the writes of a turn of the event loop into groups. While as many groups are under way as may be, further writes gather, so the
  * busier the service, the larger the groups. Writes of one turn keep their order, and no two groups write to one record: they would only
  * wait for each other.
+ *
+ * What somebody else holds, a table under a change by hand say, holds up those alone that need it: their group gives way after a moment, the
+ * others of it go on, and one group beside all others tries now and then whether it can be had.
  */
 export class WriteQueue {
   readonly #carrier: Carrier;
@@ -68,6 +105,8 @@ export class WriteQueue {
   #turn = 0;
   #scheduled = false;
   #idle: (() => void)[] = [];
+  readonly #obstacles = new Map<string, Obstacle>();
+  #retry: NodeJS.Timeout | undefined;
 
   constructor(carrier: Carrier, options: QueueOptions) {
     this.#carrier = carrier;
@@ -85,6 +124,8 @@ export class WriteQueue {
         ...heldBy(plan),
         plannedUnder,
         stale: 0,
+        heldSince: 0,
+        isSuspect: false,
         isSettled: false,
         resolve(outcome) {
           entry.isSettled = true;
@@ -118,33 +159,80 @@ export class WriteQueue {
 
   #start(): void {
     for (let group = this.#next(); group.length > 0; group = this.#next()) void this.#run(group);
+    if (this.#obstacles.size > 0) this.#try();
     if (this.#waiting.length > 0 || this.#running.size > 0) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  async #run(group: readonly QueuedWrite[]): Promise<void> {
+  async #run(group: readonly QueuedWrite[], isTrial = false): Promise<void> {
     const [first] = group;
     const isChange = first !== undefined && changes(first);
     const running: Running = {
-      turns: new Set(group.map(({ turn }) => turn)),
+      turns: new Set(isTrial ? [] : group.map(({ turn }) => turn)),
       records: new Set(group.flatMap(({ records }) => records)),
       isChange,
       isBehind: group.some(({ behind }) => behind),
+      trial: isTrial ? this.#trialOf(group) : undefined,
     };
     this.#running.add(running);
-    const again = await (isChange ? this.#carrier.change(first) : this.#carrier.carryOut(group));
+    const tried = running.trial?.obstacles ?? [];
+    const patience = isTrial && !tried.some(isTableObstacle) ? 'long' : 'short';
+    const { again, obstacles } = await (isChange ? this.#carrier.change(first) : this.#carrier.carryOut(group, patience));
     this.#running.delete(running);
+    for (const obstacle of tried) if (!obstacles.includes(obstacle)) this.#obstacles.delete(obstacle);
+    for (const obstacle of obstacles) this.#met(obstacle);
     this.#waiting.unshift(...again);
     this.#start();
   }
 
+  #trialOf(group: readonly QueuedWrite[]): Running['trial'] {
+    const held = new Passed();
+    for (const entry of group) held.hold(entry);
+    const obstacles = group.flatMap((entry) => obstaclesOf(entry).filter((obstacle) => this.#obstacles.has(obstacle)));
+    return { obstacles: [...new Set(obstacles)], held };
+  }
+
+  #met(obstacle: string): void {
+    const pause = Math.min(LONGEST_PAUSE, 2 * (this.#obstacles.get(obstacle)?.pause ?? FIRST_PAUSE / 2));
+    this.#obstacles.set(obstacle, { pause, tryAt: performance.now() + pause });
+  }
+
+  /** Tries what others hold and is due; one group at a time. Who has waited for too long is rejected. */
+  #try(): void {
+    clearTimeout(this.#retry);
+    const now = performance.now();
+    this.#waiting = this.#waiting.filter((entry) => {
+      if (entry.heldSince === 0 || now - entry.heldSince < this.#options.longestHeld) return true;
+      entry.reject(this.#options.tooLong());
+      return false;
+    });
+    for (const { trial } of this.#running) if (trial) return;
+    const due = [...this.#obstacles].filter(([, { tryAt }]) => tryAt <= now).map(([obstacle]) => obstacle);
+    if (due.length > 0) {
+      const group = this.#next(new Set(due));
+      if (group.length > 0) {
+        void this.#run(group, true);
+        return;
+      }
+      // Nobody waits for it any more, or for something else first.
+      const wanted = new Set(this.#waiting.flatMap(obstaclesOf));
+      for (const obstacle of due)
+        if (wanted.has(obstacle)) this.#met(obstacle);
+        else this.#obstacles.delete(obstacle);
+      if (this.#waiting.length > 0) this.#schedule();
+    }
+    const next = Math.min(...[...this.#obstacles.values()].map(({ tryAt }) => tryAt));
+    if (this.#obstacles.size > 0) this.#retry = setTimeout(() => this.#start(), Math.max(1, next - now));
+  }
+
   /**
    * The writes to carry out next, in their order; none where they have to wait. What waits for a schema change, which may take its time
-   * (growth.ts), is passed over.
+   * (growth.ts), or for what others hold, is passed over.
+   * @param tried what others hold that is to be tried: the writes that need it alone
    */
-  #next(): QueuedWrite[] {
+  #next(tried?: ReadonlySet<string>): QueuedWrite[] {
     const group: QueuedWrite[] = [];
-    if (this.#waiting.length === 0 || this.#isFull()) return group;
+    if (this.#waiting.length === 0 || (!tried && this.#isFull())) return group;
     const passed = new Passed();
     const written = new Set<string>();
     const locked = new Set<string>();
@@ -163,6 +251,11 @@ export class WriteQueue {
         taken++;
         continue;
       }
+      if (this.#obstacles.size > 0 && (passed.holdsInOrder(entry) || this.#isHeld(entry, tried))) {
+        passed.hold(entry);
+        taken++;
+        continue;
+      }
       // A delete must not come before what is written behind.
       if (!entry.behind && (passed.holds(entry) || this.#waitsForChange(entry))) {
         passed.add(entry);
@@ -171,6 +264,7 @@ export class WriteQueue {
       }
       if (this.#mustWait(entry) || passed.holds(entry)) break;
       if (group.length > 0 && (changes(entry) || !mayJoin(entry, written) || !mayLock(entry, locked))) break;
+      if (group.length > 0 && (entry.isSuspect || group[0]?.isSuspect)) break;
       edits ||= hasEdits(entry.plan);
       // Of a group with edits the last writes may be left for another transaction (settle.ts), conditions hold for one.
       if (edits && group.length > 0 && locked.size + entry.locks.length > 0) break;
@@ -187,8 +281,20 @@ export class WriteQueue {
 
   #isFull(): boolean {
     let groups = 0;
-    for (const { isChange } of this.#running) if (!isChange || this.#options.mostGroups === 1) groups++;
+    for (const { isChange, trial } of this.#running) if (!trial && (!isChange || this.#options.mostGroups === 1)) groups++;
     return groups >= this.#options.mostGroups;
+  }
+
+  /**
+   * Whether a write waits for what others hold.
+   * @param tried what is to be tried of that: then all wait but those that need it, and nothing else that is held
+   */
+  #isHeld(entry: QueuedWrite, tried: ReadonlySet<string> | undefined): boolean {
+    for (const { trial } of this.#running) if (trial?.held.holdsInOrder(entry)) return true;
+    const needed = obstaclesOf(entry).filter((obstacle) => this.#obstacles.has(obstacle));
+    const isHeld = tried ? needed.length === 0 || needed.some((obstacle) => !tried.has(obstacle)) : needed.length > 0;
+    if (needed.length > 0) entry.heldSince ||= performance.now();
+    return isHeld;
   }
 
   /** Plans a write anew where the schema has changed since. @returns false where that rejected it */
@@ -229,11 +335,26 @@ class Passed {
   readonly entries: QueuedWrite[] = [];
   readonly #turns = new Set<number>();
   readonly #records = new Set<string>();
+  /** Turns and tables of those that wait for what others hold: the order of a turn's writes is kept within a table. */
+  readonly #places = new Set<string>();
 
   add(entry: QueuedWrite): void {
     this.entries.push(entry);
     this.#turns.add(entry.turn);
     for (const record of entry.records) this.#records.add(record);
+  }
+
+  /** Adds one that others of its turn may go on before, in other tables. */
+  hold(entry: QueuedWrite): void {
+    this.entries.push(entry);
+    for (const place of placesOf(entry)) this.#places.add(place);
+    for (const record of entry.records) this.#records.add(record);
+  }
+
+  /** Whether a write must not come before one of them: by its record, or its turn and table. */
+  holdsInOrder(entry: QueuedWrite): boolean {
+    if (entry.records.some((record) => this.#records.has(record))) return true;
+    return this.#places.size > 0 && placesOf(entry).some((place) => this.#places.has(place));
   }
 
   holdsTurnOf({ turn }: QueuedWrite): boolean {
@@ -244,6 +365,8 @@ class Passed {
     return this.#turns.has(turn) || records.some((record) => this.#records.has(record));
   }
 }
+
+const placesOf = (entry: QueuedWrite): string[] => orderedBy(entry).map((table) => `${entry.turn} ${table}`);
 
 /** Whether a write cannot be carried out beside others. */
 function excludes(running: Running, entry: QueuedWrite): boolean {

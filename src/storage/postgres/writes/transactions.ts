@@ -3,12 +3,15 @@ import type { Database, Result, Session } from '../connection/database.ts';
 import { StatementFailed } from '../connection/errors.ts';
 
 /** What carries writes out: the connections themselves, or one transaction that is open already. */
-export type Transactions = Pick<Database, 'atomically' | 'transact'>;
+export interface Transactions extends Pick<Database, 'transact'> {
+  /** @param lockLimit milliseconds that a statement may wait for a lock; in a transaction that is open, its own limit holds */
+  atomically(statements: readonly Statement[], lockLimit: number): Promise<Result[]>;
+}
 
 /** Those of a system, which take turns with those of others. */
 export function transactionsOf(database: Database, system: string): Transactions {
   return {
-    atomically: (statements) => database.atomically(statements, system),
+    atomically: (statements, lockLimit) => database.atomically(statements, system, lockLimit),
     transact: (work, options) => database.transact(work, { ...options, system }),
   };
 }

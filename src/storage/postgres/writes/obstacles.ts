@@ -1,0 +1,86 @@
+import type { Schema } from '../../../schema/model.ts';
+import type { Condition, Mutation } from '../../port.ts';
+import type { Statement } from '../../sql/writer.ts';
+import { quotedName } from '../names.ts';
+import type { QueuedWrite } from './queue.ts';
+
+/**
+ * A lock was not had in time: somebody else has a table, or a record. Nothing was done. Who needs none of what is named may go on meanwhile.
+ */
+export class Obstructed extends Error {
+  /** Names of what is held, as `obstaclesOf` has them. */
+  readonly obstacles: readonly string[];
+
+  constructor(obstacles: readonly string[], cause: unknown) {
+    super('a lock was not had in time', { cause });
+    this.obstacles = obstacles;
+  }
+}
+
+/** A table of the database, or the table of a Relation, by its name there. */
+export const tableObstacle = (name: string): string => `table ${quotedName(name)}`;
+/** What holds up a change of a table's schema alone: who reads it. */
+const changeObstacle = (className: string): string => `change ${className}`;
+/** @param record as `QueuedWrite.records` has it */
+export const recordObstacle = (record: string): string => `record ${record}`;
+/** Whether others of its kind are told from it by the table they are of, and the database says which of these are held. */
+export const isTableObstacle = (obstacle: string): boolean => obstacle.startsWith('table ');
+
+type Write = Pick<QueuedWrite, 'plan' | 'plannedUnder' | 'records'>;
+
+/** All that a write may be held up by. What it reads by filters that name other tables is left out: it is found by its records then. */
+export function obstaclesOf({ plan, plannedUnder, records }: Write): string[] {
+  const { mutations, changes, conditions = [] } = plan;
+  const changed = changes.flatMap((change) => {
+    if (!('className' in change)) return [];
+    const table = plannedUnder.tables.get(change.className);
+    return [changeObstacle(change.className), ...(table ? [tableObstacle(table.sqlName)] : [])];
+  });
+  return [
+    ...new Set([
+      ...mutations.flatMap((mutation) => tablesIn(mutation, plannedUnder)),
+      ...conditions.map(tableOfCondition),
+      ...changed,
+      ...records.map(recordObstacle),
+    ]),
+  ];
+}
+
+/** Those of its tables in which the order of a turn's writes can be told: rows that only tell of a write may come in any order. */
+export function orderedBy({ plan, plannedUnder }: Write): string[] {
+  const ordered = plan.mutations.filter((mutation) => !(mutation.kind === 'insert' && mutation.isNote));
+  return [...new Set(ordered.flatMap((mutation) => tablesIn(mutation, plannedUnder)))];
+}
+
+/** What holds up a change of the schema where no table is said to be held. */
+export function changesOf({ plan }: Write): string[] {
+  return plan.changes.flatMap((change) => ('className' in change ? [changeObstacle(change.className)] : []));
+}
+
+const tableOfCondition = (condition: Condition): string =>
+  tableObstacle(condition.kind === 'absent' ? condition.table.sqlName : 'rds_keys');
+
+function tablesIn(mutation: Mutation, schema: Schema): string[] {
+  const { kind, table } = mutation;
+  const tables = [table.sqlName];
+  if (kind === 'insert') for (const source of [mutation.copies, mutation.picture]) if (source) tables.push(source.from.sqlName);
+  if (kind === 'link' || kind === 'unlink' || kind === 'unlinkAll') tables.push(mutation.relation.column);
+  if (kind === 'delete') {
+    // It looks at who points at the record, and takes it out of Relations.
+    for (const field of table.fields.values()) if (field.type === 'Relation') tables.push(field.column);
+    for (const { table: from, field } of schema.referencesTo.get(table.className) ?? [])
+      tables.push(field.type === 'Relation' ? field.column : from.sqlName);
+  }
+  return tables.map(tableObstacle);
+}
+
+/** Asks which tables of a system somebody holds, or waits for, in a way that keeps writes from them. */
+export function heldTables(schemaName: string): Statement {
+  return {
+    text: `SELECT DISTINCT c.relname FROM pg_locks AS l JOIN pg_class AS c ON c.oid = l.relation
+      WHERE l.locktype = 'relation' AND c.relnamespace = to_regnamespace($1)
+        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')`,
+    params: [quotedName(schemaName)],
+  };
+}
