@@ -10,10 +10,12 @@ const ANSWERED = 5_000;
 
 const unavailable = { code: 1, error: 'server error: the service is not available now' };
 
-/** The refusal while the database is away: the catalogue's, and nothing of the inside. */
-function assertUnavailable(answer: Answer): void {
+const inDoubt = { code: 1, error: 'server error: the outcome of this write is unknown', inDoubt: true };
+
+/** The refusal while the database is away: the catalogue's, and nothing of the inside. A write that was under way may be in doubt. */
+function assertUnavailable(answer: Answer, mayBeInDoubt = false): void {
   assert.equal(answer.status, 503, answer.text);
-  assert.deepEqual(answer.body, unavailable);
+  assert.deepEqual(answer.body, mayBeInDoubt && answer.body.inDoubt ? inDoubt : unavailable);
   assertClean(answer);
 }
 
@@ -126,7 +128,7 @@ export class Load {
   async #ask(request: Promise<Answer>, expected: number): Promise<boolean> {
     const answer = await inTime(request);
     if (answer.status === expected) return true;
-    assertUnavailable(answer);
+    assertUnavailable(answer, true);
     this.unavailable++;
     await wait(20);
     return false;

@@ -18,7 +18,8 @@ const settings = {
   shared_buffers: '128MB',
   fsync: 'off',
   full_page_writes: 'off',
-  wal_level: 'minimal',
+  // With less a server that is killed forgets the last values of a sequence that is new: numbers come again.
+  wal_level: 'replica',
   max_wal_senders: 0,
   max_wal_size: '2GB',
   jit: 'off',
