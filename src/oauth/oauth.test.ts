@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, mock, test } from 'node:test';
 import { type FastifyInstance, fastify } from 'fastify';
+import { serviceError } from '../errors/fail.ts';
+import { renderError } from '../errors/render.ts';
 import { TooManyRequests } from '../errors/too-many-requests.ts';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
@@ -207,4 +209,19 @@ test('a token of nobody is unknown', async () => {
 test('a system that cannot be reached is the service’s fault, and no page of the provider', async () => {
   const answer = await server.inject({ url: '/oauth/nobody/token', method: 'POST', payload: 'x' });
   assert.deepEqual([answer.statusCode, answer.json().error], [404, 'Not found.']);
+});
+
+test('a store that is away: 503 with Retry-After, as a page and as JSON; a write in doubt is told as such', async () => {
+  publish(documentOf());
+  const registration = { redirect_uris: ['https://client.example.com/back'], token_endpoint_auth_method: 'none' };
+  const register = () => server.inject({ method: 'POST', url: '/oauth/app/register', payload: registration });
+  for (const key of ['unavailable', 'outcomeUnknown'] as const) {
+    const write = mock.method(store, 'write', () => Promise.reject(serviceError(key)));
+    const [page, answer] = [await begin(), await register()];
+    write.mock.restore();
+    for (const { statusCode, headers } of [page, answer]) assert.deepEqual([statusCode, headers['retry-after']], [503, '2']);
+    assert.match(String(page.headers['content-type']), /^text\/html/);
+    assert.equal(answer.body, renderError(serviceError(key)).json);
+  }
+  assert.equal((await register()).statusCode, 201);
 });

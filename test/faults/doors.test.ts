@@ -1,0 +1,185 @@
+/** CONTRACT "Faults of the store": every door tells of a fault that can pass in the same way. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { TestProxy } from '../../src/storage/postgres/testing/proxy.ts';
+import type { TestDatabase } from '../../src/storage/postgres/testing/server.ts';
+import { makeDatabase } from '../support/data.ts';
+import { upload } from '../support/files.ts';
+import { callTool, masterHeaders } from '../support/mcp.ts';
+import { path } from '../support/records.ts';
+import { engines, type Service, startService } from '../support/service.ts';
+import { signUp } from '../support/users.ts';
+import { UNAVAILABLE } from './answers.ts';
+
+type Door = readonly [method: string, path: string, body?: unknown, headers?: Record<string, string>];
+
+if (engines.includes('postgres'))
+  describe('the doors of a service whose database is away', { timeout: 120_000 }, () => {
+    let database: TestDatabase;
+    let proxy: TestProxy;
+    let service: Service;
+    let session = '';
+    let id = '';
+    let file = '';
+    before(async () => {
+      database = await makeDatabase(true);
+      proxy = await TestProxy.before(database.url);
+      service = await startService({ database: proxy });
+      session = (await signUp(service)).token;
+      const made = await service.call('POST', path('Doors'), { body: { n: 1 } });
+      id = made.body.objectId;
+      file = (await upload(service, 'a.txt', 'text', { as: 'master' })).body.name;
+      // Tools are loaded, the issuer is made.
+      await callTool(service, masterHeaders(service), 'Get-Data', { className: 'Doors' });
+      await fetch(`${service.url}/oauth/${service.appId}/jwks`);
+      proxy.refuse();
+      proxy.cut();
+    });
+    after(async () => {
+      await service?.stop();
+      proxy?.close();
+      await database?.drop();
+    });
+
+    const ask = async ([method, at, body, headers = {}]: Door) => {
+      const { appId, masterKey } = service;
+      const keys = { 'X-Platform-Application-Id': appId, 'X-Platform-Master-Key': masterKey };
+      const isText = body === undefined || typeof body === 'string';
+      const answer = await fetch(service.url + at, {
+        method,
+        headers: { ...keys, 'Content-Type': 'application/json', ...headers },
+        redirect: 'manual',
+        ...(body !== undefined && { body: isText ? body : JSON.stringify(body) }),
+      });
+      return { status: answer.status, retryAfter: answer.headers.get('retry-after'), text: await answer.text() };
+    };
+
+    const json: readonly (readonly [what: string, door: () => Door])[] = [
+      ['create', () => ['POST', path('Doors'), { n: 2 }]],
+      ['create in a new table', () => ['POST', path('NewDoors'), { n: 2 }]],
+      ['read', () => ['GET', path('Doors', id)]],
+      ['list', () => ['GET', path('Doors')]],
+      ['list by _method', () => ['POST', path('Doors'), { _method: 'GET' }]],
+      ['update', () => ['PUT', path('Doors', id), { n: 3 }]],
+      ['delete', () => ['DELETE', path('Doors', id)]],
+      [
+        'batch',
+        () => [
+          'POST',
+          '/platform/batch',
+          { requests: [1, 2].map((n) => ({ method: 'POST', path: path('Doors'), body: { n } })) },
+        ],
+      ],
+      ['aggregate', () => ['GET', '/platform/classes-aggregate/Doors?pipeline=[{"$group":{"_id":null}}]']],
+      ['schemas', () => ['GET', '/platform/schemas']],
+      ['make a schema', () => ['POST', '/platform/schemas/Other', { className: 'Other', fields: {} }]],
+      ['change a schema', () => ['PUT', '/platform/schemas/Doors', { className: 'Doors', fields: { m: { type: 'Number' } } }]],
+      ['delete a schema', () => ['DELETE', '/platform/schemas/Doors']],
+      ['sign up', () => ['POST', '/platform/users', { username: 'new', password: 'Passw0rd!' }]],
+      ['login', () => ['POST', '/platform/login', { username: 'a', password: 'b' }]],
+      [
+        'me',
+        () => ['GET', '/platform/users/me', undefined, { 'X-Platform-Session-Token': session, 'X-Platform-Master-Key': '' }],
+      ],
+      [
+        'a list of a session',
+        () => ['GET', path('Doors'), undefined, { 'X-Platform-Session-Token': session, 'X-Platform-Master-Key': '' }],
+      ],
+      ['logout', () => ['POST', '/platform/logout', undefined, { 'X-Platform-Session-Token': session }]],
+      ['a session', () => ['GET', '/platform/sessions/me', undefined, { 'X-Platform-Session-Token': session }]],
+      ['upload', () => ['POST', '/platform/files/a.txt', 'text', { 'Content-Type': 'text/plain' }]],
+      ['upload in JSON', () => ['POST', '/platform/files/a.txt', { base64: 'dGV4dA==', _ContentType: 'text/plain' }]],
+      [
+        'upload of whom only the body names',
+        () => [
+          'POST',
+          '/platform/files/a.txt',
+          { base64: 'dGV4dA==', _ApplicationId: service.appId },
+          { 'X-Platform-Application-Id': '' },
+        ],
+      ],
+      [
+        'a form of a large upload',
+        () => ['POST', '/platform/files/signed-url-put/a.txt', { ContentType: 'text/plain', ContentLength: 4 }],
+      ],
+      ['delete a file', () => ['DELETE', `/platform/files/${file}`]],
+      ['a public file', () => ['GET', `/static/${service.appId}/${file}`]],
+      ['an upload', () => ['GET', `/platform/files/${service.appId}/${file}`]],
+      ['a private file', () => ['GET', `/platform/files/${service.appId}/${file}/Doors/${id}/F`]],
+      [
+        'a private file of a session',
+        () => [
+          'GET',
+          `/platform/files/${service.appId}/${file}/Doors/${id}/F`,
+          undefined,
+          { 'X-Platform-Session-Token': session, 'X-Platform-Master-Key': '' },
+        ],
+      ],
+      ['a lead', () => ['POST', `/functions/${service.appId}/getlead`, { phone: '0501234567' }]],
+      ['a form', () => ['POST', `/functions/${service.appId}/web2table`, { table: 'Doors', n: 1 }]],
+      ['a function', () => ['POST', '/platform/functions/none', {}]],
+      [
+        'a token',
+        () => [
+          'POST',
+          `/oauth/${service.appId}/token`,
+          'grant_type=refresh_token&refresh_token=x&client_id=y',
+          { 'Content-Type': 'application/x-www-form-urlencoded' },
+        ],
+      ],
+      ['a registration', () => ['POST', `/oauth/${service.appId}/register`, { redirect_uris: ['https://client.test/back'] }]],
+    ];
+    for (const [what, door] of json)
+      test(`503 with Retry-After: ${what}`, async () => {
+        const { status, retryAfter, text } = await ask(door());
+        // What needs no database may be answered as ever; nothing else is told of it.
+        if (what === 'a function') return assert.ok(status === 400 || status === 503, text);
+        assert.deepEqual([status, text], [503, UNAVAILABLE]);
+        assert.match(retryAfter ?? '', /^[1-9]\d*$/);
+      });
+
+    for (const [what, door] of [
+      ['sign-in', () => `/oauth/${service.appId}/authorize?client_id=x&response_type=code`],
+      ['the page of a sign-in', () => `/oauth/${service.appId}/interaction/abc`],
+    ] as const)
+      test(`503 with Retry-After, as a page: ${what}`, async () => {
+        const { status, retryAfter, text } = await ask(['GET', door(), undefined, { Accept: 'text/html' }]);
+        assert.deepEqual([status, /^[1-9]\d*$/.test(retryAfter ?? '')], [503, true], text.slice(0, 300));
+      });
+
+    test('503 with Retry-After, as a page: a new password', async () => {
+      const form = new URLSearchParams({ token: 'x'.repeat(32), password: 'Good-password-1' }).toString();
+      const door: Door = [
+        'POST',
+        `/password-reset/${service.appId}`,
+        form,
+        { 'Content-Type': 'application/x-www-form-urlencoded' },
+      ];
+      const { status, retryAfter } = await ask(door);
+      assert.deepEqual([status, /^[1-9]\d*$/.test(retryAfter ?? '')], [503, true]);
+    });
+
+    test('an agent hears that nothing was done, or that the service is away', async () => {
+      for (const [name, args] of [
+        ['Get-Data', { className: 'Doors' }],
+        ['Create-Record', { className: 'Doors', data: { n: 4 } }],
+      ] as const) {
+        const params = { name, arguments: args };
+        const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+        const { status, retryAfter, text } = await ask(['POST', `/mcp/${service.appId}`, body]);
+        assert.match(text, /the service is not available now/);
+        if (status !== 200) assert.deepEqual([status, /^[1-9]\d*$/.test(retryAfter ?? '')], [503, true], text);
+      }
+    });
+
+    test('nothing of it is in the log but conditions', () => {
+      const lines = service
+        .output()
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line));
+      const others = lines.filter(({ level, condition }) => level >= 50 && condition === undefined);
+      assert.deepEqual(others, []);
+      assert.ok(lines.length < 20, `${lines.length} lines`);
+    });
+  });
