@@ -25,15 +25,17 @@ export function assertBounded(lines: readonly Line[]): void {
   assert.ok(lines.length <= MOST_LINES, `${lines.length} lines in the log:\n${sample.join('\n')}`);
 }
 
+/** Conditions that began and have not ended. */
+export function conditionsOpen(lines: readonly Line[]): string[] {
+  const left = Map.groupBy(conditionsThat('began', lines), (name) => name);
+  for (const name of conditionsThat('ended', lines)) left.get(name)?.pop();
+  return [...left].filter(([, began]) => began.length > 0).map(([name]) => name);
+}
+
 /** Waits until each condition that began has ended: five seconds after it was last met. */
 export async function allEnded(output: () => string, withinMs = 12_000): Promise<void> {
   const deadline = Date.now() + withinMs;
-  const open = () => {
-    const lines = linesOf(output());
-    const left = Map.groupBy(conditionsThat('began', lines), (name) => name);
-    for (const name of conditionsThat('ended', lines)) left.get(name)?.pop();
-    return [...left].filter(([, began]) => began.length > 0).map(([name]) => name);
-  };
+  const open = () => conditionsOpen(linesOf(output()));
   while (open().length > 0) {
     assert.ok(Date.now() < deadline, `conditions that never ended: ${open()}`);
     await wait(100);
