@@ -96,19 +96,30 @@ export class Automation implements WriteListener {
 
   /** A write has queued something: its system's jobs are begun, after this turn of the event loop. */
   queued({ appId, store }: RecordContext): void {
-    const worker = this.#atWork.get(appId);
-    if (worker?.system.store === store) worker.runner.wake();
-    else this.#call(appId, false);
+    this.#heard(appId, () => {
+      const worker = this.#atWork.get(appId);
+      if (worker?.system.store === store) worker.runner.wake();
+      else this.#call(appId, false);
+    });
   }
 
   /** A definition was written: the system's schedules are looked at. */
   triggersChanged({ appId }: RecordContext): void {
-    this.#call(appId, true);
+    this.#heard(appId, () => this.#call(appId, true));
   }
 
   /** The write may have been carried out, at once or a little later: the database did not answer. */
   doubted({ appId, store }: RecordContext, schedules: boolean): void {
-    this.#doubts.add(appId, schedules, store);
+    this.#heard(appId, () => this.#doubts.add(appId, schedules, store));
+  }
+
+  /** Whoever has written is not to hear what goes wrong here: what was queued is found all the same. */
+  #heard(appId: string, listen: () => void): void {
+    try {
+      listen();
+    } catch (error) {
+      this.#tell(error, 'automation could not be told of a write', appId);
+    }
   }
 
   /** Begins to look for what was left undone, in all systems one after the other, in the background. */

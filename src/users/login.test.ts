@@ -9,6 +9,7 @@ import { masterContext } from '../records/testing/context.ts';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
+import { FaultyStore } from '../storage/testing/faulty-store.ts';
 import { openAnyway } from '../storage/testing/open.ts';
 import { provision } from '../systems/provision.ts';
 import { userTableRules } from './index.ts';
@@ -50,4 +51,21 @@ test('a name that nobody has takes no less time than one whose failure is counte
   };
   await refused('known');
   for (const name of ['unknown', 'another']) assert.ok((await refused(name)) >= COMMIT_MS - 10, name);
+});
+
+test('an attempt that meets a fault of the store counts as none, and tells nobody who is known', async () => {
+  await createRecord(masterContext(store, userTableRules), '_User', { username: 'unlucky', password });
+  const faulty = new FaultyStore(store, { fate: () => 'undone' });
+  // Reads go on, as where a disk is full.
+  const full: Store = new Proxy(faulty.store, {
+    get: (target, name) => (name === 'reader' ? store.reader : Reflect.get(target, name, target)),
+  });
+  const attempt = (username: string, sent: string) => authenticate(full, { username, password: sent, network: '192.0.2.2' });
+  faulty.leave();
+  for (let n = 0; n < 10; n++) await assert.rejects(attempt('unlucky', 'Wrong3Pass'), { key: 'unavailable' });
+  await assert.rejects(attempt('nobody', 'Wrong3Pass'), { key: 'unavailable' });
+  await assert.rejects(attempt('unlucky', password), { key: 'unavailable' });
+  faulty.back();
+  await attempt('unlucky', password);
+  await assert.rejects(attempt('nobody', 'Wrong3Pass'), { key: 'badLogin' });
 });

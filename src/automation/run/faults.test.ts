@@ -6,11 +6,11 @@ import { createRecord } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
 import type { SqliteStore } from '../../storage/sqlite/store.ts';
 import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
+import { type Fate, FaultyStore } from '../../storage/testing/faulty-store.ts';
 import type { ActionRun } from '../actions/action.ts';
 import { queueJob } from '../queue/index.ts';
 import type { LaterWork } from '../queue/later.ts';
 import { makeTables } from '../schedule/testing/tables.ts';
-import { type Fate, FaultyStore } from './testing/faulty-store.ts';
 import { calls, left, logged, madeIn, make, makes, queueRows, rowsIn, trigger, worldOf } from './testing/world.ts';
 
 let store: SqliteStore;

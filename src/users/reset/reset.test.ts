@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { MailMessage } from '../../mail/index.ts';
 import { createLog } from '../../observe/index.ts';
@@ -12,6 +13,7 @@ import { fieldOf } from '../../schema/model.ts';
 import { rowContext } from '../../storage/sql/testing/addresses.ts';
 import { ReaderPool } from '../../storage/sqlite/reads/pool.ts';
 import { SqliteStore } from '../../storage/sqlite/store.ts';
+import { FaultyStore } from '../../storage/testing/faulty-store.ts';
 import { provision } from '../../systems/provision.ts';
 import { holds } from '../filters.ts';
 import { logIn } from '../login.ts';
@@ -105,6 +107,36 @@ describe('password reset', () => {
     assert.equal(answers[0], answers[1]);
     assert.deepEqual([sent.length - from, holders], [0, 2]);
     await ask('nobody@example.com');
+  });
+
+  test('a request that meets a fault of the store is carried out when that is over, once', async () => {
+    await add('patient');
+    const faulty = new FaultyStore(store, { fate: () => 'undone' });
+    const from = sent.length;
+    faulty.leave();
+    resets.request({ ...system, store: faulty.store }, { email: 'patient@example.com' });
+    await wait(700);
+    assert.deepEqual([sent.length - from, holders], [0, 1]);
+    faulty.back();
+    while (holders > 0) await new Promise<void>((resolve) => (whenFree = resolve));
+    await new Promise(setImmediate);
+    assert.deepEqual(
+      sent.slice(from).map(({ to }) => to),
+      ['patient@example.com'],
+    );
+  });
+
+  test('a system that is closed meanwhile is left', async () => {
+    const faulty = new FaultyStore(store, { fate: () => 'undone' });
+    let isClosing = false;
+    faulty.leave();
+    resets.request(Object.defineProperty({ ...system, store: faulty.store }, 'isClosing', { get: () => isClosing }), {
+      email: 'patient@example.com',
+    });
+    await wait(300);
+    assert.equal(holders, 1);
+    isClosing = true;
+    while (holders > 0) await new Promise<void>((resolve) => (whenFree = resolve));
   });
 
   test('the message goes to the address as it is kept, and holds the link in both forms', async () => {

@@ -1,7 +1,7 @@
 /** A store that is away now and then, for unit tests. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { serviceError } from '../../../errors/fail.ts';
-import type { PreparedWrite, Store } from '../../../storage/port.ts';
+import { serviceError } from '../../errors/fail.ts';
+import type { Store } from '../port.ts';
 
 /**
  * What becomes of a write while the store is away: it is not done; or it is, and nobody is told; or it is done later, when others may have been at
@@ -17,18 +17,16 @@ export interface Faults {
   readonly late?: number;
 }
 
-/** A store whose faults a test turns on and off. Only `read` and `write` fail; what is asked while it is away is counted. */
+/** A store whose faults a test turns on and off. Reads and writes fail; what is asked while it is away is counted. */
 export class FaultyStore {
   readonly store: Store;
   /** How often it was asked while it was away. */
   asked = 0;
-  readonly #real: Store;
   readonly #faults: Faults;
   readonly #late = new Set<Promise<unknown>>();
   #away: PromiseWithResolvers<void> | undefined;
 
   constructor(real: Store, faults: Faults) {
-    this.#real = real;
     this.#faults = faults;
     const reader = over(real.reader, {
       get: async (selection, objectId) => this.#read(() => real.reader.get(selection, objectId)),
@@ -37,7 +35,8 @@ export class FaultyStore {
     });
     this.store = over(real, {
       reader,
-      write: (write) => this.#write(write),
+      write: (write) => this.#write(() => real.write(write)),
+      inOneCommit: (work) => this.#write(() => real.inOneCommit(work)),
       whenBack: () => this.#away?.promise ?? Promise.resolve(),
     });
   }
@@ -69,15 +68,15 @@ export class FaultyStore {
     return found;
   }
 
-  async #write(write: PreparedWrite): ReturnType<Store['write']> {
-    if (!this.#away) return this.#real.write(write);
+  async #write<T>(write: () => Promise<T>): Promise<T> {
+    if (!this.#away) return write();
     this.asked++;
     const fate = this.#faults.fate();
     if (fate === 'undone') throw serviceError('unavailable');
     const done = (async () => {
       if (fate === 'late') await wait(this.#faults.late ?? 50);
       // Whoever fails has a reason that nobody hears.
-      await this.#real.write(write).catch(() => {});
+      await write().catch(() => {});
     })();
     if (fate === 'done') await done;
     else {
