@@ -258,6 +258,7 @@ export class Availability implements ConnectionEvents {
     try {
       this.#settings.verify?.(connection.db);
       connection.db.prepare('SELECT changes FROM rds_catalog').get();
+      connection.useLog();
     } catch (error) {
       const sorted = connection.sorted(error);
       if (sorted !== error) throw sorted;

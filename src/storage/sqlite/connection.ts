@@ -87,6 +87,13 @@ export class Connection implements Rows {
     this.#pages = mode === 'write' ? 16_000 : 4_000;
     this.#db = sorting(() => this.#opened(path, PATIENT_MS));
     this.#usualLength = this.#length = this.#db.limits.length;
+    if (mode !== 'write') return;
+    try {
+      this.useLog();
+    } catch (error) {
+      this.drop();
+      throw error;
+    }
   }
 
   #opened(file: string | URL, timeout: number): DatabaseSync {
@@ -99,10 +106,7 @@ export class Connection implements Rows {
     });
     try {
       // FULL: an acknowledged write survives a power cut; group commit pays for it. Threads empty the log (checkpoints.ts).
-      if (!isReader)
-        db.exec(
-          `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${LOG_KEPT}`,
-        );
+      if (!isReader) db.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${LOG_KEPT}`);
       db.exec(`PRAGMA cache_size = -${this.#pages}`);
       registerFunctions(db, this.#tick ? { tick: this.#tick } : {});
       return db;
@@ -110,6 +114,11 @@ export class Connection implements Rows {
       closeQuietly(db);
       throw error;
     }
+  }
+
+  /** Has changes go into a log first (WAL), which stays so: what is opened anew may be another's file, which is not to be changed. */
+  useLog(): void {
+    this.ask((db) => db.exec('PRAGMA journal_mode = WAL'));
   }
 
   /** The file that it was opened for. */
@@ -174,7 +183,11 @@ export class Connection implements Rows {
     const fault = error instanceof ServiceError ? null : storeFaultOf(error);
     if (!fault) return error;
     if (fault.isBroken) this.#isBroken = true;
-    this.#events?.met(fault, error);
+    try {
+      this.#events?.met(fault, error);
+    } catch {
+      // Telling of it may fail as it did.
+    }
     return unavailableSince(error);
   }
 

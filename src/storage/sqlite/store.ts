@@ -89,15 +89,17 @@ export class SqliteStore implements Store {
       works: () => this.#works(),
     });
     this.#availability = availability;
-    this.#connection = new Connection(path, 'write', { events: availability });
-    availability.opened(this.#connection);
+    let connection: Connection | undefined;
     try {
+      connection = new Connection(path, 'write', { events: availability });
+      this.#connection = connection;
+      availability.opened(connection);
       sorting(() => migrate(this.#connection.db, catalogMigrations, path));
       this.#schema = this.#schemaBefore = this.#load();
       this.#connection.waitForNobody();
     } catch (error) {
       availability.close();
-      this.#connection.close();
+      connection?.close();
       throw error;
     }
     this.#commits = new GroupCommit(this.#connection, {
