@@ -99,8 +99,14 @@ export async function emptied(service: Service, within = 20_000): Promise<void> 
 /**
  * Insists that each record that was answered is there, and that each record has its timeline row and each of the trigger's actions: exactly
  * once where the service promises that, at least once where it cannot know; then the log and the ids tell.
+ * @param otherTable whose records have triggers, too
  */
-export async function verifyTrail(service: Service, answered: readonly string[], { calls, smtp }: Trail): Promise<number> {
+export async function verifyTrail(
+  service: Service,
+  answered: readonly string[],
+  { calls, smtp }: Trail,
+  otherTable?: string,
+): Promise<number> {
   const all = async (table: string, where: object = {}): Promise<Json[]> => {
     const answer = await service.call('GET', path(table), { query: { where, limit: 1_000_000 } });
     assert.equal(answer.status, 200, answer.text);
@@ -132,7 +138,8 @@ export async function verifyTrail(service: Service, answered: readonly string[],
     emails.filter(({ SendStatus }) => SendStatus !== 'sent').map(({ SendStatus }) => SendStatus),
     [],
   );
-  const log = await all('_syslogTriggers');
+  const others = new Set(otherTable === undefined ? [] : (await all(otherTable)).map(({ objectId }) => objectId));
+  const log = (await all('_syslogTriggers')).filter(({ objectIdValue }) => !others.has(objectIdValue));
   const ran = (actionId: string | undefined) =>
     log.filter((row) => row.actionId === actionId && row.error === undefined).map(({ objectIdValue }) => objectIdValue);
   once('the trigger fired once for each', ran(undefined));
