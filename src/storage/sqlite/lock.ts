@@ -38,16 +38,17 @@ export class ProcessLock {
     }
   }
 
-  /** Whether some process holds the lock now. */
+  /** Whether some process holds the lock now. Where that cannot be told, it may be so. */
   static isHeld(path: string): boolean {
-    const db = new DatabaseSync(path);
+    let db: DatabaseSync | undefined;
     try {
+      db = new DatabaseSync(path);
       db.prepare('SELECT 1 FROM sqlite_schema').get();
       return false;
     } catch {
       return true;
     } finally {
-      db.close();
+      db?.close();
     }
   }
 
