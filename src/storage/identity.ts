@@ -41,7 +41,7 @@ export interface StoreNote {
 export interface Found {
   /** The file, or the schema, as an operator knows it. */
   readonly place: string;
-  readonly state: 'store' | Exclude<Refusal, 'older'>;
+  readonly state: 'store' | Refusal;
   /** `null` also for a store of an earlier version of the service. */
   readonly identity: StoreIdentity | null;
 }

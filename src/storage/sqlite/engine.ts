@@ -10,6 +10,7 @@ import {
   type Found,
   type KnownStore,
   type Removable,
+  refusalOf,
   type StoredPlace,
   type StoreIdentity,
   StoreRefused,
@@ -73,7 +74,9 @@ export class SqliteEngine implements Engine {
     await syncDirectory(fresh);
     await rename(fresh, folder);
     await syncDirectory(this.#directory);
-    return this.#openFile(identity, LogMark.before(fileOf(folder), identity.systemId));
+    const log = LogMark.before(fileOf(folder), identity.systemId);
+    log.isGeneration(identity.generation);
+    return this.#openFile(identity, log);
   }
 
   async open(known: KnownStore, purpose: Purpose): Promise<OpenedStore> {
@@ -82,8 +85,13 @@ export class SqliteEngine implements Engine {
       const state = stateOfFile(path);
       if (state) throw new StoreRefused(state, path);
       const log = LogMark.before(path, known.systemId);
-      checkFound(inspectFile(path), known);
-      const { identity, missingSince, close } = takeFile(path, known, purpose, log);
+      const found = inspectFile(path);
+      const least =
+        refusalOf(found, known) === 'older'
+          ? Math.min(known.generation, log.generationWithoutLog() ?? known.generation)
+          : known.generation;
+      checkFound(found, { ...known, generation: least });
+      const { identity, missingSince, close } = takeFile(path, known, purpose, log, least);
       let store: Store | undefined;
       try {
         store = this.#openFile(identity, log);
@@ -98,7 +106,7 @@ export class SqliteEngine implements Engine {
   }
 
   async inspect(appId: string): Promise<Found> {
-    return at(fileOf(this.#folderOf(appId)), inspectFile);
+    return at(fileOf(this.#folderOf(appId)), inspectWithLog);
   }
 
   async stored(except: ReadonlySet<string> = new Set()): Promise<readonly StoredPlace[]> {
@@ -199,6 +207,19 @@ async function namesIn(directory: string): Promise<string[]> {
     return await readdir(directory);
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) return [];
+    throw error;
+  }
+}
+
+/** What is in a system's file, where its log is its own. */
+function inspectWithLog(path: string): Found {
+  const found = inspectFile(path);
+  if (!found.identity) return found;
+  try {
+    LogMark.before(path, found.identity.systemId);
+    return found;
+  } catch (error) {
+    if (error instanceof StoreRefused) return { ...found, place: error.place, state: error.why };
     throw error;
   }
 }

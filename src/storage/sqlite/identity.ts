@@ -24,7 +24,7 @@ export function inspectFile(path: string): Found {
 }
 
 /** What the file itself says, without its log of changes; `null` where it says nothing: it may be half written, and mended by its log. */
-function identityInFile(path: string): StoreIdentity | null {
+export function identityInFile(path: string): StoreIdentity | null {
   try {
     return inspected(fileAlone(path), path).identity;
   } catch {
@@ -124,6 +124,7 @@ function openCatalog(address: string | URL, place: string, opened: (db: Database
 /** Who watches the log of changes of a file (log-mark.ts). */
 export interface LogWatch {
   missingSince(db: DatabaseSync): number | null;
+  isGeneration(generation: number): void;
   committed(db: DatabaseSync): void;
 }
 
@@ -137,21 +138,23 @@ export interface TakenFile {
 
 /**
  * Makes sure, in one transaction, that a file is the store that the registry knows, and notes what it is opened for.
+ * @param least generation that it has to have
  * @throws StoreRefused where it is another one; OperatorError for one of a later version of the service
  */
-export function takeFile(path: string, known: KnownStore, purpose: Purpose, log: LogWatch): TakenFile {
+export function takeFile(path: string, known: KnownStore, purpose: Purpose, log: LogWatch, least: number): TakenFile {
   let missingSince: number | null = null;
   const db = openCatalog(existingFile(path), path, (fresh) => {
     missingSince = log.missingSince(fresh);
   });
   try {
     const identity = change(db, (found) => {
-      checkFound({ state: 'store', place: path, identity: found }, known);
+      checkFound({ state: 'store', place: path, identity: found }, { ...known, generation: least });
       const { systemId, appId } = known;
       const now = found ?? { systemId, appId, birth: newBirth(), generation: 0, making: null };
       const making = purpose === 'making' ? now.making : null;
-      return { ...now, generation: now.generation + (purpose === 'serving' ? 1 : 0), making };
+      return { ...now, generation: Math.max(now.generation, known.generation) + (purpose === 'serving' ? 1 : 0), making };
     });
+    log.isGeneration(identity.generation);
     log.committed(db);
     return { identity, missingSince, close: () => db.close() };
   } catch (error) {

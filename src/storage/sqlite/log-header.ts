@@ -53,15 +53,44 @@ export const headerIn = (fd: number): LogHeader | null => logHeader(readAt(fd, 0
 
 export const headerOf = (path: string): LogHeader | null => logHeader(bytesAt(path, 0, HEADER));
 
-/** The checksum of the header, as SQLite computes it. */
-function isWhole(bytes: Buffer, isBigEndian: boolean): boolean {
+type Sum = readonly [number, number];
+
+/** SQLite's checksum of bytes after others. */
+function summed(bytes: Buffer, isBigEndian: boolean, [one, two]: Sum = [0, 0]): Sum {
   const word = (at: number) => (isBigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at));
-  let [one, two] = [0, 0];
-  for (let at = 0; at < 24; at += 8) {
-    one = (one + word(at) + two) >>> 0;
-    two = (two + word(at + 4) + one) >>> 0;
+  let [a, b] = [one, two];
+  for (let at = 0; at < bytes.length; at += 8) {
+    a = (a + word(at) + b) >>> 0;
+    b = (b + word(at + 4) + a) >>> 0;
   }
-  return bytes.readUInt32BE(24) === one && bytes.readUInt32BE(28) === two;
+  return [a, b];
+}
+
+function isWhole(bytes: Buffer, isBigEndian: boolean): boolean {
+  const [a, b] = summed(bytes.subarray(0, 24), isBigEndian);
+  return bytes.readUInt32BE(24) === a && bytes.readUInt32BE(28) === b;
+}
+
+/** Whether so many frames of a log are whole, as SQLite would find them. */
+export function hasFrames(path: string, count: number): boolean {
+  const first = bytesAt(path, 0, HEADER);
+  const header = logHeader(first);
+  if (!first || !header) return false;
+  const isBigEndian = (first.readUInt32BE(0) & 1) === 1;
+  const fd = openSync(path, 'r');
+  try {
+    let sum: Sum = [first.readUInt32BE(24), first.readUInt32BE(28)];
+    const size = FRAME_HEADER + header.pageSize;
+    for (let n = 0; n < count; n++) {
+      const frame = readAt(fd, HEADER + n * size, size);
+      if (frame.length < size || !frame.subarray(8, 16).equals(first.subarray(16, 24))) return false;
+      sum = summed(frame.subarray(FRAME_HEADER), isBigEndian, summed(frame.subarray(0, 8), isBigEndian, sum));
+      if (frame.readUInt32BE(16) !== sum[0] || frame.readUInt32BE(20) !== sum[1]) return false;
+    }
+    return true;
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** Reads a frame. @param frame from 1 @returns `null` where the log ends before */

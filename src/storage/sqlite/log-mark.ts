@@ -2,8 +2,8 @@ import { closeSync, constants, fstatSync, fsyncSync, openSync, statSync, writeSy
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { StoreRefused } from '../identity.ts';
-import { verifyFile } from './identity.ts';
-import { bytesAt, frameIn, headerIn, headerOf } from './log-header.ts';
+import { identityInFile, verifyFile } from './identity.ts';
+import { bytesAt, frameIn, hasFrames, headerIn, headerOf } from './log-header.ts';
 import { MARK_BYTES, type Mark, markBytes, markFrom } from './mark-file.ts';
 
 /** How often a log may have begun anew between a mark that a power cut brought back and now. */
@@ -23,18 +23,23 @@ export class LogMark {
   readonly #path: string;
   readonly #owner: string;
   #cleanAt = Date.now();
+  /** Of the store, now and in the file itself. */
+  #generation = 0;
+  #inFile = 0;
   #fd: number | undefined;
   #log: number | undefined;
   #isSynced = false;
   /** Of the last commit, and when it was noted. */
   #last: Mark | null;
   #lastAt = Date.now();
+  #lastGeneration = 0;
 
   private constructor(path: string, owner: string, last: Mark | null) {
     this.#path = path;
     this.#owner = owner;
     this.#last = last;
     if (last) this.#cleanAt = last.cleanAt;
+    if (last) this.#inFile = this.#generation = this.#lastGeneration = last.generation;
   }
 
   /**
@@ -44,6 +49,8 @@ export class LogMark {
    */
   static before(path: string, owner: string): LogMark {
     const mark = markFrom(bytesAt(markOf(path), 0, MARK_BYTES + 1), owner);
+    // A log over an older file than it belongs to would make a mixture of them.
+    if (mark && (identityInFile(path)?.generation ?? mark.generation) < mark.generation) throw new StoreRefused('older', path);
     if (mark) checkLog(path, mark);
     return new LogMark(path, owner, mark);
   }
@@ -62,6 +69,24 @@ export class LogMark {
     // Another process may begin the log anew meanwhile.
     if (isSame()) return lookOf(db)().frames < mark.frames && isSame() ? mark.cleanAt : null;
     return headerOf(logOf(this.#path)) === null && !isInFile(this.#path, mark) ? mark.cleanAt : null;
+  }
+
+  /**
+   * The generation that a store has at the least where its log was cut or removed: with it went what the registry knows. `null` where it was not.
+   */
+  generationWithoutLog(): number | null {
+    const mark = this.#last;
+    if (!mark || mark.isClean || mark.frames === 0) return null;
+    const header = headerOf(logOf(this.#path));
+    const isShort = header
+      ? header.salt1 === mark.salt1 && header.salt2 === mark.salt2 && !hasFrames(logOf(this.#path), mark.frames)
+      : !isInFile(this.#path, mark);
+    return isShort ? mark.generation : null;
+  }
+
+  /** The store has another generation, durably. */
+  isGeneration(generation: number): void {
+    this.#generation = generation;
   }
 
   /** A commit is durable. What cannot be noted is not: an earlier mark says nothing wrong. */
@@ -84,11 +109,18 @@ export class LogMark {
     const before = this.#last;
     const isSame = before !== null && before.salt1 === header.salt1 && before.salt2 === header.salt2;
     // A log begins anew when all of it is in the file.
-    if (before && (isSame ? inFile >= before.frames : !before.isClean)) this.#cleanAt = this.#lastAt;
+    if (before && (isSame ? inFile >= before.frames : !before.isClean)) {
+      this.#cleanAt = this.#lastAt;
+      this.#inFile = this.#lastGeneration;
+    }
     const { content, page } = frame;
-    this.#write({ isClean: false, cleanAt: this.#cleanAt, ...header, frames, page, sum: crc32(content) }, !this.#isSynced);
+    this.#write(
+      { isClean: false, cleanAt: this.#cleanAt, ...header, frames, page, sum: crc32(content), generation: this.#inFile },
+      !this.#isSynced,
+    );
     this.#isSynced = true;
     this.#lastAt = Date.now();
+    this.#lastGeneration = this.#generation;
   }
 
   /** To be called before SQLite closes the file: from then on what is known of the last commit outlives a power cut. */
@@ -106,7 +138,7 @@ export class LogMark {
       const isClean = !statSync(logOf(this.#path), { throwIfNoEntry: false })?.size;
       if (isClean && statSync(this.#path, { throwIfNoEntry: false })) {
         const none = { salt1: 0, salt2: 0, frames: 0, pageSize: 0, page: 0, sum: 0 };
-        this.#write({ ...none, isClean: true, cleanAt: Date.now() }, true);
+        this.#write({ ...none, isClean: true, cleanAt: Date.now(), generation: this.#generation }, true);
       }
     } catch {
       // It says that there is a log, and which page has to be in the file where there is none.
