@@ -75,7 +75,7 @@ export async function openPostgres(
     mayMakeRegistry: mayMake,
     conditions,
     addressesOf: (appId) => addresses.filesOf(appId),
-    report: (fault) => log.error({ fault }, 'PostgreSQL'),
+    report: reporter('PostgreSQL', conditions),
   });
   return { registry: engine.registry, engine, addresses, close: () => engine.close() };
 }
@@ -94,7 +94,7 @@ export async function openEmbedded(
     timeLimit: queryTimeout,
     conditions,
     addressesOf: (appId) => addresses.filesOf(appId),
-    report: (fault) => log.error({ fault }, 'the embedded engine failed'),
+    report: reporter('the embedded engine failed', conditions),
     onDamaged: (appId, isDamaged) => void noteDamage(registry, appId, isDamaged).catch(() => {}),
   });
   return {
@@ -166,3 +166,14 @@ export function makeDataDirectory({ dataDir }: Config): void {
 
 /** Who serves DATA_DIR holds this. */
 export const lockOf = ({ dataDir }: Config) => join(dataDir, 'service.lock');
+
+/** Characters that tell one fault of an engine from another. */
+const FAULT_NAME = 200;
+
+/** Tells the log of faults that no client sees: of each once while it lasts. */
+function reporter(what: string, conditions: Conditions): (fault: string) => void {
+  return (fault) => {
+    const [name = ''] = fault.split('\n', 1);
+    conditions.met(what, { fault: name.slice(0, FAULT_NAME) }, Object.assign(new Error(name), { stack: fault }));
+  };
+}
