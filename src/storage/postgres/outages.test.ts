@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isInDoubt, isPassing } from '../../errors/fail.ts';
+import { isInDoubt, isPassing, isUnavailable } from '../../errors/fail.ts';
 import type { Condition, PreparedWrite } from '../port.ts';
 import { openAnyway } from '../testing/open.ts';
 import { PostgresEngine } from './engine.ts';
@@ -139,6 +139,41 @@ describe('PostgreSQL behind a line that fails', () => {
       }[];
       assert.equal(row?.n, point === 'before' ? 0 : 1, point);
     }
+  });
+
+  test('a full disk passes: writes are unavailable, the store is back when one goes through, and rows of logs are written then', async () => {
+    const full = `CREATE FUNCTION rds_one.full() RETURNS trigger LANGUAGE plpgsql
+        AS $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$;
+      CREATE TRIGGER full_disk BEFORE INSERT ON rds_one.rds_keys EXECUTE FUNCTION rds_one.full()`;
+    await query(place.url, full);
+    for (let n = 0; n < 3; n++) {
+      const error = await write().catch((reason) => reason);
+      assert.ok(isUnavailable(error), String(error));
+    }
+    last++;
+    const slot = last;
+    const conditions: Condition[] = [{ kind: 'unchanged', versions: [{ slot, writer: '' }], writer: 'behind' }];
+    store.writeBehind({ plan: () => ({ conditions, changes: [], mutations: [] }) });
+    // It reads, and the database is there.
+    await store.whenCurrent();
+    await engine.probe();
+    let isBack = false;
+    const back = store.whenBack().then(() => {
+      isBack = true;
+    });
+    await delay(1500);
+    assert.equal(isBack, false);
+    await query(place.url, 'DROP FUNCTION rds_one.full CASCADE');
+    const began = performance.now();
+    await back;
+    await request();
+    assert.ok(performance.now() - began < SOON, `${performance.now() - began} ms`);
+    await delay(800);
+    const rows = await query(place.url, `SELECT 1 FROM rds_one.rds_keys WHERE slot = ${slot} AND writer = 'behind'`);
+    assert.equal(rows.length, 1);
+    const ofDisk = told.filter((line) => line.startsWith('the disk is full'));
+    assert.equal(ofDisk[0], 'the disk is full one: met');
+    assert.equal(ofDisk.at(-1), 'the disk is full one: over');
   });
 
   test('an outage is told of as a condition that begins and is over', async () => {

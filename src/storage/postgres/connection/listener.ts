@@ -58,6 +58,8 @@ export class Listener {
   readonly #closing = new AbortController();
   #running: Promise<void> | undefined;
   #sound = false;
+  /** Whether the last attempt came to a connection. */
+  #isConnected = false;
   /** When the last question was asked that was answered. */
   #beatAt = 0;
   #warned = false;
@@ -91,7 +93,7 @@ export class Listener {
         await this.#listen();
       } catch (error) {
         // What ends the listener's line may have ended the others, without a word.
-        if (this.#beatAt > heard && !signal.aborted) this.#database.suspect();
+        if (this.#isConnected && !signal.aborted && !(error instanceof Deaf)) this.#database.suspect();
         const failed = Math.min(LONGEST_PAUSE, pause * 2 || FIRST_PAUSE);
         const retest = this.#settings.presence ? FIRST_PAUSE : RETEST;
         pause = error instanceof Deaf ? retest : this.#beatAt > heard ? FIRST_PAUSE : failed;
@@ -113,11 +115,13 @@ export class Listener {
       for (const client of connecting) client.connection.stream.destroy();
     };
     signal.addEventListener('abort', stop);
+    this.#isConnected = false;
     try {
       signal.throwIfAborted();
       const client = await connectedClient(address, { statement: 0, lock: 0 }, connecting);
       connecting.add(client);
       signal.throwIfAborted();
+      this.#isConnected = true;
       const link = new Link(client, { texts: null, patience: BEAT_LIMIT });
       await this.#tune(link).catch((error) => this.#stay(link, error));
       for (;;) {

@@ -33,20 +33,21 @@ export class Outage {
   readonly #trials = new Map<string, Trial>();
   readonly #ofSystems = new Map<string, Recovery>();
   readonly #common: Recovery;
-  /** Systems that met a common fault. */
-  readonly #concerned = new Set<string | undefined>();
+  /** Common faults that were met, and by which systems. */
+  readonly #faults = new Map<PassingFault, Set<string | undefined>>();
   /** Whose write is tried: who met a fault last. */
   #system: string | undefined;
 
   constructor(settings: OutageSettings) {
     this.#settings = settings;
     const works = () => settings.works(this.#trialOf(this.#system), this.#system);
-    this.#common = new Recovery(works, () => this.#commonOver());
-  }
-
-  /** Whether a common fault was met that has not been seen to be over. */
-  get isAway(): boolean {
-    return this.#common.isAway;
+    // What is one system's own, a schema that was removed say, keeps no other waiting.
+    const worksForAll = () =>
+      works().catch((error) => {
+        const kind = faultOf(error);
+        if (kind && COMMON.has(kind)) throw error;
+      });
+    this.#common = new Recovery(worksForAll, () => this.#commonOver());
   }
 
   /** Takes a system on. @returns what ends that */
@@ -77,7 +78,7 @@ export class Outage {
     }
     if (own !== undefined) this.#system = own;
     const concerned = kind === 'the database cannot be reached' ? undefined : own;
-    this.#concerned.add(concerned);
+    this.#faults.set(kind, (this.#faults.get(kind) ?? new Set()).add(concerned));
     conditions?.met(kind, this.#about(concerned), cause);
     this.#common.met();
   }
@@ -108,8 +109,9 @@ export class Outage {
   }
 
   #commonOver(): void {
-    for (const system of this.#concerned) for (const kind of COMMON) this.#settings.conditions?.over(this.#about(system), kind);
-    this.#concerned.clear();
+    for (const [kind, systems] of this.#faults)
+      for (const system of systems) this.#settings.conditions?.over(this.#about(system), kind);
+    this.#faults.clear();
   }
 
   #trialOf(system: string | undefined): readonly Statement[] {
