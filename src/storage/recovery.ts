@@ -11,6 +11,8 @@ export class Recovery {
   readonly #works: () => Promise<void>;
   readonly #onBack: () => void;
   #looking: Promise<void> | undefined;
+  /** How often a fault was met. */
+  #count = 0;
   #isClosed = false;
 
   /**
@@ -30,6 +32,7 @@ export class Recovery {
   /** A fault that can pass was met. */
   met(): void {
     if (this.#isClosed) return;
+    this.#count++;
     this.#looking ??= this.#look();
   }
 
@@ -42,8 +45,10 @@ export class Recovery {
     while (!this.#isClosed) {
       await wait(LOOK_MS, undefined, { ref: false });
       try {
+        const count = this.#count;
         await this.#works();
-        break;
+        // One that was met meanwhile may have been met after the store was seen to work.
+        if (count === this.#count) break;
       } catch {
         // It does not.
       }

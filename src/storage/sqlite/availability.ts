@@ -133,7 +133,10 @@ export class Availability implements ConnectionEvents {
 
   /** Opens the file anew where that is due. @throws unavailable where it cannot be used now */
   mend(): void {
-    if (this.#loss) throw unavailableSince(this.#loss.cause);
+    if (this.#loss) {
+      this.recovery.met();
+      throw unavailableSince(this.#loss.cause);
+    }
     if (performance.now() - this.#reopenedAt >= REOPEN_MS) this.#reopen();
     else if (!this.#connection.isOpen) throw unavailableSince(new Error('the file could not be opened'));
   }

@@ -55,6 +55,8 @@ export interface ErrandResult {
 
 /** From a reader thread to the event loop. */
 export type FromReader =
+  /** The thread has been started. */
+  | { readonly type: 'started'; readonly task: 0 }
   | { readonly type: 'count'; readonly task: number; readonly count: number }
   /** A short answer, all of it: records as JSON text, comma-separated. */
   | { readonly type: 'whole'; readonly task: number; readonly text: string }

@@ -47,6 +47,7 @@ export class ReaderThread {
   #lastErrand = 0;
   readonly #report: ReportFault;
   readonly #events: ThreadEvents;
+  #isStarted = false;
   #gone = false;
   #unusedSince = performance.now();
 
@@ -58,14 +59,15 @@ export class ReaderThread {
     // The process ends when its server does, whatever its reader threads wait for.
     this.#worker.unref();
     this.#worker.on('message', (message: FromReader) => this.#receive(message));
-    // It ends with what it could not catch: no descriptor or no memory is left for it, or it is a fault of ours.
-    let why = serviceError('internal');
+    // It ends with what it could not catch: a fault of ours; or it could not be started, for lack of descriptors, memory or threads.
+    let why: unknown = new Error('the thread could not be started');
     this.#worker.on('error', (error) => {
-      if (storeFaultOf(error) || (error as NodeJS.ErrnoException).code === 'ERR_WORKER_INIT_FAILED')
-        why = unavailableSince(error);
+      why = error;
       report(faultText(error));
     });
-    this.#worker.on('exit', () => this.#lost(why));
+    this.#worker.on('exit', () =>
+      this.#lost(this.#isStarted && !storeFaultOf(why) ? serviceError('internal') : unavailableSince(why)),
+    );
   }
 
   /** File of the system that keeps the thread busy; `null` when it could take a task (those parked wait for their clients). */
@@ -126,6 +128,10 @@ export class ReaderThread {
   }
 
   #receive(message: FromReader): void {
+    if (message.type === 'started') {
+      this.#isStarted = true;
+      return;
+    }
     if (message.type === 'done') {
       this.#errands.get(message.task)?.(message.result);
       this.#errands.delete(message.task);

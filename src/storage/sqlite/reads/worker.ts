@@ -183,6 +183,7 @@ async function run({ type, task, path }: Errand): Promise<void> {
   }
 }
 
+post({ type: 'started', task: 0 });
 port.on('message', (message: ToReader) => {
   if (message.type === 'find') {
     void start(message);
