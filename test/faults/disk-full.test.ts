@@ -1,0 +1,108 @@
+/** A disk without room, in truth, under the embedded engine (CONTRACT "Faults of the store"). */
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { runToEnd } from '../edge/process.ts';
+import { upload } from '../support/files.ts';
+import { engines, startService } from '../support/service.ts';
+import { UNAVAILABLE } from './answers.ts';
+import { smallDisk } from './small-disk.ts';
+import { startWorld } from './world.ts';
+
+const SIZE_MB = 64;
+
+/** Files of a data directory that are no databases: what uploads have left. */
+const filesIn = (directory: string): string[] =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/sqlite|ballast|service[.]lock/.test(entry.name))
+    .map(({ name }) => name)
+    .sort();
+
+if (engines.includes('sqlite'))
+  describe('a disk without room (sqlite)', () => {
+    test('beside clients, during uploads, at the end', async (t) => {
+      const disk = smallDisk(`size=${SIZE_MB}m`);
+      if (!disk) return t.skip('no file system can be mounted');
+      const world = await startWorld({ dataDir: disk.path });
+
+      await t.test('writes are refused, reads go on', async () => {
+        await world.beside({
+          name: 'full',
+          expect: { writes: 'fail', reads: 'work', ready: 'ready', condition: 'the disk is full' },
+          async fault() {
+            disk.fill();
+            await wait(3_000);
+            disk.free();
+          },
+        });
+      });
+
+      await t.test('uploads are refused and leave nothing; one that fits goes through afterwards', async () => {
+        const before = filesIn(disk.path);
+        // There is room for its first half.
+        disk.fill(4 << 20);
+        const answer = await upload(world.service, 'large.txt', Buffer.alloc(8 << 20, 'x'), { as: 'master' });
+        assert.deepEqual([answer.status, answer.text], [503, UNAVAILABLE]);
+        assert.match(String(answer.headers['retry-after']), /^\d+$/);
+        disk.fill();
+        const small = await upload(world.service, 'small.txt', 'x'.repeat(9_000), { as: 'master' });
+        assert.deepEqual([small.status, small.text], [503, UNAVAILABLE]);
+        disk.free();
+        assert.deepEqual(filesIn(disk.path), before);
+        const again = await upload(world.service, 'small.txt', 'x'.repeat(9_000), { as: 'master' });
+        assert.equal(again.status, 201, again.text);
+      });
+
+      await t.test('SIGTERM while it is full: code 0', async () => {
+        await world.verify();
+        disk.fill();
+        assert.equal(await world.service.stop(), 0);
+        disk.free();
+        await world.restart();
+      });
+      await world.close();
+    });
+
+    test('at the first start: one line that names the place, code 1; with room it starts', async (t) => {
+      const disk = smallDisk('size=1m');
+      if (!disk) return t.skip('no file system can be mounted');
+      const env = { DATA_DIR: disk.path, PORT: '0', HOST: '127.0.0.1', APP_ID: 'testapp', LOG_LEVEL: 'warn' };
+      const { code, stderr } = await runToEnd(['start'], env, disk.path);
+      assert.equal(code, 1);
+      const told = stderr.split('\n').filter((line) => line.startsWith('record-service:'));
+      assert.equal(told.length, 1, stderr);
+      assert.ok(told[0]?.includes(disk.path) && /full/.test(told[0]), told[0]);
+      disk.enlarge(`size=${SIZE_MB}m`);
+      const service = await startService({ dataDir: disk.path });
+      assert.equal(await service.stop(), 0);
+    });
+
+    test('no inodes: uploads are refused, records go on', async (t) => {
+      const disk = smallDisk(`size=${SIZE_MB}m,nr_inodes=80`);
+      if (!disk) return t.skip('no file system can be mounted');
+      const world = await startWorld({ dataDir: disk.path });
+      await world.beside({
+        name: 'no inodes',
+        expect: { writes: 'work', reads: 'work', ready: 'ready' },
+        async fault() {
+          const taken = join(disk.path, 'taken');
+          mkdirSync(taken);
+          for (let n = 0; ; n++)
+            try {
+              writeFileSync(join(taken, String(n)), '');
+            } catch {
+              break;
+            }
+          const refused = await upload(world.service, 'a.txt', 'text', { as: 'master' });
+          assert.deepEqual([refused.status, refused.text], [503, UNAVAILABLE]);
+          await wait(1_000);
+          rmSync(taken, { recursive: true });
+        },
+      });
+      const taken = await upload(world.service, 'a.txt', 'text', { as: 'master' });
+      assert.equal(taken.status, 201, taken.text);
+      await world.close();
+    });
+  });
