@@ -124,7 +124,7 @@ function whatIsBroken(): void {
     await world.close();
   });
 
-  test('a log of changes that was cut or flipped is told, and the system served', async (t) => {
+  test('a log of changes that was cut, flipped or removed is told, and the system served', async (t) => {
     const data = await dataForTest('sqlite');
     let service = await startService({ ...data, env: { LOG_LEVEL: 'info' } });
     const wal = `${fileOf(data, service.appId)}-wal`;
@@ -145,6 +145,7 @@ function whatIsBroken(): void {
     for (const [name, damage] of Object.entries({
       cut: () => truncateSync(wal, Math.floor(statSync(wal).size / 2)),
       flipped: () => flip(wal, Math.floor(statSync(wal).size / 2), 4_096),
+      gone: () => rmSync(wal),
     }))
       await t.test(name, async () => {
         await write();
