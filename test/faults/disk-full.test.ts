@@ -6,6 +6,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { runToEnd } from '../edge/process.ts';
 import { upload } from '../support/files.ts';
+import { path } from '../support/records.ts';
 import { engines, startService } from '../support/service.ts';
 import { UNAVAILABLE } from './answers.ts';
 import { smallDisk } from './small-disk.ts';
@@ -22,7 +23,7 @@ const filesIn = (directory: string): string[] =>
 
 if (engines.includes('sqlite'))
   describe('a disk without room (sqlite)', () => {
-    test('beside clients, during uploads, at the end', async (t) => {
+    test('beside clients, at a start after a kill, during uploads, at the end', async (t) => {
       const disk = smallDisk(`size=${SIZE_MB}m`);
       if (!disk) return t.skip('no file system can be mounted');
       const world = await startWorld({ dataDir: disk.path });
@@ -53,6 +54,26 @@ if (engines.includes('sqlite'))
         assert.deepEqual(filesIn(disk.path), before);
         const again = await upload(world.service, 'small.txt', 'x'.repeat(9_000), { as: 'master' });
         assert.equal(again.status, 201, again.text);
+      });
+
+      await t.test('a start after a kill reads, and writes once there is room', async () => {
+        await world.beside({
+          name: 'killed while full',
+          expect: { broken: true },
+          async fault() {
+            disk.fill();
+            try {
+              await wait(300);
+              await world.service.kill();
+              await world.restart();
+              const read = await world.service.call('GET', path('Accounts'), { query: { limit: 1 } });
+              assert.equal(read.status, 200, read.text + world.service.output());
+              await wait(500);
+            } finally {
+              disk.free();
+            }
+          },
+        });
       });
 
       await t.test('SIGTERM while it is full: code 0', async () => {

@@ -107,6 +107,19 @@ function change(db: DatabaseSync, to: (now: StoreIdentity | null) => StoreIdenti
   }
 }
 
+/** The same of a file that is opened for work: where there is no room for more than a grown generation, it is read all the same. */
+function changeOrKeep(db: DatabaseSync, to: (now: StoreIdentity | null) => StoreIdentity): StoreIdentity {
+  try {
+    return change(db, to);
+  } catch (error) {
+    const now = storeFaultOf(error)?.kind === 'the disk is full' ? readIdentity(db) : null;
+    if (now === null) throw error;
+    const { generation } = to(now);
+    if (JSON.stringify(to(now)) !== JSON.stringify({ ...now, generation })) throw error;
+    return now;
+  }
+}
+
 /** Opens a file that is there, for who says whose it is. */
 function openCatalog(address: string | URL, place: string, opened: (db: DatabaseSync) => void = () => {}): DatabaseSync {
   const db = new DatabaseSync(address, { timeout: BUSY_TIMEOUT });
@@ -147,7 +160,7 @@ export function takeFile(path: string, known: KnownStore, purpose: Purpose, log:
     missingSince = log.missingSince(fresh);
   });
   try {
-    const identity = change(db, (found) => {
+    const identity = changeOrKeep(db, (found) => {
       checkFound({ state: 'store', place: path, identity: found }, { ...known, generation: least });
       const { systemId, appId } = known;
       const now = found ?? { systemId, appId, birth: newBirth(), generation: 0, making: null };
