@@ -3,6 +3,7 @@ import { master } from './access/index.ts';
 import { deleteOld, timeline } from './audit/index.ts';
 import { Automation, triggerObserver, triggerRules, type WriteListener } from './automation/index.ts';
 import type { Config, Secrets } from './config/index.ts';
+import { isUnavailable } from './errors/fail.ts';
 import { type FileStore, type FileSystem, Files, fileKeeper, openFileStore } from './files/index.ts';
 import { Functions } from './functions/index.ts';
 import { HttpServer, limitOf } from './http/index.ts';
@@ -12,6 +13,7 @@ import { AgentTools } from './mcp/index.ts';
 import { OAuth, sweepItems } from './oauth/index.ts';
 import { Conditions, createLog, type Logger } from './observe/index.ts';
 import type { FileKeeper, RecordContext, WriteHooks } from './records/index.ts';
+import { StoreRefused } from './storage/identity.ts';
 import type { Store } from './storage/port.ts';
 import { ProcessLock } from './storage/sqlite/index.ts';
 import { isLost, lockOf, makeDataDirectory, openStores, refuseEmpty, type Stores } from './stores.ts';
@@ -74,9 +76,13 @@ export interface Workshop {
   /**
    * Opens the files of a system, or of every one in turn, for the time of some work.
    * @param appId left out: every one
+   * @returns of every one: those that are refused, or not available now, and why; the others were worked with
    * @throws OperatorError where there is no such system, or the files cannot be reached
    */
-  withFiles(appId: string | undefined, work: (files: Files, system: FileSystem, isOnly: boolean) => Promise<void>): Promise<void>;
+  withFiles(
+    appId: string | undefined,
+    work: (files: Files, system: FileSystem, isOnly: boolean) => Promise<void>,
+  ): Promise<ReadonlyMap<string, unknown>>;
   /** Who else works on the same store now. */
   company(): Company;
   close(): Promise<void>;
@@ -240,11 +246,21 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
     withRecords: (appId, work) => withStore(appId, (store) => work(contextOf(store, appId))),
     async withFiles(appId, work) {
       const all = appId === undefined ? appIds() : [appId];
+      const refused = new Map<string, unknown>();
       for (const each of all) {
         // It may have been removed before its turn.
         if (appId === undefined && !appIds().includes(each)) continue;
-        await withStore(each, async (store) => work(await files(), { appId: each, store }, all.length === 1));
+        try {
+          await withStore(each, async (store) => {
+            const doubtedUntil = (await registry.storeOf(each))?.noticedAt ?? null;
+            await work(await files(), { appId: each, store, doubtedUntil }, all.length === 1);
+          });
+        } catch (error) {
+          if (appId !== undefined || !(error instanceof StoreRefused || isUnavailable(error))) throw error;
+          refused.set(each, error);
+        }
       }
+      return refused;
     },
     company() {
       if (databaseUrl !== undefined) return 'working';

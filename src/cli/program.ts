@@ -31,9 +31,13 @@ export interface Actions {
   /**
    * Opens the files of a system, or of every one in turn, for the time of some work.
    * @param appId left out: every one
+   * @returns of every one: those that are refused, or not available now, and why; the others were worked with
    * @throws OperatorError where there is no such system, or the files cannot be reached
    */
-  withFiles(appId: string | undefined, work: (files: Files, system: FileSystem, isOnly: boolean) => Promise<void>): Promise<void>;
+  withFiles(
+    appId: string | undefined,
+    work: (files: Files, system: FileSystem, isOnly: boolean) => Promise<void>,
+  ): Promise<ReadonlyMap<string, unknown>>;
   /** Asks who sits at the terminal; `null` where nobody does. */
   ask(question: string): Promise<string | null>;
   /** Copies all systems between the embedded store and PostgreSQL. @throws OperatorError */

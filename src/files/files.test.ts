@@ -257,7 +257,7 @@ describe('files', () => {
     await bytes.put('app', id, await received(bytes, Buffer.from('x')));
     const names: string[] = [];
     const result = await files.sweep(system, { olderThan: Date.now() - 1e9, remove: true }, ({ name }) => names.push(name));
-    assert.deepEqual([result, names], [{ files: 0, bytes: 0 }, []]);
+    assert.deepEqual([result, names], [{ files: 0, bytes: 0, spared: 0 }, []]);
     await bytes.remove('app', id);
   });
 });

@@ -163,9 +163,9 @@ export class Files {
     found: (orphan: Orphan) => void,
     looked?: (done: number, total: number) => void,
   ): Promise<SweepResult> {
-    const { appId, store } = system;
+    const { appId, store, doubtedUntil = null } = system;
     if (options.remove) await this.clearAbandoned();
-    return sweepFiles({ appId, store, bytes: this.#parts.bytes, complete: this.complete }, options, found, looked);
+    return sweepFiles({ appId, store, doubtedUntil, bytes: this.#parts.bytes, complete: this.complete }, options, found, looked);
   }
 
   close(): Promise<void> {

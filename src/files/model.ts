@@ -6,6 +6,8 @@ import type { ByteRange } from './stores/port.ts';
 export interface FileSystem {
   readonly appId: string;
   readonly store: Store;
+  /** For who removes files (`SweptSystem.doubtedUntil`). */
+  readonly doubtedUntil?: number | null;
 }
 
 /** A file as the system's store knows it: a row of `_StoredFile`, whose objectId is the file's id. */

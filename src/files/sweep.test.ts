@@ -142,7 +142,7 @@ for (const [name, make] of [
 
       const { orphans, result } = await sweep();
       assert.deepEqual(orphans, told.orphans);
-      assert.deepEqual(result, { files: 1, bytes: 10 });
+      assert.deepEqual(result, { files: 1, bytes: 10, spared: 0 });
       assert.deepEqual(told.result, result);
       assert.deepEqual(withBytes(orphan, young, held), [false, true, true]);
       assert.equal(await findFile(store, idOf(orphan)), null);
@@ -245,8 +245,32 @@ for (const [name, make] of [
       putBytes(fresh, 3, Date.now());
       const { orphans, result } = await sweep(0);
       assert.deepEqual(found(orphans), [[old, 'noRow']]);
-      assert.deepEqual(result, { files: 1, bytes: 3 });
+      assert.deepEqual(result, { files: 1, bytes: 3, spared: 0 });
       assert.deepEqual(withBytes(old, fresh), [false, true]);
+    });
+
+    it('spares what rows that may be missing would make somebody’s, and nothing else', async () => {
+      const [unattached, later] = [await upload(1, 50), await upload(1, 30)];
+      const came = await upload(null, 50);
+      putBytes(idOf(came), 7, Date.now() - 50 * HOUR);
+      const [lost, left] = ['ab'.repeat(16), 'cd'.repeat(16)];
+      putBytes(lost, 3, Date.now() - 50 * HOUR);
+      putBytes(left, 3, Date.now() - 30 * HOUR);
+      const orphans: Orphan[] = [];
+      const swept = { store, appId, bytes, complete, doubtedUntil: Date.now() - 40 * HOUR };
+      const options = { olderThan: Date.now() - 24 * HOUR, remove: true };
+      const { spared } = await sweepFiles(swept, options, (orphan) => orphans.push(orphan));
+      assert.deepEqual(
+        found(orphans),
+        [
+          [later, 'unattached'],
+          [left, 'noRow'],
+        ].sort(),
+      );
+      assert.deepEqual([spared, withBytes(unattached, came, lost)], [3, [true, true, true]]);
+      const rest = { ...swept, doubtedUntil: null };
+      await sweepFiles(rest, { olderThan: Date.now() + HOUR, remove: true }, () => {});
+      assert.deepEqual(withBytes(unattached, came, lost), [false, false, false]);
     });
 
     it('leaves a file that a record takes, or that is deleted, in the course of it', async () => {

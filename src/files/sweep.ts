@@ -25,6 +25,8 @@ export interface Orphan {
 export interface SweepResult {
   readonly files: number;
   readonly bytes: number;
+  /** Files that would go, but for the doubt about the store (`SweptSystem.doubtedUntil`). */
+  readonly spared: number;
 }
 
 /** Which files, and what becomes of them. */
@@ -41,6 +43,8 @@ export interface SweptSystem {
   readonly appId: string;
   readonly bytes: FileStore;
   readonly complete: CompleteUpload;
+  /** Rows of before may be missing (`KnownStore.noticedAt`), so that a file of before may be somebody's. `null`, or left out: none are. */
+  readonly doubtedUntil?: number | null;
 }
 
 /**
@@ -63,7 +67,7 @@ export async function sweepFiles(
     bytes += orphan.size;
     found(orphan);
   }
-  return { files, bytes };
+  return { files, bytes, spared: sweep.spared };
 }
 
 class Sweep {
@@ -72,6 +76,8 @@ class Sweep {
   readonly #remove: boolean;
   /** Before this an upload is no longer under way. */
   readonly #settled: number;
+  /** Files of which it cannot be told that they are nobody's. */
+  spared = 0;
   readonly #told: ((done: number, total: number) => void) | undefined;
   #done = 0;
   #total = 0;
@@ -85,8 +91,8 @@ class Sweep {
   }
 
   async *orphans(): AsyncGenerator<Orphan> {
-    // Ids, and when the row was last touched: a file that is touched from now on is not looked at.
-    const candidates = new Map<string, number>();
+    // Ids, and when the row was last touched: a file that is touched from now on is not looked at; and when it was touched by somebody else.
+    const candidates = new Map<string, readonly [updatedAt: number, knownAt: number]>();
     const { store, bytes, appId } = this.#system;
     // A place that is missing tells nothing of files.
     await requirePlace(bytes, { appId, store });
@@ -95,22 +101,29 @@ class Sweep {
     if (this.#told) this.#total = 2 * (await readUsage(store)).files + (await mentioningRecords(store));
     for await (const row of eachFile((after, limit) => filesBefore(store, this.#olderThan, after, limit))) {
       this.#look(1);
-      if (row.size !== null) candidates.set(row.id, row.updatedAt);
+      if (row.size !== null) candidates.set(row.id, [row.updatedAt, row.updatedAt]);
       else if (row.createdAt < this.#settled) {
         const came = await this.#come(row);
-        if (came) candidates.set(came.id, came.updatedAt);
+        if (came) candidates.set(came.id, [came.updatedAt, row.updatedAt]);
         else yield* this.#take(row, 'neverCame');
       }
     }
     if (candidates.size > 0) {
       for await (const id of mentionedIds(store, (records) => this.#look(records))) candidates.delete(id);
-      for (const [id, updatedAt] of candidates) {
+      for (const [id, [updatedAt, knownAt]] of candidates) {
         this.#look(1);
         const row = await findFile(store, id);
-        if (row?.updatedAt === updatedAt) yield* this.#take(row, 'unattached');
+        if (row?.updatedAt === updatedAt && !this.#isDoubted(knownAt)) yield* this.#take(row, 'unattached');
       }
     }
     yield* this.#withoutRow();
+  }
+
+  /** Whether what says that a file is somebody's may be missing. @param at when that was written at the latest */
+  #isDoubted(at: number): boolean {
+    if (at > (this.#system.doubtedUntil ?? 0)) return false;
+    this.spared++;
+    return true;
   }
 
   #look(more: number): void {
@@ -142,6 +155,7 @@ class Sweep {
     for await (const { id, size, storedAt } of bytes.list(appId)) {
       this.#look(1);
       if (storedAt >= this.#settled || (await findFile(store, id))) continue;
+      if (this.#isDoubted(storedAt)) continue;
       if (this.#remove) await bytes.remove(appId, id);
       yield { name: id, size, why: 'noRow', uploadedAt: Math.floor(storedAt) };
     }

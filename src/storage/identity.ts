@@ -23,6 +23,8 @@ export interface KnownStore {
   readonly generation: number;
   /** From when on writes may be missing that were acknowledged, in milliseconds since 1970; `null`: none are. */
   readonly missingSince: number | null;
+  /** When that was last found, or the store was taken in as it lay: it may know less than what is beside it, of before. `null`: never. */
+  readonly noticedAt: number | null;
   /** When the store was found damaged; `null` where it is not known to be. */
   readonly damagedAt: number | null;
 }
@@ -34,6 +36,7 @@ export interface StoreNote {
   readonly generation?: number;
   /** A later one than is known is passed over. */
   readonly missingSince?: number;
+  readonly noticedAt?: number;
   readonly damagedAt?: number | null;
 }
 
@@ -44,6 +47,8 @@ export interface Found {
   readonly state: 'store' | Refusal;
   /** `null` also for a store of an earlier version of the service. */
   readonly identity: StoreIdentity | null;
+  /** Whether it is a store that can be taken in, although it is an older state of one. */
+  readonly isAlone?: true;
 }
 
 /** A place where a store is, or was being made. */
@@ -141,5 +146,5 @@ export function newBirth(): string {
 
 /** What a registry knows of a store that it has registered with an identity. */
 export function knownOf({ systemId, appId, birth, generation }: StoreIdentity): KnownStore {
-  return { systemId, appId, birth, generation, missingSince: null, damagedAt: null };
+  return { systemId, appId, birth, generation, missingSince: null, noticedAt: null, damagedAt: null };
 }

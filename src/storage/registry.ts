@@ -42,6 +42,9 @@ export interface KeyUse {
   readonly at: number;
 }
 
+/** A store that was made or taken in for a system. @see KnownStore.noticedAt */
+export type PreparedStore = StoreIdentity & { readonly noticedAt?: number };
+
 /** The systems of an installation are served from the other kind of store. */
 export interface MovedMark {
   readonly to: 'postgres' | 'embedded';
@@ -81,7 +84,7 @@ export interface Registry {
   addSystem(
     system: SystemEntry | RemovedSystem,
     keys: readonly KeyEntry[],
-    prepare: () => Promise<StoreIdentity | undefined>,
+    prepare: () => Promise<PreparedStore | undefined>,
     onlyFirst?: boolean,
   ): Promise<boolean>;
   /**

@@ -182,8 +182,8 @@ export class Administration {
     const entry = { id, appId, name: checkName(name), createdAt: at, masterKeyHash };
     const key = { appId, name: firstKeyName, hash: this.#hash(appId, 'apiKey', credentials.apiKey), createdAt: at };
     const prepare = async () => {
-      const { identity: found, state, place } = await this.#engine.inspect(appId);
-      if (state !== 'store') throw new StoreRefused(state, place);
+      const { identity: found, state, place, isAlone = false } = await this.#engine.inspect(appId);
+      if (state !== 'store' && !isAlone) throw new StoreRefused(state, place);
       if (found?.making) await this.#checkWhole(found, place);
       const identity = { systemId: id, appId, birth: newBirth(), generation: (found?.generation ?? 0) + 1, making: null };
       await this.#engine.identify(identity);
@@ -194,7 +194,7 @@ export class Administration {
       } finally {
         await store.close();
       }
-      return identity;
+      return { ...identity, noticedAt: at };
     };
     if (await this.#registry.addSystem(entry, [key], prepare)) return credentials;
     return refuse(`${appId} is registered: system forget ${appId} drops it from the registry first`);

@@ -229,6 +229,7 @@ test('what an opened store says of itself is known to the registry', async () =>
       birth: 'b',
       generation: 1,
       missingSince: null,
+      noticedAt: null,
       damagedAt: null,
     },
   );

@@ -3,8 +3,10 @@ import type { Orphan, StorageUsage } from '../../files/index.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import { isoText } from '../../kernel/time.ts';
 import { byteCount, upTo } from '../arguments.ts';
+import { forOperator } from '../one-line.ts';
 import type { Actions, Print } from '../program.ts';
 import { addTellOptions, Teller, type TellOptions } from '../progress.ts';
+import { withRefusals } from '../refusals.ts';
 
 interface Of {
   system?: string;
@@ -45,7 +47,8 @@ export function addFilesCommands(program: Command, { withFiles }: Actions, print
       const options = { olderThan: Date.now() - days * DAY, remove: !dryRun };
       const teller = new Teller(tell);
       const total = { files: 0, bytes: 0, removed: !dryRun };
-      await withFiles(system, async (files, of, isOnly) => {
+      let spared = 0;
+      const refused = await withFiles(system, async (files, of, isOnly) => {
         const swept = await files.sweep(
           of,
           options,
@@ -59,24 +62,32 @@ export function addFilesCommands(program: Command, { withFiles }: Actions, print
         );
         total.files += swept.files;
         total.bytes += swept.bytes;
+        spared += swept.spared;
+        if (swept.spared > 0) {
+          const since = isoText(of.doubtedUntil ?? 0);
+          const text = `${of.appId}: ${counted(swept.spared)} of before ${since} stay: what says whose they are may be missing`;
+          teller.note(text, { system: of.appId, spared: swept.spared, before: since });
+        }
       }).finally(() => teller.clear());
-      if (tell.json) return print(JSON.stringify(total));
-      const count = `${total.files} ${total.files === 1 ? 'file' : 'files'}, ${total.bytes} bytes`;
-      print(`${dryRun ? 'would remove' : 'removed'} ${count}`);
+      if (tell.json) print(JSON.stringify(total));
+      else print(`${dryRun ? 'would remove' : 'removed'} ${counted(total.files)}, ${total.bytes} bytes`);
+      tellRefused(refused, teller);
+      if (spared > 0) throw withRefusals('files were spared');
     });
   files
     .command('usage')
     .description('show how much the files of a system take')
     .option('--system <app-id>', 'the system they are of (default: every one)')
     .option('--json', 'one JSON object a line')
-    .action(({ system, json }: UsageOptions) =>
-      withFiles(system, async (files, of, isOnly) => {
+    .action(async ({ system, json }: UsageOptions) => {
+      const refused = await withFiles(system, async (files, of, isOnly) => {
         const usage = await files.usage(of);
         if (json) return print(JSON.stringify({ system: of.appId, ...usage }));
         if (!isOnly) print(`${of.appId}:`);
         printUsage(usage, print);
-      }),
-    );
+      });
+      tellRefused(refused, new Teller({ ...(json && { json }) }));
+    });
   files
     .command('quota')
     .description('bound what the files of a system may take; one that has reached it takes no more')
@@ -85,14 +96,25 @@ export function addFilesCommands(program: Command, { withFiles }: Actions, print
       new Option('--bytes <n>', 'the bound, with or without a unit: 10GB, 500MiB').argParser(byteCount).conflicts('none'),
     )
     .option('--none', 'no bound')
-    .action(({ system, bytes, none }: QuotaOptions) => {
+    .action(async ({ system, bytes, none }: QuotaOptions) => {
       if (bytes === undefined && !none) throw new OperatorError('--bytes or --none must be given');
-      return withFiles(system, async (files, of) => {
+      await withFiles(system, async (files, of) => {
         await files.setQuota(of, bytes ?? null);
         printUsage(await files.usage(of), print);
       });
     });
 }
+
+/** Names the systems that were passed over. @throws CommanderError with its exit code where there are any */
+function tellRefused(refused: ReadonlyMap<string, unknown>, teller: Teller): void {
+  for (const [system, error] of refused) {
+    const { message } = forOperator(error) as Error;
+    teller.note(`${system} was passed over: ${message}`, { system, refused: message });
+  }
+  if (refused.size > 0) throw withRefusals('systems were passed over');
+}
+
+const counted = (files: number) => `${files} ${files === 1 ? 'file' : 'files'}`;
 
 function asLine(appId: string, { name, size, uploadedAt, why }: Orphan): string {
   return [appId, name, size, isoText(uploadedAt), reasons[why]].join('\t');

@@ -1,7 +1,7 @@
 import { appendFile, mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Command, CommanderError } from 'commander';
+import type { Command } from 'commander';
 import { activeTriggers } from '../../automation/index.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { RecordContext } from '../../records/index.ts';
@@ -9,6 +9,7 @@ import { importRecords, type RejectedLine, readRows, refuseImport, refuseNewColu
 import { forOperator, oneLine } from '../one-line.ts';
 import type { Actions, Print } from '../program.ts';
 import { addTellOptions, Teller, type TellOptions } from '../progress.ts';
+import { withRefusals } from '../refusals.ts';
 
 interface ImportOptions extends TellOptions {
   system: string;
@@ -25,8 +26,6 @@ interface ImportOptions extends TellOptions {
 const REJECTED_SHOWN = 20;
 /** Bytes read at once. */
 const CHUNK = 256 * 1024;
-/** Done, with rows that were refused (CONTRACT "Operations"). */
-const WITH_REFUSALS = 2;
 
 /** `import`. */
 export function addImportCommand(program: Command, { withRecords, ask }: Actions, print: Print): void {
@@ -53,7 +52,7 @@ export function addImportCommand(program: Command, { withRecords, ask }: Actions
             throw forOperator(error);
           }
         });
-        if (rejected > 0) throw new CommanderError(WITH_REFUSALS, 'import.rejected', 'rows were rejected');
+        if (rejected > 0) throw withRefusals('rows were rejected');
       } finally {
         await source.close();
       }

@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import type { KnownStore, StoreIdentity, StoreNote } from '../identity.ts';
-import type { KeyEntry, KeyUse, MovedMark, Registry, RegistryContent, RemovedSystem, SystemEntry } from '../registry.ts';
+import type { KnownStore, StoreNote } from '../identity.ts';
+import type {
+  KeyEntry,
+  KeyUse,
+  MovedMark,
+  PreparedStore,
+  Registry,
+  RegistryContent,
+  RemovedSystem,
+  SystemEntry,
+} from '../registry.ts';
 import type { Statement } from '../sql/writer.ts';
 import type { Database, Result, Row, Session } from './connection/database.ts';
 import { Freshness } from './freshness.ts';
@@ -23,7 +32,7 @@ const readKeys: Statement = {
   params: [],
 };
 
-const readStores = `SELECT id, "appId", birth, generation, "missingSince", "damagedAt" FROM ${systems}`;
+const readStores = `SELECT id, "appId", birth, generation, "missingSince", "noticedAt", "damagedAt" FROM ${systems}`;
 
 /**
  * The registry in PostgreSQL: one small schema, all that there is outside the systems' own. Each process keeps what it holds in memory and
@@ -106,7 +115,7 @@ export class PostgresRegistry implements Registry {
   addSystem(
     system: SystemEntry | RemovedSystem,
     withKeys: readonly KeyEntry[],
-    prepare: () => Promise<StoreIdentity | undefined>,
+    prepare: () => Promise<PreparedStore | undefined>,
     onlyFirst = false,
   ): Promise<boolean> {
     return this.#change(async (session) => {
@@ -126,8 +135,8 @@ export class PostgresRegistry implements Registry {
       await Promise.all(withKeys.map((key) => session.query(insertKey(key))));
       const identity = await prepare();
       if (identity) {
-        const known = `UPDATE ${systems} SET birth = $2, generation = $3::bigint WHERE id = $1`;
-        await session.query({ text: known, params: [id, identity.birth, identity.generation] });
+        const known = `UPDATE ${systems} SET birth = $2, generation = $3::bigint, "noticedAt" = $4::bigint WHERE id = $1`;
+        await session.query({ text: known, params: [id, identity.birth, identity.generation, identity.noticedAt ?? null] });
       }
       return true;
     });
@@ -171,13 +180,13 @@ export class PostgresRegistry implements Registry {
     return rows.map(knownStore);
   }
 
-  async noteStore(systemId: string, { birth, generation, missingSince, damagedAt }: StoreNote): Promise<void> {
+  async noteStore(systemId: string, { birth, generation, missingSince, noticedAt, damagedAt }: StoreNote): Promise<void> {
     const text = `UPDATE ${systems} SET birth = coalesce($2, birth), generation = greatest(generation, $3::bigint),
-      "noticedAt" = CASE WHEN $4::bigint < coalesce("missingSince", $4::bigint + 1) THEN $5::bigint ELSE "noticedAt" END,
+      "noticedAt" = coalesce($5::bigint, "noticedAt"),
       "missingSince" = least("missingSince", $4::bigint),
       "damagedAt" = CASE WHEN $6::boolean THEN $7::bigint ELSE "damagedAt" END WHERE id = $1`;
     const isTold = damagedAt !== undefined;
-    const values = [birth ?? null, generation ?? null, missingSince ?? null, Date.now(), isTold, damagedAt ?? null];
+    const values = [birth ?? null, generation ?? null, missingSince ?? null, noticedAt ?? null, isTold, damagedAt ?? null];
     await this.#database.atomically([{ text, params: [systemId, ...values] }]);
   }
 
@@ -247,6 +256,6 @@ function insertKey({ appId, name, hash, createdAt }: KeyEntry): Statement {
   return { text, params: [appId, name, hash, createdAt] };
 }
 
-function knownStore([systemId, appId, birth, generation, missingSince, damagedAt]: Row): KnownStore {
-  return { systemId, appId, birth, generation, missingSince, damagedAt } as KnownStore;
+function knownStore([systemId, appId, birth, generation, missingSince, noticedAt, damagedAt]: Row): KnownStore {
+  return { systemId, appId, birth, generation, missingSince, noticedAt, damagedAt } as KnownStore;
 }

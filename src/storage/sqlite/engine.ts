@@ -219,7 +219,8 @@ function inspectWithLog(path: string): Found {
     LogMark.before(path, found.identity.systemId);
     return found;
   } catch (error) {
-    if (error instanceof StoreRefused) return { ...found, place: error.place, state: error.why };
+    if (error instanceof StoreRefused)
+      return { ...found, place: error.place, state: error.why, ...(error.place === path && { isAlone: true }) };
     throw error;
   }
 }

@@ -50,7 +50,8 @@ export class LogMark {
   static before(path: string, owner: string): LogMark {
     const mark = markFrom(bytesAt(markOf(path), 0, MARK_BYTES + 1), owner);
     // A log over an older file than it belongs to would make a mixture of them.
-    if (mark && (identityInFile(path)?.generation ?? mark.generation) < mark.generation) throw new StoreRefused('older', path);
+    if (mark && (identityInFile(path)?.generation ?? mark.generation) < mark.generation)
+      throw new StoreRefused('older', headerOf(logOf(path)) ? logOf(path) : path);
     if (mark) checkLog(path, mark);
     return new LogMark(path, owner, mark);
   }

@@ -3,8 +3,17 @@ import { chmodSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import type { KnownStore, StoreIdentity, StoreNote } from '../identity.ts';
-import type { KeyEntry, KeyUse, MovedMark, Registry, RegistryContent, RemovedSystem, SystemEntry } from '../registry.ts';
+import type { KnownStore, StoreNote } from '../identity.ts';
+import type {
+  KeyEntry,
+  KeyUse,
+  MovedMark,
+  PreparedStore,
+  Registry,
+  RegistryContent,
+  RemovedSystem,
+  SystemEntry,
+} from '../registry.ts';
 import { sortedError, sorting, storeFaultOf } from './faults.ts';
 import { isDamage } from './identity.ts';
 import { ProcessLock } from './lock.ts';
@@ -20,7 +29,7 @@ const LOOK_TIMEOUT = 20;
 /** Whose the log of changes is. */
 const LOG_OWNER = 'registry';
 
-const readStores = 'SELECT id AS systemId, appId, birth, generation, missingSince, damagedAt FROM systems';
+const readStores = 'SELECT id AS systemId, appId, birth, generation, missingSince, noticedAt, damagedAt FROM systems';
 
 /** The registry of the embedded engine: a SQLite file that only its owner may read. */
 export class SqliteRegistry implements Registry {
@@ -128,7 +137,7 @@ export class SqliteRegistry implements Registry {
   addSystem(
     system: SystemEntry | RemovedSystem,
     keys: readonly KeyEntry[],
-    prepare: () => Promise<StoreIdentity | undefined>,
+    prepare: () => Promise<PreparedStore | undefined>,
     onlyFirst = false,
   ): Promise<boolean> {
     return this.#transact(async () => {
@@ -147,8 +156,8 @@ export class SqliteRegistry implements Registry {
       for (const key of keys) this.#insertKey(key);
       const identity = await prepare();
       if (identity) {
-        const known = 'UPDATE systems SET birth = ?, generation = ? WHERE id = ?';
-        this.#change(known, identity.birth, identity.generation, id);
+        const known = 'UPDATE systems SET birth = ?, generation = ?, noticedAt = ? WHERE id = ?';
+        this.#change(known, identity.birth, identity.generation, identity.noticedAt ?? null, id);
       }
       return true;
     });
@@ -190,13 +199,20 @@ export class SqliteRegistry implements Registry {
     return this.#all<KnownStore>(`${readStores} ORDER BY createdAt, appId`);
   }
 
-  async noteStore(systemId: string, { birth, generation, missingSince, damagedAt }: StoreNote): Promise<void> {
+  async noteStore(systemId: string, { birth, generation, missingSince, noticedAt, damagedAt }: StoreNote): Promise<void> {
     const sql = `UPDATE systems SET birth = coalesce(?2, birth), generation = max(generation, coalesce(?3, 0)),
-      noticedAt = CASE WHEN ?4 < coalesce(missingSince, ?4 + 1) THEN ?5 ELSE noticedAt END,
+      noticedAt = coalesce(?5, noticedAt),
       missingSince = CASE WHEN ?4 < coalesce(missingSince, ?4 + 1) THEN ?4 ELSE missingSince END,
       damagedAt = CASE WHEN ?6 THEN ?7 ELSE damagedAt END WHERE id = ?1`;
     const isTold = damagedAt === undefined ? 0 : 1;
-    const values = [birth ?? null, generation ?? null, missingSince ?? null, Date.now(), isTold, damagedAt ?? null] as const;
+    const values = [
+      birth ?? null,
+      generation ?? null,
+      missingSince ?? null,
+      noticedAt ?? null,
+      isTold,
+      damagedAt ?? null,
+    ] as const;
     this.#notes.prepare(sql).run(systemId, ...values);
   }
 

@@ -65,7 +65,7 @@ function noteOf(known: KnownStore, { birth, generation }: StoreIdentity, missing
   const note: StoreNote = {
     ...(known.birth === null && { birth }),
     ...(generation > known.generation && { generation }),
-    ...(missingSince !== null && { missingSince }),
+    ...(missingSince !== null && { missingSince, noticedAt: Date.now() }),
     ...(known.damagedAt !== null && { damagedAt: null }),
   };
   return Object.keys(note).length === 0 ? null : note;
