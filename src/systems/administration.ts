@@ -1,6 +1,7 @@
 import { appIdPattern, keyForm, keyPattern } from '../kernel/credentials.ts';
 import { newObjectId, newSecret } from '../kernel/ids.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
+import type { Engine } from '../storage/engine-port.ts';
 import {
   knownOf,
   makerMark,
@@ -11,7 +12,7 @@ import {
   type StoreIdentity,
   StoreRefused,
 } from '../storage/identity.ts';
-import type { Engine, Store } from '../storage/port.ts';
+import type { Store } from '../storage/port.ts';
 import type { KeyEntry, Registry, RemovedSystem, SystemEntry } from '../storage/registry.ts';
 import { migrate, openStore } from './migrations/index.ts';
 import { provision } from './provision.ts';

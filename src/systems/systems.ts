@@ -1,8 +1,8 @@
 import { fail, type ServiceError } from '../errors/fail.ts';
 import { type PassingFault, unavailableSince } from '../errors/system-faults.ts';
 import type { Conditions } from '../observe/index.ts';
+import type { Engine } from '../storage/engine-port.ts';
 import { type Refusal, StoreRefused } from '../storage/identity.ts';
-import type { Engine } from '../storage/port.ts';
 import type { KeyEntry, Registry } from '../storage/registry.ts';
 import { KeyGuard } from './key-guard.ts';
 import { KeyUses } from './key-uses.ts';

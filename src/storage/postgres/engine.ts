@@ -1,5 +1,6 @@
 import type { FileAddresses } from '../../config/index.ts';
 import type { Conditions } from '../../observe/index.ts';
+import type { Engine, OpenedStore, Purpose } from '../engine-port.ts';
 import {
   checkFound,
   checkRemovable,
@@ -10,7 +11,7 @@ import {
   type StoreIdentity,
   StoreRefused,
 } from '../identity.ts';
-import type { Engine, OpenedStore, Purpose, Store } from '../port.ts';
+import type { Store } from '../port.ts';
 import { newAloneName, refuseCompany } from './company.ts';
 import type { Database } from './connection/database.ts';
 import { connectDatabase } from './connection/index.ts';

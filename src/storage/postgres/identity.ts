@@ -1,4 +1,5 @@
 import { OperatorError } from '../../kernel/operator-error.ts';
+import type { Purpose } from '../engine-port.ts';
 import {
   checkFound,
   type Found,
@@ -9,7 +10,6 @@ import {
   type StoreIdentity,
   StoreRefused,
 } from '../identity.ts';
-import type { Purpose } from '../port.ts';
 import type { Statement } from '../sql/writer.ts';
 import type { Database, Row } from './connection/database.ts';
 import { quotedName, registrySchema, schemaName, systemPrefix } from './names.ts';

@@ -4,6 +4,7 @@ import type { FileAddresses } from '../../config/index.ts';
 import { serviceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Conditions } from '../../observe/index.ts';
+import type { Engine, OpenedStore, Purpose } from '../engine-port.ts';
 import {
   checkFound,
   checkRemovable,
@@ -15,7 +16,7 @@ import {
   type StoreIdentity,
   StoreRefused,
 } from '../identity.ts';
-import type { Engine, OpenedStore, Purpose, Store } from '../port.ts';
+import type { Store } from '../port.ts';
 import { checkOpened, identifyFile, inspectFile, makeFile, stateOfFile, takeFile, verifyFile } from './identity.ts';
 import { LogMark } from './log-mark.ts';
 import { openingFault } from './opening-fault.ts';

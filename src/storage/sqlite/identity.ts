@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import type { Purpose } from '../engine-port.ts';
 import { checkFound, type Found, type KnownStore, knownOf, newBirth, type StoreIdentity, StoreRefused } from '../identity.ts';
-import type { Purpose } from '../port.ts';
 import { existingFile, fileAlone } from './existing.ts';
 import { storeFaultOf } from './faults.ts';
 import { catalogMigrations, migrate } from './schema/migrations.ts';

@@ -1,5 +1,6 @@
+import type { Engine } from '../engine-port.ts';
 import { knownOf, newIdentity } from '../identity.ts';
-import type { Engine, Store } from '../port.ts';
+import type { Store } from '../port.ts';
 
 /** Opens a store without a registry, making it where there is none, for unit tests. */
 export async function openAnyway(engine: Engine, appId: string): Promise<Store> {

@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { OperatorError } from '../../kernel/operator-error.ts';
+import type { Engine, Purpose } from '../../storage/engine-port.ts';
 import { type KnownStore, type StoreIdentity, type StoreNote, StoreRefused } from '../../storage/identity.ts';
 import { pendingMigrations } from '../../storage/migrations.ts';
-import type { Engine, Purpose, Store } from '../../storage/port.ts';
+import type { Store } from '../../storage/port.ts';
 import type { Registry } from '../../storage/registry.ts';
 import { users } from './001-users.ts';
 import { files } from './002-files.ts';
