@@ -88,6 +88,11 @@ export function isAnswer(error: unknown): boolean {
   return severity === 'ERROR';
 }
 
+/** Whether it is the server that said so, be it that it takes no further connection: it can be reached. */
+export function isSaidByServer(error: unknown): boolean {
+  return typeof (saidOf(error) as { readonly severity?: unknown } | undefined)?.severity === 'string';
+}
+
 /** Whether the server itself ended the session at this place, having done nothing further; poolers that lose one say 08P01. */
 export function isEndedByServer(error: unknown): boolean {
   return /^(?:57P|25)/.test(codeOf(error) ?? '');

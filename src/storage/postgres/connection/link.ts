@@ -13,6 +13,9 @@ const GOODBYE = 1000;
 /** What the protocol counts parameters with. */
 const MOST_PARAMS = 65_535;
 
+/** What Node knows of a socket and tells nobody: how many bytes the system has not taken yet. */
+type Stream = pg.Connection['stream'] & { readonly _handle?: { readonly writeQueueSize?: number } | null };
+
 /** What a link is told of its surroundings. */
 export interface LinkSettings {
   /** `null` where statements are not to be kept on the connection. */
@@ -33,6 +36,9 @@ export class Link {
   #watchdog: NodeJS.Timeout | undefined;
   #isPaused = false;
   #heardAt = performance.now();
+  /** Bytes that the system had not taken when it was looked last, and when these became fewer last. */
+  #unsent = 0;
+  #sentAt = 0;
   /** When the connection was made; by `performance.now()`, as all times here. */
   readonly madeAt = performance.now();
   /** A message came that is too large for memory. */
@@ -71,10 +77,20 @@ export class Link {
     return this.#heardAt;
   }
 
-  /** For how many milliseconds nothing has come that was asked for; 0 where nothing is to come. */
+  /**
+   * For how many milliseconds nothing has come that was asked for; 0 where nothing is to come. What takes its time to be sent may take as
+   * long again to arrive.
+   */
   get silentFor(): number {
     if (this.#underWay === 0 || this.#isPaused || this.#lost) return 0;
-    return performance.now() - Math.max(this.#heardAt, this.#waitingSince);
+    const now = performance.now();
+    const { _handle: handle } = this.#client.connection.stream as Stream;
+    const unsent = handle?.writeQueueSize ?? 0;
+    if (unsent !== this.#unsent) this.#sentAt = now;
+    this.#unsent = unsent;
+    const since = Math.max(this.#heardAt, this.#waitingSince);
+    const sending = Math.max(0, this.#sentAt - since);
+    return Math.max(0, now - since - 2 * sending);
   }
 
   /** Whether the session is in no transaction, as of the last answer. */

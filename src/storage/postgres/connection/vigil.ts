@@ -1,5 +1,6 @@
 import type { Statement } from '../../sql/writer.ts';
 import type { Row } from './database.ts';
+import { isSaidByServer } from './errors.ts';
 import type { Link } from './link.ts';
 
 /** Milliseconds between two looks at the connections that are waited on. */
@@ -58,9 +59,11 @@ export class Vigil {
       const lost = await this.#lostAmong(silent);
       this.#unreachableSince = 0;
       this.#end(lost, began);
-    } catch {
-      this.#unreachableSince ||= began;
-      if (performance.now() - this.#unreachableSince > UNREACHABLE) this.#end(silent, began);
+    } catch (error) {
+      // A server that has no place for another connection, or lets nobody in any more, goes on with those that it has.
+      if (isSaidByServer(error)) this.#unreachableSince = 0;
+      else this.#unreachableSince ||= began;
+      if (this.#unreachableSince > 0 && performance.now() - this.#unreachableSince > UNREACHABLE) this.#end(silent, began);
     } finally {
       this.#looking = false;
     }
@@ -85,23 +88,15 @@ export class Vigil {
     const known = new Map<unknown, readonly unknown[]>();
     const pids = `{${links.map(({ processId }) => processId).join(',')}}`;
     for (const row of await ask({ text: SESSIONS, params: [pids] })) known.set(row[0], row);
+    const ageOf = (link: Link) => known.get(link.processId)?.[4];
     const lost = links.filter((link) => {
-      const [, state, wait, restedFor, age] = known.get(link.processId) ?? [];
-      if (state === undefined || !isOf(link, age)) return true;
+      const [, state, wait, restedFor] = known.get(link.processId) ?? [];
+      if (state === undefined || isYounger(link, ageOf(link))) return true;
       if (state === null || state === 'disabled') return false;
       return wait === 'ClientWrite' || (String(state).startsWith('idle') && Number(restedFor) > AT_REST);
     });
-    const left = lost.filter((link) => known.has(link.processId) && isOf(link, known.get(link.processId)?.[4]));
-    if (left.length > 0)
-      await ask({
-        text: 'SELECT pg_terminate_backend(pid) FROM unnest($1::integer[]) AS pid',
-        params: [
-          `{${left
-            .filter((link) => link.silentFor > SILENT)
-            .map(({ processId }) => processId)
-            .join(',')}}`,
-        ],
-      });
+    const left = lost.filter((link) => known.has(link.processId) && isOf(link, ageOf(link)) && link.silentFor > SILENT);
+    if (left.length > 0) await ask({ text: END, params: [`{${left.map(({ processId }) => processId).join(',')}}`] });
     return lost;
   }
 }
@@ -110,7 +105,16 @@ const SESSIONS = `SELECT pid, state, wait_event, extract(epoch FROM clock_timest
     extract(epoch FROM clock_timestamp() - backend_start) * 1000
   FROM pg_stat_activity WHERE pid = ANY($1::integer[])`;
 
-/** Whether a session of that age, in milliseconds, is a connection's: numbers of processes come again. */
-function isOf(link: Link, age: unknown): boolean {
-  return age === null || Math.abs(performance.now() - link.madeAt - Number(age)) < OFF;
-}
+/** Ends sessions of ours that wait for us. Another server may have taken the place of the one that had them. */
+const END = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE pid = ANY($1::integer[]) AND datname = current_database() AND application_name = current_setting('application_name')
+    AND (state LIKE 'idle%' OR wait_event = 'ClientWrite')`;
+
+/** How much older a session of that age is than a connection, in milliseconds; 0 where that is not told. */
+const olderBy = (link: Link, age: unknown) => (age === null ? 0 : Number(age) - (performance.now() - link.madeAt));
+
+/** Whether a session is not a connection's, since it began later: numbers of processes come again. One that seems older met a clock that was set. */
+const isYounger = (link: Link, age: unknown) => olderBy(link, age) < -OFF;
+
+/** Whether a session is a connection's. */
+const isOf = (link: Link, age: unknown) => Math.abs(olderBy(link, age)) < OFF;
