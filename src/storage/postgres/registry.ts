@@ -227,7 +227,8 @@ export class PostgresRegistry implements Registry {
       },
       { timeLimit: 0, idleLimit: 0 },
     );
-    await this.#load();
+    // It is done, whatever becomes of the look: then who asks next looks.
+    await this.#load().catch(() => this.#freshness.distrust());
     return changed;
   }
 
