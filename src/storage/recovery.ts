@@ -2,6 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** Milliseconds between two looks at a store that does not work: what waits for it goes on within two seconds of the end of an outage. */
 const LOOK_MS = 500;
+/** Looks in a row at a store that works, while others go on to meet faults, after which it counts as back. */
+const MOST_LOOKS = 3;
 
 /**
  * Knows whether a store works after a fault that can pass (CONTRACT "Faults of the store"). While it does not, it is tried now and then, once
@@ -42,15 +44,16 @@ export class Recovery {
   }
 
   async #look(): Promise<void> {
+    let worked = 0;
     while (!this.#isClosed) {
       await wait(LOOK_MS, undefined, { ref: false });
       try {
         const count = this.#count;
         await this.#works();
-        // One that was met meanwhile may have been met after the store was seen to work.
-        if (count === this.#count) break;
+        // One that was met meanwhile may have been met after the store was seen to work; what is met all the time is somebody's own.
+        if (count === this.#count || ++worked === MOST_LOOKS) break;
       } catch {
-        // It does not.
+        worked = 0;
       }
     }
     this.#looking = undefined;
