@@ -156,6 +156,32 @@ for (const [name, make] of [
       await assert.rejects(adapter('RefreshToken').consume('nothing'), errors.InvalidGrant);
     });
 
+    it('that are used as the store fails are used once, and what comes of it is kept when the store is back', async (t) => {
+      const grantId = await grantFor('doubt');
+      await tokenOf(grantId, 'doubt-1');
+      const write = store.write.bind(store);
+      const faults: ('before' | 'after' | 'away')[] = [];
+      t.mock.method(store, 'write', async (prepared: Parameters<Store['write']>[0]) => {
+        const fault = faults.shift();
+        if (fault === 'away') throw serviceError('unavailable');
+        const outcome = fault === 'before' ? undefined : await write(prepared);
+        if (fault) throw serviceError('outcomeUnknown');
+        return outcome;
+      });
+      for (const [n, given] of (['after', 'before', ['after', 'away']] as const).entries()) {
+        faults.push(...[given].flat());
+        await adapter('RefreshToken').consume(`doubt-${n + 1}`);
+        faults.push('away', 'after');
+        await tokenOf(grantId, `doubt-${n + 2}`);
+        assert.ok(await adapter('RefreshToken').find(`doubt-${n + 2}`));
+      }
+      faults.push('away');
+      await assert.rejects(adapter('RefreshToken').consume('doubt-4'), { key: 'unavailable' });
+      faults.push('before');
+      await assert.rejects(adapter('RefreshToken').consume('doubt-1'), errors.InvalidGrant);
+      assert.equal(await adapter('Grant').find(grantId), undefined);
+    });
+
     it('of many uses at a time one is the first', async () => {
       const grantId = await grantFor('race');
       await tokenOf(grantId, 'race-1');

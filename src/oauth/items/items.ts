@@ -1,4 +1,5 @@
-import { fail, ServiceError } from '../../errors/fail.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fail, isInDoubt, isPassing, ServiceError } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Filter } from '../../query/filter.ts';
 import { readRow, readRows } from '../../records/index.ts';
@@ -45,6 +46,9 @@ const stateFields = ['objectId', 'kind', 'expiresAt'] as const;
 const familyFields = ['objectId', 'family'] as const;
 
 const PUT_ATTEMPTS = 5;
+/** Milliseconds for which a store that is away is waited for, and until it is asked again at the soonest. */
+const PATIENCE_MS = 5_000;
+const PAUSE_MS = 100;
 
 /** The items of one system (docs/adr/0014-sign-in.md). An item that has expired is not there. */
 export class Items {
@@ -93,7 +97,8 @@ export class Items {
       ]);
     // Processes that put one item at a time may all find none.
     for (let attempt = 1; attempt <= PUT_ATTEMPTS; attempt++) {
-      const outcome = await write();
+      // What a grant requires comes after a code or token that is used by then, and would be refused if it came again.
+      const outcome = await (item.requires === undefined ? write() : this.#patiently(write, isPassing));
       if (outcome !== 'taken') return outcome === 'done';
     }
     return fail('unavailable');
@@ -105,20 +110,31 @@ export class Items {
     return (await this.#write((table, at) => [this.#insert(table, { kind, key, item, at })])) === 'done';
   }
 
-  /** Marks an item as used. @returns whether this was the first time; of many at once one is */
+  /**
+   * Marks an item as used. Whoever asks again after one of which nobody knows the outcome would be the second to use it: that is found out here.
+   * @returns whether this was the first time; of many at once one is
+   */
   async consume(kind: string, id: string): Promise<boolean> {
-    const outcome = await this.#write((table, at) => [
-      {
-        kind: 'update',
-        table,
-        objectId: keyOf(kind, id),
-        guard: null,
-        condition: { kind: 'not', item: { kind: 'exists', ref: { field: fieldOf(table, 'consumedAt'), path: [] } } },
-        assignments: assignmentsOf(table, { consumedAt: at }),
-        returning: [],
-      },
-    ]);
-    return outcome === 'done';
+    const at = Date.now();
+    const key = keyOf(kind, id);
+    const write = () =>
+      this.#write((table) => [
+        {
+          kind: 'update',
+          table,
+          objectId: key,
+          guard: null,
+          condition: { kind: 'not', item: { kind: 'exists', ref: { field: fieldOf(table, 'consumedAt'), path: [] } } },
+          assignments: assignmentsOf(table, { consumedAt: at }),
+          returning: [],
+        },
+      ]);
+    return this.#patiently(async (mayBeDone) => {
+      if ((await write()) === 'done') return true;
+      if (!mayBeDone) return false;
+      const row = await readRow<Row>(this.#store, itemTable, rowFields, key);
+      return timeOf(row?.consumedAt) === at;
+    }, isInDoubt);
   }
 
   /** Moves the end of an item. @returns whether it is there */
@@ -196,6 +212,27 @@ export class Items {
       expiresAt: item.expiresAt,
     };
     return { kind: 'insert', table, values: columnsOf(table, values) };
+  }
+
+  /**
+   * Does what may be done twice again once the store is back, for a while.
+   * @param work told whether an earlier attempt may have been carried out
+   * @param may whether it is done again after an error; after one that is in doubt it is, after all that can pass
+   */
+  async #patiently<T>(work: (mayBeDone: boolean) => Promise<T>, may: (error: unknown) => boolean): Promise<T> {
+    const until = performance.now() + PATIENCE_MS;
+    let doubt: unknown;
+    for (;;)
+      try {
+        return await work(doubt !== undefined);
+      } catch (error) {
+        if (isInDoubt(error)) doubt ??= error;
+        const left = until - performance.now();
+        if (!(doubt === undefined ? may(error) : isPassing(error))) throw error;
+        if (left <= 0) throw doubt ?? error;
+        const back = Promise.all([this.#store.whenBack(), wait(PAUSE_MS, undefined, { ref: false })]);
+        await Promise.race([back, wait(left, undefined, { ref: false })]);
+      }
   }
 
   /** @returns `missing` where a step does not find its record, `taken` where an item of the key is there */
