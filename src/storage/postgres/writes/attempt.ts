@@ -10,7 +10,7 @@ import { hasEdits } from './edits.ts';
 import { failedAt, GroupFailed } from './failure.ts';
 import { compileGroup, mayMove, tablesOf, type Unit, unitOf, watchedAmong } from './group.ts';
 import { locksOf } from './locks.ts';
-import type { QueuedWrite } from './queue.ts';
+import type { QueuedWrite } from './queued-write.ts';
 import { type Settled, type SettledGroup, settleGroup } from './settle.ts';
 
 /** Writes to be carried out in one transaction. */

@@ -3,7 +3,7 @@ import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import type { Mutation } from '../../port.ts';
 import { causeOf, isOutOfRange, isTooLarge, violatedConstraint } from '../connection/errors.ts';
 import { fieldOfConstraint } from '../schema/ddl.ts';
-import type { QueuedWrite } from './queue.ts';
+import type { QueuedWrite } from './queued-write.ts';
 
 /**
  * What the client is told where the database refuses a step: duplicateValue or the error of the unique field whose value another record has

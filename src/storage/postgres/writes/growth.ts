@@ -13,7 +13,7 @@ import type { CarrierContext } from './carrier.ts';
 import { requireConditions } from './conditions.ts';
 import { tablesOf, watchedAmong } from './group.ts';
 import type { Version } from './known.ts';
-import type { QueuedWrite } from './queue.ts';
+import type { QueuedWrite } from './queued-write.ts';
 
 /** Milliseconds until a change is tried again that others were in the way of, and for how long. */
 const PAUSE = 100;

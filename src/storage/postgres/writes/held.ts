@@ -4,7 +4,7 @@ import { idOf } from './bulk-insert.ts';
 import { conditionLocks } from './conditions.ts';
 import { hasEdits, isEdited } from './edits.ts';
 import { pictureOf, recordKey } from './group.ts';
-import type { QueuedWrite } from './queue.ts';
+import type { QueuedWrite } from './queued-write.ts';
 
 /** The records that a write changes, as far as its plan names them, and the tables in which it claims a value for itself alone. */
 function changedBy(mutations: readonly Mutation[]): string[] {

@@ -3,7 +3,7 @@ import type { Mutation } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { pictureOf } from './group.ts';
-import type { QueuedWrite } from './queue.ts';
+import type { QueuedWrite } from './queued-write.ts';
 import { compileLocks } from './step.ts';
 
 /**

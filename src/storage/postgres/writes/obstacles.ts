@@ -2,7 +2,7 @@ import type { Schema } from '../../../schema/model.ts';
 import type { Condition, Mutation } from '../../port.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { quotedName } from '../names.ts';
-import type { QueuedWrite } from './queue.ts';
+import type { QueuedWrite } from './queued-write.ts';
 
 /**
  * A lock was not had in time: somebody else has a table, or a record. Nothing was done. Who needs none of what is named may go on meanwhile.

@@ -4,7 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { applyChange, emptySchema } from '../../../schema/change.ts';
 import { fieldOf, type Schema, tableOf } from '../../../schema/model.ts';
 import type { Assignment, Condition, Mutation, WritePlan } from '../../port.ts';
-import { type Left, type QueuedWrite, WriteQueue } from './queue.ts';
+import { type Left, WriteQueue } from './queue.ts';
+import type { QueuedWrite } from './queued-write.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,33 +1,12 @@
 import type { Schema } from '../../../schema/model.ts';
 import type { PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
 import { hasEdits } from './edits.ts';
+import { LARGEST_TEXT, mayJoin, mayLock, textOf } from './group-limits.ts';
 import { heldBy, writtenAtOnce } from './held.ts';
-import { isTableObstacle, obstaclesOf, orderedBy } from './obstacles.ts';
-
-/** A write that waits for its turn, or is under way. */
-export interface QueuedWrite {
-  readonly write: PreparedWrite;
-  /** The turn of the event loop that it came in: its writes are carried out in their order. */
-  readonly turn: number;
-  /** Nobody waits for it. */
-  readonly behind: boolean;
-  plan: WritePlan;
-  /** The records that it writes to or takes pictures of, as far as its plan names them, and what it locks for its conditions. */
-  records: readonly string[];
-  /** What it locks for its conditions. */
-  locks: readonly string[];
-  /** The schema that the plan was made under. */
-  plannedUnder: Schema;
-  /** How often it was planned under a schema that was another by then. */
-  stale: number;
-  /** Since when it is held up by others' locks, by `performance.now()`; 0: it is not. */
-  heldSince: number;
-  /** One of several that a lock was not had for, and nobody knows which: it is carried out by itself. */
-  isSuspect: boolean;
-  isSettled: boolean;
-  resolve(outcome: WriteOutcome): void;
-  reject(error: unknown): void;
-}
+import { isTableObstacle, obstaclesOf } from './obstacles.ts';
+import { Passed } from './passed.ts';
+import { changes, type QueuedWrite } from './queued-write.ts';
+import { excludes, type Running } from './running.ts';
 
 /** How a queue works. */
 export interface QueueOptions {
@@ -52,11 +31,6 @@ export interface Left {
   readonly obstacles: readonly string[];
 }
 
-/** Characters of values in a group, beyond one write; a statement of many rows is in memory as a whole. */
-export const LARGEST_TEXT = 16 * 1024 * 1024;
-/** Locks of conditions in a group, beyond one write: the server has room for 64 of a session, on the average. */
-const MOST_LOCKS = 40;
-
 /** Who carries writes out. */
 export interface Carrier {
   schema(): Schema;
@@ -75,18 +49,6 @@ interface Obstacle {
   /** By `performance.now()`. */
   tryAt: number;
   pause: number;
-}
-
-/** Writes under way together. */
-interface Running {
-  /** None of a group that tries what others hold: see `ordered`. */
-  readonly turns: ReadonlySet<number>;
-  /** Records that they write to. */
-  readonly records: ReadonlySet<string>;
-  readonly isChange: boolean;
-  readonly isBehind: boolean;
-  /** Of a group that tries what others hold: what it needs of that, and what later writes of its turns must not come before it in. */
-  readonly trial: { readonly obstacles: readonly string[]; readonly held: Passed } | undefined;
 }
 
 /**
@@ -328,72 +290,4 @@ export class WriteQueue {
     for (const running of this.#running) if (excludes(running, entry) || (deletes && running.isBehind)) return true;
     return false;
   }
-}
-
-/** Writes that others go on before: none of their turns, and none to their records. */
-class Passed {
-  readonly entries: QueuedWrite[] = [];
-  readonly #turns = new Set<number>();
-  readonly #records = new Set<string>();
-  /** Turns and tables of those that wait for what others hold: the order of a turn's writes is kept within a table. */
-  readonly #places = new Set<string>();
-
-  add(entry: QueuedWrite): void {
-    this.entries.push(entry);
-    this.#turns.add(entry.turn);
-    for (const record of entry.records) this.#records.add(record);
-  }
-
-  /** Adds one that others of its turn may go on before, in other tables. */
-  hold(entry: QueuedWrite): void {
-    this.entries.push(entry);
-    for (const place of placesOf(entry)) this.#places.add(place);
-    for (const record of entry.records) this.#records.add(record);
-  }
-
-  /** Whether a write must not come before one of them: by its record, or its turn and table. */
-  holdsInOrder(entry: QueuedWrite): boolean {
-    if (entry.records.some((record) => this.#records.has(record))) return true;
-    return this.#places.size > 0 && placesOf(entry).some((place) => this.#places.has(place));
-  }
-
-  holdsTurnOf({ turn }: QueuedWrite): boolean {
-    return this.#turns.has(turn);
-  }
-
-  holds({ turn, records }: QueuedWrite): boolean {
-    return this.#turns.has(turn) || records.some((record) => this.#records.has(record));
-  }
-}
-
-const placesOf = (entry: QueuedWrite): string[] => orderedBy(entry).map((table) => `${entry.turn} ${table}`);
-
-/** Whether a write cannot be carried out beside others. */
-function excludes(running: Running, entry: QueuedWrite): boolean {
-  if (running.turns.has(entry.turn) || (running.isChange && changes(entry))) return true;
-  return entry.records.some((record) => running.records.has(record));
-}
-
-const changes = ({ plan }: QueuedWrite) => plan.changes.length > 0;
-
-/** Edits are computed before anything of the group is carried out, so they see no other writes to their record than edits. */
-function mayJoin({ plan, records }: QueuedWrite, written: ReadonlySet<string>): boolean {
-  return !hasEdits(plan) || !records.some((record) => written.has(record));
-}
-
-/** All conditions of a group are looked at before anything of it is carried out, so that none sees what another write of it makes. */
-function mayLock({ locks }: QueuedWrite, locked: ReadonlySet<string>): boolean {
-  return !locks.some((lock) => locked.has(lock)) && (locks.length === 0 || locked.size + locks.length <= MOST_LOCKS);
-}
-
-/** Characters of the values that a write brings. */
-export function textOf({ mutations }: WritePlan): number {
-  let text = 0;
-  const count = (value: unknown) => {
-    if (typeof value === 'string') text += value.length;
-  };
-  for (const mutation of mutations)
-    if (mutation.kind === 'insert') for (const [, value] of mutation.values) count(value);
-    else if (mutation.kind === 'update') for (const one of mutation.assignments) if (one.kind === 'set') count(one.value);
-  return text;
 }

@@ -8,8 +8,9 @@ import { CoveredEdits, returnedBy } from './covered.ts';
 import { EditedRecords, editedFields, editedUpdates, hasEdits, readEdited, settlePlan } from './edits.ts';
 import { failedAt, GroupFailed } from './failure.ts';
 import { recordKey } from './group.ts';
+import { LARGEST_TEXT, textOf } from './group-limits.ts';
 import { locksOf } from './locks.ts';
-import { LARGEST_TEXT, type QueuedWrite, textOf } from './queue.ts';
+import type { QueuedWrite } from './queued-write.ts';
 import { compileBytes, type StepContext } from './step.ts';
 
 /** Characters of new values in a transaction, those too that are not carried out: some seconds of work. */

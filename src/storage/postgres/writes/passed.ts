@@ -1,0 +1,40 @@
+import { orderedBy } from './obstacles.ts';
+import type { QueuedWrite } from './queued-write.ts';
+
+/** Writes that others go on before: none of their turns, and none to their records. */
+export class Passed {
+  readonly entries: QueuedWrite[] = [];
+  readonly #turns = new Set<number>();
+  readonly #records = new Set<string>();
+  /** Turns and tables of those that wait for what others hold: the order of a turn's writes is kept within a table. */
+  readonly #places = new Set<string>();
+
+  add(entry: QueuedWrite): void {
+    this.entries.push(entry);
+    this.#turns.add(entry.turn);
+    for (const record of entry.records) this.#records.add(record);
+  }
+
+  /** Adds one that others of its turn may go on before, in other tables. */
+  hold(entry: QueuedWrite): void {
+    this.entries.push(entry);
+    for (const place of placesOf(entry)) this.#places.add(place);
+    for (const record of entry.records) this.#records.add(record);
+  }
+
+  /** Whether a write must not come before one of them: by its record, or its turn and table. */
+  holdsInOrder(entry: QueuedWrite): boolean {
+    if (entry.records.some((record) => this.#records.has(record))) return true;
+    return this.#places.size > 0 && placesOf(entry).some((place) => this.#places.has(place));
+  }
+
+  holdsTurnOf({ turn }: QueuedWrite): boolean {
+    return this.#turns.has(turn);
+  }
+
+  holds({ turn, records }: QueuedWrite): boolean {
+    return this.#turns.has(turn) || records.some((record) => this.#records.has(record));
+  }
+}
+
+const placesOf = (entry: QueuedWrite): string[] => orderedBy(entry).map((table) => `${entry.turn} ${table}`);
