@@ -2,7 +2,7 @@ import { rowWriter } from '../../../values/encode.ts';
 import { Allowance, type Row, textOf } from '../../sql/reads/allowance.ts';
 import { Commas, type TargetSource, writePage, writeShort } from '../../sql/reads/expand.ts';
 import type { ReadJob, ResolveInclude } from '../../sql/reads/job.ts';
-import type { Rows } from '../connection.ts';
+import type { Rows } from '../rows.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 
 /** Rows read between two expansions: one query per level and class for each of these. */
