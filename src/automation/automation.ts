@@ -4,11 +4,6 @@ import { isPassing } from '../errors/fail.ts';
 import type { RecordContext, WriteHooks } from '../records/index.ts';
 import type { System, Systems } from '../systems/index.ts';
 import type { ActionParts } from './actions/action.ts';
-import { perform } from './actions/index.ts';
-import { callLater } from './actions/later-code.ts';
-import { activeTriggers } from './active.ts';
-import { fires } from './conditions.ts';
-import { deliverMail } from './mail/deliver.ts';
 import type { WriteListener } from './observer.ts';
 import { Peers } from './queue/peers.ts';
 import { Agenda } from './run/agenda.ts';
@@ -16,25 +11,21 @@ import { ClockWatch } from './run/clock-watch.ts';
 import { Doubts } from './run/doubts.ts';
 import { Holds } from './run/holds.ts';
 import type { RunParts } from './run/parts.ts';
+import { PeerWatch } from './run/peer-watch.ts';
+import { Sweep } from './run/sweep.ts';
 import { SystemWorker } from './run/system-worker.ts';
 import { UnderWay } from './run/under-way.ts';
-import { expand, runDue } from './schedule/index.ts';
+import { standardParts } from './standard-parts.ts';
 
 /** Milliseconds between two looks at the systems that are open. */
 const LOOK = 2_000;
 /** Systems that are opened at the same time, where many are due. */
 const AT_ONCE = 8;
-/** Systems at work after a start; the next ones are looked at when some of them are done. */
-const MOST_AT_WORK = 16;
-/** Milliseconds for which the next one waits at the most. */
-const LONGEST_SWEEP_WAIT = 2_000;
 /** Milliseconds for which the look at one system keeps those at others waiting. */
 const LONGEST_LOOK = 200;
 /** Milliseconds that jobs under way may take after the service was told to end; and functions that they call. */
 const CLOSE_BOUND = 6_000;
 const FUNCTIONS_BOUND = 5_000;
-/** Milliseconds between two looks at the other processes while no system is open. */
-const LOOK_CLOSED = 60_000;
 /** Milliseconds until a system is looked at again that could not be opened, or not be looked at: since what it stands on is away; for a fault. */
 const RETRY = { passing: 1_000, fault: 5_000 };
 const notLookedAt = 'a system could not be looked at for its triggers';
@@ -46,23 +37,12 @@ export interface AutomationParts extends ActionParts {
   readonly hooks: WriteHooks;
 }
 
-const ownParts = {
-  triggers: activeTriggers,
-  fires,
-  perform,
-  later: new Map([
-    ['mail', deliverMail],
-    ['code', callLater],
-  ] as const),
-  expand,
-  runDue,
-} satisfies Omit<RunParts, keyof ActionParts | 'hooks' | 'holds'>;
-
 /** Runs the triggers of all systems that this process serves (SPEC "Events"; docs/adr/0012). */
 export class Automation implements WriteListener {
   readonly #systems: Systems;
   readonly #parts: RunParts;
   readonly #peers = new Peers();
+  readonly #peerWatch: PeerWatch;
   readonly #workers = new WeakMap<System, SystemWorker>();
   readonly #atWork = new Map<string, SystemWorker>();
   readonly #woken = new Map<string, { schedules: boolean }>();
@@ -80,18 +60,28 @@ export class Automation implements WriteListener {
   /** Systems that are being looked at: what hangs in one holds no other up. */
   readonly #lookedAt = new Set<System>();
   readonly #underWay = new UnderWay();
+  readonly #sweep = new Sweep({
+    appIds: () => this.#systems.appIds(),
+    found: (appIds) => {
+      this.#appIds = appIds;
+    },
+    visit: (appId) => this.#visit(appId),
+    atWork: () => this.#atWork.size,
+    isOver: () => this.#isClosed,
+    failed: (error, what) => this.#tell(error, what),
+    underWay: this.#underWay,
+  });
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
-  #sweeping: Promise<void> | undefined;
   #losses = 0;
-  #peersAt = Number.NEGATIVE_INFINITY;
   /** The systems as of the last look. */
   #appIds: readonly string[] = [];
   #isClosed = false;
 
-  constructor({ systems, ...parts }: AutomationParts, instead: Partial<typeof ownParts> = {}) {
+  constructor({ systems, ...parts }: AutomationParts, instead: Partial<typeof standardParts> = {}) {
     this.#systems = systems;
-    this.#parts = { ...parts, ...ownParts, holds: new Holds(), ...instead };
+    this.#peerWatch = new PeerWatch(this.#peers, systems);
+    this.#parts = { ...parts, ...standardParts, holds: new Holds(), ...instead };
   }
 
   /** A write has queued something: its system's jobs are begun, after this turn of the event loop. */
@@ -126,7 +116,7 @@ export class Automation implements WriteListener {
   start(): void {
     this.#timer ??= setInterval(() => this.#look(), LOOK).unref();
     this.#clock.start();
-    this.#sweep();
+    this.#sweep.begin(notLookedAt);
   }
 
   /** Looks at a system after this turn; many calls of a turn are one. */
@@ -228,7 +218,7 @@ export class Automation implements WriteListener {
   /** Looks for what other processes left behind or wrote. Holds only systems of which something may be new: the others may be closed. */
   async #lookAtOpened(): Promise<void> {
     // What is in the way of one of these is in the way of no other.
-    for (const look of [() => this.#followSystems(), () => this.#lookAtPeers()])
+    for (const look of [() => this.#followSystems(), () => this.#peerWatch.look()])
       await look().catch((error) => this.#tell(error, 'the systems and processes could not be looked at'));
     for (const system of this.#systems.opened()) {
       if (this.#isClosed) return;
@@ -241,7 +231,7 @@ export class Automation implements WriteListener {
     if (this.#losses === this.#peers.losses) return;
     // The process that is gone may have had jobs of systems that are not open here, and known of their schedules.
     this.#losses = this.#peers.losses;
-    this.#sweep();
+    this.#sweep.begin(notLookedAt);
   }
 
   async #lookAt(system: System, news: SystemWorker['mayHaveNews'] | undefined): Promise<void> {
@@ -273,50 +263,6 @@ export class Automation implements WriteListener {
     for (const appId of appIds) if (!before.has(appId)) this.#call(appId, true);
   }
 
-  async #lookAtPeers(): Promise<void> {
-    const [first] = this.#systems.opened();
-    if (first) {
-      this.#peersAt = performance.now();
-      await this.#peers.alive(first.store);
-    } else if (performance.now() - this.#peersAt > LOOK_CLOSED) {
-      this.#peersAt = performance.now();
-      const [appId] = await this.#systems.appIds();
-      if (appId !== undefined) await this.#systems.visit(appId, async ({ store }) => void (await this.#peers.alive(store)));
-    }
-  }
-
-  #sweep(): void {
-    this.#sweeping ??= this.#visitAll()
-      .catch((error) => this.#tell(error, notLookedAt))
-      .finally(() => {
-        this.#sweeping = undefined;
-      });
-  }
-
-  /** The systems, as soon as the registry tells. */
-  async #allSystems(): Promise<readonly string[]> {
-    while (!this.#isClosed)
-      try {
-        return await this.#systems.appIds();
-      } catch (error) {
-        this.#tell(error, 'the systems could not be read');
-        await wait(RETRY.passing, undefined, { ref: false });
-      }
-    return [];
-  }
-
-  async #visitAll(): Promise<void> {
-    this.#appIds = await this.#allSystems();
-    for (const appId of this.#appIds) {
-      // Some may have work without end; the next system has its turn all the same.
-      const until = performance.now() + LONGEST_SWEEP_WAIT;
-      while (this.#atWork.size >= MOST_AT_WORK && !this.#isClosed && performance.now() < until)
-        await wait(100, undefined, { ref: false });
-      if (this.#isClosed) return;
-      await this.#underWay.atMostFor(LONGEST_SWEEP_WAIT, this.#visit(appId));
-    }
-  }
-
   async #visit(appId: string): Promise<void> {
     try {
       await this.#systems.visit(appId, async (system) => {
@@ -338,7 +284,7 @@ export class Automation implements WriteListener {
     this.#clock.close();
     this.#jobsDue.close();
     this.#schedulesDue.close();
-    const background = Promise.all([this.#looking, this.#sweeping]);
+    const background = Promise.all([this.#looking, this.#sweep.ended()]);
     const open = [...this.#systems.opened()].map((system) => this.#workers.get(system)).filter((worker) => worker !== undefined);
     await Promise.all([...new Set([...open, ...this.#atWork.values()])].map((worker) => worker.close(CLOSE_BOUND)));
     await Promise.race([Promise.all([background, this.#underWay.ended()]), bound]);

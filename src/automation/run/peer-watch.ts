@@ -1,0 +1,30 @@
+import type { Systems } from '../../systems/index.ts';
+import type { Peers } from '../queue/peers.ts';
+
+/** Milliseconds between two looks at the other processes while no system is open. */
+const LOOK_CLOSED = 60_000;
+
+/** Looks at the other processes by whatever system is open; now and then, while none is, by one that is opened for it. */
+export class PeerWatch {
+  readonly #peers: Peers;
+  readonly #systems: Systems;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(peers: Peers, systems: Systems) {
+    this.#peers = peers;
+    this.#systems = systems;
+  }
+
+  /** @throws unavailable */
+  async look(): Promise<void> {
+    const [first] = this.#systems.opened();
+    if (first) {
+      this.#lookedAt = performance.now();
+      await this.#peers.alive(first.store);
+    } else if (performance.now() - this.#lookedAt > LOOK_CLOSED) {
+      this.#lookedAt = performance.now();
+      const [appId] = await this.#systems.appIds();
+      if (appId !== undefined) await this.#systems.visit(appId, async ({ store }) => void (await this.#peers.alive(store)));
+    }
+  }
+}

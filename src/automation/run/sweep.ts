@@ -1,0 +1,75 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { UnderWay } from './under-way.ts';
+
+/** Systems at work after a start; the next ones are looked at when some of them are done. */
+const MOST_AT_WORK = 16;
+/** Milliseconds for which the next one waits at the most. */
+const LONGEST_WAIT = 2_000;
+/** Milliseconds after which a registry that did not answer is asked again. */
+const RETRY = 1_000;
+
+/** What a sweep is made of. */
+export interface SweepParts {
+  /** The ids of all systems. @throws unavailable */
+  appIds(): Promise<readonly string[]>;
+  /** Told of them before the first is visited. */
+  found(appIds: readonly string[]): void;
+  /** Looks at one system. Never rejects. */
+  visit(appId: string): Promise<void>;
+  /** How many systems have jobs under way. */
+  atWork(): number;
+  /** Whether nothing more is to be begun. */
+  isOver(): boolean;
+  /** Told of what went wrong. */
+  failed(error: unknown, what: string): void;
+  readonly underWay: UnderWay;
+}
+
+/** Looks through all systems, one after the other, in the background: for what an earlier process, or one that is gone, left undone. */
+export class Sweep {
+  readonly #parts: SweepParts;
+  #sweeping: Promise<void> | undefined;
+
+  constructor(parts: SweepParts) {
+    this.#parts = parts;
+  }
+
+  /** Begins, where none is under way. @param what the message of a failure */
+  begin(what: string): void {
+    this.#sweeping ??= this.#visitAll()
+      .catch((error) => this.#parts.failed(error, what))
+      .finally(() => {
+        this.#sweeping = undefined;
+      });
+  }
+
+  /** Resolves when none is under way. */
+  async ended(): Promise<void> {
+    await this.#sweeping;
+  }
+
+  async #visitAll(): Promise<void> {
+    const { found, visit, atWork, isOver, underWay } = this.#parts;
+    const appIds = await this.#allSystems();
+    found(appIds);
+    for (const appId of appIds) {
+      // Some may have work without end; the next system has its turn all the same.
+      const until = performance.now() + LONGEST_WAIT;
+      while (atWork() >= MOST_AT_WORK && !isOver() && performance.now() < until) await wait(100, undefined, { ref: false });
+      if (isOver()) return;
+      await underWay.atMostFor(LONGEST_WAIT, visit(appId));
+    }
+  }
+
+  /** The systems, as soon as the registry tells. */
+  async #allSystems(): Promise<readonly string[]> {
+    while (!this.#parts.isOver())
+      try {
+        return await this.#parts.appIds();
+      } catch (error) {
+        this.#parts.failed(error, 'the systems could not be read');
+        await wait(RETRY, undefined, { ref: false });
+      }
+    return [];
+  }
+}
