@@ -17,6 +17,11 @@ eachWithStore(async (fresh) => {
 });
 
 const made = () => madeIn(store);
+/** Waits until so many are made; what must not come may come in the milliseconds after. */
+const soonMade = async (count: number) => {
+  while ((await made()).length < count) await wait(5);
+  await wait(100);
+};
 const rows = (triggers: string, ...records: string[]) => rowsIn(store, triggers, records);
 
 describe('a process that ends', () => {
@@ -84,7 +89,7 @@ describe('a process that ends', () => {
     await rows('t', 'x', 'y');
     const world = worldOf(store, { triggers: [trigger('t', [makes('a')])], perform: make });
     const ended = world.work();
-    await wait(250);
+    await soonMade(1);
     assert.deepEqual(await made(), ['a y']);
     await remove(store, '_TriggerQueue', 'foreign001');
     await ended;
@@ -101,7 +106,7 @@ test('a queue that begins with much of another process keeps only its records wa
   await rows('t', 'x', 'y', 'x', 'z');
   const world = worldOf(store, { triggers: [trigger('t', [makes('a')])], perform: make });
   const ended = world.work();
-  await wait(300);
+  await soonMade(2);
   assert.deepEqual((await made()).toSorted(), ['a y', 'a z']);
   for (const { objectId } of foreign) await remove(store, '_TriggerQueue', objectId);
   await ended;
@@ -120,7 +125,7 @@ test('a job that waits for another process is looked for although an earlier one
     },
   });
   const ended = world.work();
-  await wait(200);
+  await soonMade(1);
   assert.deepEqual(await made(), ['a x']);
   await remove(store, '_TriggerQueue', 'foreign001');
   await ended;

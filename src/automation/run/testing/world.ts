@@ -1,4 +1,5 @@
 /** A system whose triggers do what a test says, for unit tests on either engine. */
+import { after } from 'node:test';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { createLog } from '../../../observe/index.ts';
 import { createRecord } from '../../../records/index.ts';
@@ -97,6 +98,10 @@ export interface World {
   held(): number;
 }
 
+/** Those that a test has left, as if their process had ended, would try again for ever on a store that is closed. */
+const runners = new Set<Runner>();
+after(() => Promise.all([...runners].map((runner) => runner.close(0))));
+
 /** A runner, as in a process of its own. */
 export function worldOf(store: Store, options: WorldOptions, peers = new Peers()): World {
   let held = 0;
@@ -111,6 +116,7 @@ export function worldOf(store: Store, options: WorldOptions, peers = new Peers()
     },
     idle: (nextDue) => idle(nextDue),
   });
+  runners.add(runner);
   const work = () =>
     new Promise<number | null>((resolve) => {
       idle = resolve;
