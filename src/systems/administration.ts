@@ -1,40 +1,15 @@
-import { appIdPattern, keyForm, keyPattern } from '../kernel/credentials.ts';
-import { newObjectId, newSecret } from '../kernel/ids.ts';
-import { OperatorError } from '../kernel/operator-error.ts';
+import { newSecret } from '../kernel/ids.ts';
 import type { Engine } from '../storage/engine-port.ts';
-import {
-  knownOf,
-  makerMark,
-  newBirth,
-  newIdentity,
-  refusalOf,
-  type StoredPlace,
-  type StoreIdentity,
-  StoreRefused,
-} from '../storage/identity.ts';
+import { newIdentity, type StoredPlace } from '../storage/identity.ts';
 import type { Store } from '../storage/port.ts';
 import type { KeyEntry, Registry, RemovedSystem, SystemEntry } from '../storage/registry.ts';
-import { migrate, openStore } from './migrations/index.ts';
+import { type AdoptedSystem, adoptStore } from './adoption.ts';
+import { findStrangers, inspectStores, noteGeneration, type StoreState } from './inspection.ts';
+import { openStore } from './migrations/index.ts';
+import { type NewSystem, newEntry, type SystemCredentials } from './new-entry.ts';
 import { provision } from './provision.ts';
+import { checkKey, checkName, printable, refuse } from './refusal.ts';
 import { hashKey, hashPrefix } from './secrets.ts';
-
-/** Why an action of the operator was refused, in one line. */
-export class AdministrationError extends OperatorError {}
-
-/** What to add a system with; what is left out is made up. */
-export interface NewSystem {
-  readonly appId?: string | undefined;
-  readonly name?: string | undefined;
-  readonly masterKey?: string | undefined;
-  readonly apiKey?: string | undefined;
-}
-
-/** The credentials of a new system. The keys are nowhere else. */
-export interface SystemCredentials {
-  readonly appId: string;
-  readonly masterKey: string;
-  readonly apiKey: string;
-}
 
 /** What is done beside making a system, while it is not yet in force. What throws undoes it. */
 export interface AdditionSteps {
@@ -57,21 +32,8 @@ export interface ListedKey extends KeyEntry {
   readonly lastUsedAt: number | null;
 }
 
-/** How the store of a system is. */
-export interface StoreState {
-  readonly appId: string;
-  readonly place: string;
-  /** Why it is not served; `null`: it is. */
-  readonly refused: StoreRefused | null;
-  /** From when on writes may be missing that were acknowledged, in milliseconds since 1970. */
-  readonly missingSince: number | null;
-}
-
 /** How long a system is kept after it was removed, in milliseconds. */
 const KEPT = 14 * 24 * 3_600_000;
-
-/** The name of the API key that a new system has. */
-const firstKeyName = 'default';
 
 /** What an operator does with systems and keys. Takes effect at once in every process of the service. */
 export class Administration {
@@ -114,23 +76,8 @@ export class Administration {
   }
 
   async #add(wanted: NewSystem, steps: AdditionSteps, onlyFirst: boolean): Promise<SystemCredentials | null> {
-    const appId = wanted.appId ?? newObjectId();
-    if (!appIdPattern.test(appId)) refuse('an application id has 1 to 64 letters, digits, - or _');
-    const name = checkName(wanted.name ?? appId);
-    const credentials = {
-      appId,
-      masterKey: checkKey(wanted.masterKey ?? newSecret()),
-      apiKey: checkKey(wanted.apiKey ?? newSecret()),
-    };
-    const at = Date.now();
-    const entry = {
-      id: newObjectId(),
-      appId,
-      name,
-      createdAt: at,
-      masterKeyHash: this.#hash(appId, 'master', credentials.masterKey),
-    };
-    const key = { appId, name: firstKeyName, hash: this.#hash(appId, 'apiKey', credentials.apiKey), createdAt: at };
+    const { entry, key, credentials } = newEntry(this.#registry.salt, wanted);
+    const { appId } = entry;
     const identity = newIdentity(entry.id, appId, this.#registry.salt);
     const prepare = async () => {
       const found = await this.#engine.inspect(appId);
@@ -153,59 +100,16 @@ export class Administration {
   }
 
   /** The stores that are there and that the registry does not know, but for those that this installation has not made to their end. */
-  async strangers(): Promise<readonly StoredPlace[]> {
-    const { systems, removed } = this.#registry.read();
-    const making = makerMark(this.#registry.salt);
-    const found: StoredPlace[] = [];
-    for (const one of await this.#engine.stored(new Set([...systems, ...removed].map(({ appId }) => appId)))) {
-      const identity = one.appId === null ? null : (await this.#engine.inspect(one.appId)).identity;
-      if (identity?.making !== making) found.push(one);
-    }
-    return found;
+  strangers(): Promise<readonly StoredPlace[]> {
+    return findStrangers(this.#registry, this.#engine);
   }
 
   /**
    * Takes a store in that is there, with new keys, as a system of its own: no registry that knew it does so any more.
    * @throws AdministrationError where the application id is taken or the store was not made to its end; StoreRefused where there is none
    */
-  async adoptSystem({
-    appId,
-    name = appId,
-  }: {
-    readonly appId: string;
-    readonly name?: string | undefined;
-  }): Promise<SystemCredentials> {
-    if (!appIdPattern.test(appId)) refuse('an application id has 1 to 64 letters, digits, - or _');
-    const credentials = { appId, masterKey: newSecret(), apiKey: newSecret() };
-    const id = newObjectId();
-    const at = Date.now();
-    const masterKeyHash = this.#hash(appId, 'master', credentials.masterKey);
-    const entry = { id, appId, name: checkName(name), createdAt: at, masterKeyHash };
-    const key = { appId, name: firstKeyName, hash: this.#hash(appId, 'apiKey', credentials.apiKey), createdAt: at };
-    const prepare = async () => {
-      const { identity: found, state, place, isAlone = false } = await this.#engine.inspect(appId);
-      if (state !== 'store' && !isAlone) throw new StoreRefused(state, place);
-      if (found?.making) await this.#checkWhole(found, place);
-      const identity = { systemId: id, appId, birth: newBirth(), generation: (found?.generation ?? 0) + 1, making: null };
-      await this.#engine.identify(identity);
-      // One that cannot be opened is not taken in.
-      const { store } = await this.#engine.open(knownOf(identity), 'work');
-      try {
-        await migrate(store, place);
-      } finally {
-        await store.close();
-      }
-      return { ...identity, noticedAt: at };
-    };
-    if (await this.#registry.addSystem(entry, [key], prepare)) return credentials;
-    return refuse(`${appId} is registered: system forget ${appId} drops it from the registry first`);
-  }
-
-  async #checkWhole(identity: StoreIdentity, place: string): Promise<void> {
-    const { store } = await this.#engine.open(knownOf(identity), 'making');
-    const isWhole = (store.schema().templateVersion ?? 0) > 0;
-    await store.close();
-    if (!isWhole) refuse(`${place} was not made to its end: there is nothing to take in`);
+  adoptSystem(wanted: AdoptedSystem): Promise<SystemCredentials> {
+    return adoptStore(this.#registry, this.#engine, wanted);
   }
 
   /** Drops a system from the registry, with its keys, and touches nothing else. @throws AdministrationError where there is none */
@@ -214,16 +118,8 @@ export class Administration {
   }
 
   /** How the stores of the systems in force are, as of now. They stay as they are. */
-  async *storeStates(): AsyncGenerator<StoreState> {
-    const known = new Map((await this.#registry.stores()).map((one) => [one.appId, one]));
-    for (const { appId } of this.systems()) {
-      const one = known.get(appId);
-      if (!one) continue;
-      const found = await this.#engine.inspect(appId);
-      const why = refusalOf(found, one) ?? (one.damagedAt === null ? null : 'damaged');
-      const refused = why === null ? null : new StoreRefused(why, found.place);
-      yield { appId, place: found.place, refused, missingSince: one.missingSince };
-    }
+  storeStates(): AsyncGenerator<StoreState> {
+    return inspectStores(this.#registry, this.#engine);
   }
 
   /** Reads all of a system's store. @returns what is wrong; `null`: nothing */
@@ -238,7 +134,7 @@ export class Administration {
    */
   async removeSystem(appId: string): Promise<number> {
     const deleteAfter = Date.now() + KEPT;
-    await this.#noteGeneration(appId);
+    await noteGeneration(this.#registry, this.#engine, appId);
     if (!(await this.#registry.removeSystem(appId, deleteAfter))) this.checkSystem(appId);
     return deleteAfter;
   }
@@ -259,7 +155,7 @@ export class Administration {
     // Opened first: where they cannot be reached, the system stays.
     const belongings = await this.#openBelongings();
     try {
-      await this.#noteGeneration(appId);
+      await noteGeneration(this.#registry, this.#engine, appId);
       const isThere = await this.#registry.removeSystem(appId, 0);
       if (!isThere && !this.removedSystems().some((one) => one.appId === appId)) this.checkSystem(appId);
       if (!(await this.#delete(appId, belongings, removed))) refuse(`${printable(appId)} is being deleted by another process`);
@@ -305,17 +201,6 @@ export class Administration {
     });
   }
 
-  /** The store that an operator removes is the one that is there when he does so: its registry may not have heard of its last opening. */
-  async #noteGeneration(appId: string): Promise<void> {
-    const known = await this.#registry.storeOf(appId);
-    if (!known || this.removedSystems().some((one) => one.appId === appId)) return;
-    const found = await this.#engine.inspect(appId);
-    if (!found.identity || refusalOf(found, known)) return;
-    const { birth, generation } = found.identity;
-    if (known.birth === null || generation > known.generation)
-      await this.#registry.noteStore(known.systemId, { birth, generation });
-  }
-
   /** @throws AdministrationError where no such system is in force */
   checkSystem(appId: string): void {
     const { systems, removed } = this.#registry.read();
@@ -343,7 +228,7 @@ export class Administration {
    */
   async addKey(appId: string, name: string, given?: string): Promise<string> {
     const key = checkKey(given ?? newSecret());
-    const hash = this.#hash(appId, 'apiKey', key);
+    const hash = hashKey(hashPrefix(this.#registry.salt, appId, 'apiKey'), key);
     const present = this.#keysOf(appId);
     if (present.some((one) => one.hash === hash)) refuse('this key is in use under another name');
     const added = await this.#registry.addKey({ appId, name: checkName(name), hash, createdAt: Date.now() });
@@ -356,28 +241,7 @@ export class Administration {
     this.checkSystem(appId);
     if (!(await this.#registry.removeKey(appId, name))) refuse(`there is no key named ${printable(name)}`);
   }
-
-  #hash(appId: string, kind: 'master' | 'apiKey', key: string): string {
-    return hashKey(hashPrefix(this.#registry.salt, appId, kind), key);
-  }
 }
 
 /** What an operator can do about a system that was removed. */
 const waysOut = (appId: string) => `system restore ${appId} brings it back, system remove ${appId} --now deletes it`;
-
-function refuse(why: string): never {
-  throw new AdministrationError(why);
-}
-
-/** Names are printed in lists, one a line. */
-function checkName(name: string): string {
-  return /^[^\p{C}]{1,100}$/u.test(name) ? name : refuse('a name has 1 to 100 characters, none of them a control character');
-}
-
-function checkKey(key: string): string {
-  return keyPattern.test(key) ? key : refuse(`a key has ${keyForm}`);
-}
-
-function printable(text: string): string {
-  return text.slice(0, 100).replace(/\p{C}/gu, '?');
-}
