@@ -9,9 +9,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { temporary } from '../edge/process.ts';
 import { dataForTest } from '../support/data.ts';
 import { engines } from '../support/service.ts';
+import type { Expected } from './expected.ts';
 import { type Injector, injector, type Rule } from './preload/control.ts';
 import { cutPower, journalSettings } from './preload/power-cut.ts';
-import { type Expected, startWorld, type World } from './world.ts';
+import { startWorld, type World } from './world.ts';
 
 interface Row {
   name: string;

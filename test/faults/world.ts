@@ -10,29 +10,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { makeData } from '../support/data.ts';
 import { type Json, path } from '../support/records.ts';
 import { type Service, type StartOptions, startService } from '../support/service.ts';
-import { type Clients, type Probe, startClients, TABLE, type Tally } from './clients.ts';
+import { type Clients, startClients, TABLE, type Tally } from './clients.ts';
+import { assertHealth, assertLog, assertTally, type Expected, WITHIN_MS } from './expected.ts';
+import { Findings } from './findings.ts';
+import { assertWorks, prepare } from './fixtures.ts';
 import { Ledger, type Stored } from './ledger.ts';
-import { allEnded, assertBounded, conditionsOpen, conditionsThat, type Line, linesOf } from './log.ts';
+import { allEnded, linesOf } from './log.ts';
 
-/** CONTRACT: all works within two seconds of the end of a fault. As much again for a machine that others use too. */
-const WITHIN_MS = 2_000 + 2_000;
 /** What was queued meanwhile is done soon after: it is much. */
 const SETTLED_MS = 20_000;
-const CLOCK = 'FaultedClock';
-const TICKS = 'FaultedTicks';
-
-/** What a fault is to look like from outside. What is left out is not asked. */
-export interface Expected {
-  /** Whether some writes are refused (or in doubt) meanwhile, or all are done. */
-  writes?: 'fail' | 'work';
-  reads?: 'fail' | 'work';
-  /** `unavailable`: 503 within two seconds, and 200 again within two seconds of the end. `ready`: 200 all the time. */
-  ready?: 'ready' | 'unavailable';
-  /** What the log says that began; `null`: nothing did. */
-  condition?: string | RegExp | null;
-  /** Connections break, as where a process ends: such writes are in doubt. */
-  broken?: boolean;
-}
 
 export interface FaultOptions {
   /** Begins the fault, waits, and ends it: it is over when this resolves. */
@@ -138,50 +124,6 @@ function assertWhole({ dataDir, appId }: Service): void {
   db.close();
 }
 
-async function prepare({ call }: Service): Promise<void> {
-  const string = { type: 'String' };
-  const fields = { tag: string, a: string, b: string, c: { type: 'Object' }, filler: string };
-  const timeline = { displayFields: {}, index: {} };
-  const tables = { [TABLE]: { fields, timeline }, [CLOCK]: { fields: { tag: string } }, [TICKS]: { fields: { of: string } } };
-  for (const [className, body] of Object.entries(tables)) {
-    const { status, text } = await call('POST', `/platform/schemas/${className}`, { body: { className, ...body } });
-    assert.equal(status, 200, text);
-  }
-  const makes = (table: string, values: object) => ({ type: 'create-object', actionData: { table, fields: values } });
-  const task = { Name: 'faulted', table: TABLE, events: ['create'], actions: [makes('Tasks', { Name: '{{tag}}' })] };
-  const tick = { Name: 'ticks', table: CLOCK, events: ['schedule'], actions: [makes(TICKS, { of: '{{tag}}' })] };
-  const schedule = { cron: '* * * * * *', timezone: 'UTC' };
-  for (const body of [task, { ...tick, schedule }]) {
-    const { status, text } = await call('POST', path('_Trigger'), { body });
-    assert.equal(status, 201, text);
-  }
-  const { status, text } = await call('POST', path(CLOCK), { body: { tag: 'tick' } });
-  assert.equal(status, 201, text);
-}
-
-/** All that was wrong with one fault: one finding often explains another. */
-class Findings {
-  readonly #of: string;
-  readonly #messages: string[] = [];
-
-  constructor(of: string) {
-    this.#of = of;
-  }
-
-  async look(at: () => Promise<void> | void): Promise<void> {
-    try {
-      await at();
-    } catch (error) {
-      if (!(error instanceof assert.AssertionError)) throw error;
-      this.#messages.push(error.message);
-    }
-  }
-
-  throw(): void {
-    if (this.#messages.length > 0) assert.fail(`${this.#of}:\n${this.#messages.map((message) => `- ${message}`).join('\n')}`);
-  }
-}
-
 async function beside(
   world: World,
   clients: Clients,
@@ -214,88 +156,6 @@ async function beside(
   await findings.look(() => assertHealth(clients.probes, began, ended, expect));
   await findings.look(() => assertLog(linesOf(first.output().slice(printed)), linesOf(first.output().slice(0, printed)), expect));
   return during;
-}
-
-function assertTally(during: Tally, expect: Expected): void {
-  for (const kind of ['writes', 'reads'] as const) {
-    const { done, refused, inDoubt, late, wrong } = during[kind];
-    const failed = refused + inDoubt + late + wrong;
-    const told = `${kind} meanwhile: ${JSON.stringify(during[kind])}`;
-    if (expect[kind] === 'fail') assert.ok(failed > 0, `none failed; ${told}`);
-    if (expect[kind] === 'work') assert.ok(failed === 0 && done > 0, `not all were done; ${told}`);
-  }
-}
-
-/** @param before the lines before the fault: what ended less than five seconds ago, and is met again, goes on */
-function assertLog(lines: readonly Line[], before: readonly Line[], { condition }: Expected): void {
-  assertBounded(lines);
-  if (condition === undefined) return;
-  const isExpected = (name: string) => (typeof condition === 'string' ? name === condition : condition?.test(name) === true);
-  const began = conditionsThat('began', lines);
-  const others = began.filter((name) => !isExpected(name));
-  assert.deepEqual(others, [], 'other conditions than expected');
-  const isTold = [...conditionsOpen(before), ...began].some(isExpected);
-  assert.ok(condition === null || isTold, `the log tells nothing of ${condition}`);
-}
-
-/** New requests on new connections, triggers and the schedule, soon after the end. */
-async function assertWorks({ service, ledger }: World, ended: number): Promise<void> {
-  const until = async (what: string, seen: () => Promise<boolean>) => {
-    for (;;) {
-      const asked = performance.now();
-      if (await seen()) return;
-      assert.ok(asked - ended < WITHIN_MS, `${what} not within ${WITHIN_MS} ms of its end`);
-      await wait(40);
-    }
-  };
-  const headers = { connection: 'close' };
-  const { call } = service;
-  const count = async (table: string, where: object) => {
-    const answer = await call('GET', path(table), { query: { where, limit: 0, count: 1 }, headers });
-    return answer.status === 200 ? (answer.body.count as number) : undefined;
-  };
-  const nonce = `works${performance.now()}`;
-  await until('a create', async () => {
-    const tag = `${nonce}-${performance.now()}`;
-    const entry = ledger.begin(tag, nonce);
-    const body = { tag, a: nonce, b: nonce, c: { nonce } };
-    const answer = await call('POST', path(TABLE), { body, headers });
-    if (answer.status === 201) {
-      entry.created.outcome = 'done';
-      entry.objectId = answer.body.objectId;
-    } else if (answer.body?.inDoubt !== true) entry.created.outcome = 'refused';
-    return answer.status === 201;
-  });
-  await until('a trigger', async () => ((await count('Tasks', { Name: { $regex: `^${nonce}` } })) ?? 0) > 0);
-  let ticks: number | undefined;
-  await until('a schedule', async () => {
-    const now = await count(TICKS, {});
-    ticks ??= now;
-    return now !== undefined && ticks !== undefined && now > ticks;
-  });
-  await until('readiness', async () => (await call('GET', '/health/ready')).status === 200);
-}
-
-function assertHealth(probes: readonly Probe[], began: number, ended: number, { ready, broken }: Expected): void {
-  const shown = (probe: Probe) =>
-    `${probe.address} at ${Math.round(probe.at - began)} ms: ${probe.status} after ${Math.round(probe.ms)} ms`;
-  if (!broken) {
-    const deaf = probes.filter(
-      ({ address, status, ms }) => status === 0 || ms > WITHIN_MS || (address === 'live' && status !== 200),
-    );
-    assert.deepEqual(deaf.map(shown), [], 'health that is not answered');
-  }
-  const meanwhile = probes.filter(({ address, at }) => address === 'ready' && at >= began);
-  const unready = meanwhile.filter(({ status }) => status === 503);
-  if (ready === 'ready') assert.deepEqual(unready.map(shown), [], 'not ready');
-  if (ready === 'unavailable') {
-    const [first] = unready;
-    assert.ok(first, 'readiness never says so');
-    assert.ok(first.at + first.ms - began <= WITHIN_MS, `readiness says so late: ${shown(first)}`);
-    assert.equal(first.text, '{"status":"unavailable","checks":{"store":"unreachable"}}');
-    const stillUnready = unready.filter(({ at }) => at > ended + WITHIN_MS);
-    assert.deepEqual(stillUnready.map(shown), [], 'not ready afterwards');
-  }
 }
 
 /** Once all triggers' actions are done. */
