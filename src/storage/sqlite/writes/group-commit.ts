@@ -2,21 +2,12 @@ import { isUnavailable, serviceError } from '../../../errors/fail.ts';
 import type { Connection } from '../connection.ts';
 import { busyError, storeFaultOf } from '../faults.ts';
 import { commit } from './commit.ts';
+import { WorkBehind } from './work-behind.ts';
 
 /** Writes in one commit: some 10 ms of work, after which others have their turn. */
 const LARGEST_GROUP = 500;
 /** Milliseconds of work after which a group is committed as it is: single writes to large records take a hundred times as long as others. */
 const LONGEST_GROUP_MS = 50;
-
-/**
- * How long work that nobody waits for is kept back at the most, in milliseconds. A commit writes whole pages, so rows at the end of a table
- * cost a tenth where many of them share one, of what they cost where a few go along with each.
- */
-const LATEST = 200;
-/** Such work beyond which it is carried out at once, and the time of a commit is bounded. */
-const LARGEST_BEHIND = 500;
-/** Such work that waits, for the end of a long schema change say, beyond which further work is dropped. */
-const MOST_BEHIND = 10_000;
 
 /** Milliseconds between two tries to get a write lock that another process holds: short ones first, and never in step with its own tries. */
 const FIRST_TRY_MS = 1;
@@ -59,14 +50,7 @@ export class GroupCommit {
   readonly #connection: Connection;
   readonly #events: CommitEvents;
   #waiting: Waiting[] = [];
-  /** Work that nobody waits for, and whether the next commit is to take it along. */
-  #behind: (() => void)[] = [];
-  #isBehindDue = false;
-  /** It met a fault that can pass: it waits for the end of that, and is committed apart from what clients wait for. */
-  #isBehindHeld = false;
-  #isBehindApart = false;
-  #overflowing = false;
-  #latest: NodeJS.Timeout | undefined;
+  readonly #behind: WorkBehind;
   #scheduled = false;
   /** Waits for another process's lock, for the next try. */
   #nextTry: NodeJS.Timeout | undefined;
@@ -80,6 +64,11 @@ export class GroupCommit {
   constructor(connection: Connection, events: CommitEvents) {
     this.#connection = connection;
     this.#events = events;
+    this.#behind = new WorkBehind({
+      due: () => this.#schedule(),
+      dropped: () => harmless(() => this.#events.dropped()),
+      whenBack: () => this.#events.whenBack(),
+    });
   }
 
   /**
@@ -90,7 +79,7 @@ export class GroupCommit {
    */
   run<T>(work: () => T, afterAll = false): Promise<T> {
     if (this.#closed) return Promise.reject(serviceError('unavailable'));
-    if (afterAll) this.#isBehindDue = !this.#isBehindHeld;
+    if (afterAll) this.#behind.takeAlong();
     return new Promise<T>((resolve, reject) => {
       const attempt = () => {
         const result = work();
@@ -107,25 +96,11 @@ export class GroupCommit {
    * @param work as for `run`; it reports its errors itself, except those that end the transaction
    */
   runBehind(work: () => void): void {
-    if (this.#closed) return;
-    if (this.#behind.length >= MOST_BEHIND) {
-      if (!this.#overflowing) harmless(() => this.#events.dropped());
-      this.#overflowing = true;
-      return;
-    }
-    this.#behind.push(work);
-    if (this.#isBehindHeld) return;
-    if (this.#behind.length >= LARGEST_BEHIND) this.#takeBehindAlong();
-    else this.#latest ??= setTimeout(() => this.#takeBehindAlong(), LATEST);
-  }
-
-  #takeBehindAlong(): void {
-    this.#isBehindDue = !this.#isBehindHeld;
-    this.#schedule();
+    if (!this.#closed) this.#behind.add(work);
   }
 
   get #isIdle(): boolean {
-    return this.#waiting.length === 0 && !this.#isBehindDue;
+    return this.#waiting.length === 0 && !this.#behind.isDue;
   }
 
   #schedule(): void {
@@ -228,8 +203,8 @@ export class GroupCommit {
     const until = performance.now() + LONGEST_GROUP_MS;
     try {
       if (!this.#begin()) return false;
-      behind = this.#isBehindDue ? this.#takeBehind() : [];
-      if (behind.length === 0 || !this.#isBehindApart) {
+      behind = this.#behind.take();
+      if (behind.length === 0 || !this.#behind.isApart) {
         group = this.#waiting.slice(0, LARGEST_GROUP);
         this.#waiting = this.#waiting.slice(LARGEST_GROUP);
       }
@@ -250,7 +225,7 @@ export class GroupCommit {
       return true;
     }
     for (const answer of done) answer();
-    if (behind.length > 0 && this.#behind.length === 0) this.#isBehindApart = false;
+    if (behind.length > 0) this.#behind.done();
     harmless(() => this.#events.committed(group.length + behind.length));
     return true;
   }
@@ -259,44 +234,17 @@ export class GroupCommit {
     this.#undo();
     for (const write of group) write.reject(error);
     if (isUnavailable(error)) {
-      this.#holdBehind(behind);
+      this.#behind.hold(behind);
       return;
     }
     // Tried again it would fail again, or be there twice.
     if (behind.length > 0) harmless(() => this.#events.dropped(error));
-    else if (group.length === 0) this.#isBehindDue = false;
-  }
-
-  /** Keeps work that nobody waits for until the store is back. */
-  #holdBehind(behind: readonly (() => void)[]): void {
-    this.#behind = [...behind, ...this.#behind];
-    clearTimeout(this.#latest);
-    this.#latest = undefined;
-    this.#isBehindDue = false;
-    if (this.#behind.length === 0) return;
-    this.#isBehindApart = true;
-    if (this.#isBehindHeld) return;
-    this.#isBehindHeld = true;
-    void this.#events.whenBack().then(() => {
-      this.#isBehindHeld = false;
-      if (!this.#closed && this.#behind.length > 0) this.#takeBehindAlong();
-    });
+    else if (group.length === 0) this.#behind.leave();
   }
 
   #undo(): void {
     this.#connection.rollback();
     harmless(() => this.#events.rolledBack());
-  }
-
-  #takeBehind(): (() => void)[] {
-    const taken = this.#behind.slice(0, LARGEST_BEHIND);
-    this.#behind = this.#behind.slice(LARGEST_BEHIND);
-    if (this.#behind.length > 0) return taken;
-    this.#isBehindDue = false;
-    this.#overflowing = false;
-    clearTimeout(this.#latest);
-    this.#latest = undefined;
-    return taken;
   }
 
   #attempt(write: Waiting): () => void {
@@ -313,18 +261,17 @@ export class GroupCommit {
 
   /** Commits what waits and refuses what comes. Never rejects. */
   async close(): Promise<void> {
-    this.#isBehindHeld = false;
+    this.#behind.release();
     await this.alone(async () => {
       this.#closed = true;
+      this.#behind.close();
     }).catch(() => {});
-    if (this.#behind.length > 0) harmless(() => this.#events.dropped());
-    clearTimeout(this.#latest);
     clearTimeout(this.#nextTry);
   }
 
   /** Commits all that waits. */
   async #flushAll(): Promise<void> {
-    this.#isBehindDue = this.#behind.length > 0 && !this.#isBehindHeld;
+    this.#behind.takeAlong();
     while (!this.#isIdle) if (!this.#flush()) await this.#lockPause();
   }
 
