@@ -1,3 +1,4 @@
 export { SqliteEngine, storedFiles } from './engine.ts';
 export { ProcessLock } from './lock.ts';
-export { SqliteRegistry, stateOfRegistry } from './registry.ts';
+export { SqliteRegistry } from './registry.ts';
+export { stateOfRegistry } from './registry-state.ts';

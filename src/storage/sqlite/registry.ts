@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, statSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { OperatorError } from '../../kernel/operator-error.ts';
@@ -15,9 +15,9 @@ import type {
   SystemEntry,
 } from '../registry.ts';
 import { sortedError, sorting, storeFaultOf } from './faults.ts';
-import { isDamage } from './identity.ts';
 import { ProcessLock } from './lock.ts';
-import { LogMark } from './log-mark.ts';
+import type { LogMark } from './log-mark.ts';
+import { registryLog } from './registry-state.ts';
 import { migrate, registryMigrations } from './schema/migrations.ts';
 import { beginWriting } from './write-lock.ts';
 
@@ -25,9 +25,6 @@ import { beginWriting } from './write-lock.ts';
 const BUSY_TIMEOUT = 30_000;
 /** The same for a look, on the event loop: others hold no lock that keeps readers out but for a moment. */
 const LOOK_TIMEOUT = 20;
-
-/** Whose the log of changes is. */
-const LOG_OWNER = 'registry';
 
 const readStores = 'SELECT id AS systemId, appId, birth, generation, missingSince, noticedAt, damagedAt FROM systems';
 
@@ -52,7 +49,7 @@ export class SqliteRegistry implements Registry {
 
   /** Opens the file, making it where there is none. */
   constructor(path: string) {
-    this.#log = LogMark.before(path, LOG_OWNER);
+    this.#log = registryLog(path);
     this.#writer = new DatabaseSync(path, { timeout: BUSY_TIMEOUT, enableForeignKeyConstraints: true });
     chmodSync(path, 0o600);
     this.#writer.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
@@ -290,28 +287,5 @@ export class SqliteRegistry implements Registry {
 
   #all<Row>(sql: string, ...values: SQLInputValue[]): Row[] {
     return sorting(() => this.#reader.prepare(sql).all(...values)) as unknown as Row[];
-  }
-}
-
-/** What is in the file of a registry. It stays as it is. @throws OperatorError where its log of changes is another's, or it cannot be read */
-export function stateOfRegistry(path: string): 'there' | 'missing' | 'empty' | 'damaged' {
-  const size = statSync(path, { throwIfNoEntry: false })?.size;
-  if (size === undefined) return 'missing';
-  if (size === 0) return 'empty';
-  LogMark.before(path, LOG_OWNER);
-  let db: DatabaseSync | undefined;
-  try {
-    db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT });
-    const tables = db
-      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
-      .all()
-      .map(({ name }) => name);
-    if (tables.length === 0) return 'empty';
-    return tables.includes('systems') && tables.includes('installation') ? 'there' : 'damaged';
-  } catch (error) {
-    if (isDamage(error)) return 'damaged';
-    throw new OperatorError(`DATA_DIR: ${path}: ${(error as Error).message}`, { cause: error });
-  } finally {
-    db?.close();
   }
 }
