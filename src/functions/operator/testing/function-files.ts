@@ -1,0 +1,39 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { FunctionLoader } from '../loader.ts';
+import { heardLog } from './heard-log.ts';
+
+const made: string[] = [];
+after(() => {
+  for (const directory of made) rmSync(directory, { recursive: true });
+});
+
+/** A directory with these files, removed after the tests. */
+export function directoryWith(files: Record<string, string>): string {
+  const directory = mkdtempSync(join(tmpdir(), 'rds-functions-'));
+  made.push(directory);
+  write(directory, files);
+  return directory;
+}
+
+/** Writes files into a directory, and the directories that they are in. */
+export function write(directory: string, files: Record<string, string>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(directory, name, '..'), { recursive: true });
+    writeFileSync(join(directory, name), text);
+  }
+}
+
+/** A loader of a directory, and what it tells. @param timeLimit milliseconds */
+export function loading(directory: string, timeLimit = 2_000) {
+  const { log, heard, text } = heardLog();
+  const loader = new FunctionLoader({ directory, timeLimit, log, isReserved: (name) => name === 'getlead' });
+  /** What a function without input answers. */
+  const answer = async (name: string): Promise<unknown> => {
+    const loaded = await loader.find(name);
+    return loaded && (loaded.run as () => unknown)();
+  };
+  return { loader, heard, text, answer };
+}
