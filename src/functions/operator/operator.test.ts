@@ -1,69 +1,25 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
-import { anonymous } from '../../access/index.ts';
+import { after, test } from 'node:test';
 import { serviceError } from '../../errors/fail.ts';
-import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import { noFiles } from '../../records/testing/context.ts';
-import type { Store } from '../../storage/port.ts';
+import type { JsonObject } from '../../kernel/json.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
-import { openAnyway } from '../../storage/testing/open.ts';
-import { provision } from '../../systems/provision.ts';
-import { userTableRules } from '../../users/index.ts';
-import type { FunctionSystem } from '../model.ts';
-import { OperatorFunctions } from './index.ts';
-import type { SystemRecords } from './system.ts';
 import { heardLog } from './testing/heard-log.ts';
+import { operatedSystem } from './testing/operated-system.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-operator-'));
 const { log, heard, text } = heardLog();
 const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
-let store: Store;
-let system: FunctionSystem;
-const functionsWithin = (timeLimit: number) =>
-  new OperatorFunctions({
-    directory,
-    timeLimit,
-    hooks: { observers: [], rules: userTableRules, files: noFiles },
-    log,
-    isReserved: () => false,
-    fault: (error) => assert.fail(String(error)),
-  });
-const patient = functionsWithin(60_000);
-const hasty = functionsWithin(200);
+const { store, run } = await operatedSystem(engine, directory, log, (error) => assert.fail(String(error)));
 
-before(async () => {
-  store = await openAnyway(engine, 'app');
-  await provision(store);
-  system = { appId: 'app', name: 'The system', store };
-});
 after(async () => {
   await store.close();
   await engine.close();
   rmSync(directory, { recursive: true });
 });
-
-let count = 0;
-/** Runs the body of a function of its own, which has `system`, `input`, `signal`, and the rest of the context. */
-async function run(body: string, input: JsonObject = {}, functions = patient): Promise<JsonValue> {
-  const name = `function${count++}`;
-  writeFileSync(join(directory, `${name}.mjs`), `export default async ({ system, input, signal, ...more }) => { ${body} }`);
-  const loaded = await functions.find(name, 'app');
-  assert.ok(loaded);
-  return functions.run(system, loaded, {
-    input,
-    isForm: false,
-    request: null,
-    record: null,
-    trigger: null,
-    user: null,
-    attacher: anonymous,
-  });
-}
 
 const failed = (message: string | RegExp) => ({ key: 'functionFailed', status: 400, code: undefined, message });
 
@@ -247,58 +203,4 @@ test('a store that is away is no failure of the function, unless it sees to it i
   } finally {
     reader.find = find;
   }
-});
-
-test('when the service ends a function is given up, and no other begins', async () => {
-  const functions = functionsWithin(60_000);
-  const shared = globalThis as { rdsEnded?: boolean };
-  const over = { key: 'unavailable', status: 503 };
-  const hanging = run(
-    `await new Promise((done) => signal.addEventListener('abort', done)); globalThis.rdsEnded = true;
-     await system.create('Tags', { Name: 'too late' });`,
-    {},
-    functions,
-  );
-  setTimeout(() => functions.end(), 50);
-  await assert.rejects(hanging, over);
-  await wait(20);
-  assert.equal(shared.rdsEnded, true);
-  assert.equal(await run(`return system.count('Tags', { Name: 'too late' })`), 0);
-  await assert.rejects(run('return 1', {}, functions), over);
-});
-
-test('after its time a function is given up: its signal is aborted, and its records refuse', async () => {
-  const timeUp = { key: 'functionTimeout', status: 503 };
-  const shared = globalThis as { rdsAborted?: boolean; rdsRefused?: string };
-  await assert.rejects(
-    run(
-      `
-      signal.addEventListener('abort', () => { globalThis.rdsAborted = true; });
-      await new Promise((done) => setTimeout(done, 250));
-      await system.create('Tags', { Name: 'late' }).catch(({ message }) => { globalThis.rdsRefused = message; throw new Error('late'); });
-    `,
-      {},
-      hasty,
-    ),
-    timeUp,
-  );
-  assert.equal(shared.rdsAborted, true);
-  await wait(150);
-  assert.equal(shared.rdsRefused, 'The function took too long and was given up.');
-  assert.equal(await run(`return system.count('Tags', { Name: 'late' })`), 0);
-  await assert.rejects(run('await new Promise(() => {})', {}, hasty), timeUp);
-  await assert.rejects(
-    run(
-      'await fetch("data:,x"); await new Promise((_, fail) => signal.addEventListener("abort", () => fail(signal.reason)))',
-      {},
-      hasty,
-    ),
-    timeUp,
-  );
-});
-
-test('after its end a function’s records refuse', async () => {
-  await run('globalThis.rdsKept = system');
-  const { rdsKept } = globalThis as unknown as { rdsKept: SystemRecords };
-  await assert.rejects(rdsKept.find('Tags'), failed('The function has ended: it has to wait for what it starts.'));
 });
