@@ -3,10 +3,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { ServiceError } from '../../errors/fail.ts';
 import { type PassingFault, unavailableSince } from '../../errors/system-faults.ts';
 import type { Conditions } from '../../observe/index.ts';
-import { StoreRefused } from '../identity.ts';
 import { Recovery } from '../recovery.ts';
 import type { Connection, ConnectionEvents } from './connection.ts';
 import { missingError, type StoreFault, storeFaultOf } from './faults.ts';
+import { PlacedFile } from './placed-file.ts';
+import { kindOfRefusal } from './refusal-kind.ts';
 import { fileAt, isSameFile, lookAtStorage } from './storage-look.ts';
 
 /** Milliseconds between two openings of a file, and between two looks at its storage. */
@@ -66,9 +67,7 @@ export class Availability implements ConnectionEvents {
   readonly #settings: AvailabilitySettings;
   readonly #about: AvailabilitySettings['about'];
   #connection!: Connection;
-  /** The file that is open, and its log. */
-  #file: Stats | null = null;
-  #log: Stats | null = null;
+  readonly #file: PlacedFile;
   #loss: Loss | undefined;
   /** How often the file was opened: what a read on a thread met may be of an earlier opening. */
   #opening = 0;
@@ -86,6 +85,7 @@ export class Availability implements ConnectionEvents {
   constructor(settings: AvailabilitySettings) {
     this.#settings = settings;
     this.#about = settings.about;
+    this.#file = new PlacedFile(settings.path);
     this.recovery = new Recovery(
       () => this.#look(),
       () => this.#back(),
@@ -95,7 +95,7 @@ export class Availability implements ConnectionEvents {
   /** The connection is open. */
   opened(connection: Connection): void {
     this.#connection = connection;
-    this.#placed();
+    this.#file.opened();
   }
 
   /** How often the file was opened. */
@@ -146,19 +146,9 @@ export class Availability implements ConnectionEvents {
    * Where they are not, the store is closed until they are there again.
    */
   isInPlace(): boolean {
-    const { path } = this.#settings;
-    if (this.#file === null) return true;
-    let file: Stats | null;
-    try {
-      file = fileAt(path);
-      const log = fileAt(`${path}-wal`);
-      this.#log ??= log;
-      if (isSameFile(file, this.#file) && isSameFile(log, this.#log)) return true;
-    } catch {
-      // Not even that can be told: the next statement says more.
-      return true;
-    }
-    this.#miss(isSameFile(file, this.#file));
+    const found = this.#file.look();
+    if (found === 'there') return true;
+    this.#miss(found === 'without its log');
     return false;
   }
 
@@ -268,19 +258,8 @@ export class Availability implements ConnectionEvents {
       this.#lose(kindOfRefusal(error), error);
       throw unavailableSince(error);
     }
-    this.#placed();
+    this.#file.opened();
     this.#settings.onReopened();
-  }
-
-  #placed(): void {
-    const { path } = this.#settings;
-    try {
-      this.#file = fileAt(path);
-    } catch {
-      this.#file = null;
-    }
-    // It is made by the first read.
-    this.#log = null;
   }
 
   /** @throws where the store does not work */
@@ -315,12 +294,4 @@ export class Availability implements ConnectionEvents {
     this.#kinds.clear();
     this.#settings.conditions?.over(this.#about);
   }
-}
-
-/** A file that is there is refused for what it is. */
-function kindOfRefusal(error: unknown): PassingFault {
-  const why = error instanceof StoreRefused ? error.why : 'foreign';
-  return why === 'older'
-    ? 'the store is older than the registry says'
-    : `the store is ${why === 'foreign' ? "another system's" : why}`;
 }
