@@ -9,9 +9,11 @@ import type { GroupCommit } from './writes/group-commit.ts';
 const STEP = 2_000;
 /** Pages beyond which the log is begun anew: 32 MB. */
 const LARGEST = 8_000;
+/** Pages beyond which writes wait, for a while, for the thread that copies them: 64 MB. */
+const HELD = 16_000;
 /** Milliseconds until the next try where a reader, or another process, keeps the log from being copied or begun anew. */
 const AGAIN_MS = 1_000;
-/** Milliseconds that writes wait while the log is begun anew. */
+/** Milliseconds that writes wait while the log is copied or begun anew. */
 const LONGEST_PAUSE_MS = 2_000;
 
 /**
@@ -25,6 +27,9 @@ export class Checkpoints {
   readonly #pool: ReaderPool;
   readonly #met: (fault: SentFault) => void;
   #running: Promise<void> | undefined;
+  /** The log is being copied, and writes have waited for it once. */
+  #copying: ReturnType<ReaderPool['errand']> | undefined;
+  #isHeld = false;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -38,6 +43,7 @@ export class Checkpoints {
 
   /** To be called after each commit; costs a microsecond. */
   noticed(): void {
+    if (this.#copying) this.#hold(this.#copying);
     if (this.#running || this.#timer || this.#isClosed) return;
     const log = this.#connection.logLength();
     // A write after all was copied begins it anew by itself, where nobody reads in it.
@@ -48,12 +54,24 @@ export class Checkpoints {
   }
 
   async #run(): Promise<void> {
-    const done = await this.#pool.errand('copy the log', this.#connection.path);
+    this.#copying = this.#pool.errand('copy the log', this.#connection.path);
+    const done = await this.#copying.finally(() => {
+      this.#copying = undefined;
+      this.#isHeld = false;
+    });
     if (this.#hasFailed(done)) return;
     const { pages = 0, copied = 0 } = done;
     if (pages < LARGEST) return;
     // Writes have gone on meanwhile; more than that is left where a reader holds it.
     if (pages - copied > STEP || !(await this.#beginAnew())) this.#later();
+  }
+
+  /** Writes that come faster than a busy thread copies them wait for it: else the log would grow with them. */
+  #hold(copying: Promise<unknown>): void {
+    if (this.#isHeld || this.#isClosed || (this.#connection.logLength()?.pages ?? 0) < HELD) return;
+    this.#isHeld = true;
+    const work = () => Promise.race([copying, wait(LONGEST_PAUSE_MS, null, { ref: false })]);
+    void this.#commits.alone(work).catch(() => null);
   }
 
   /** @returns whether it was */
