@@ -47,6 +47,8 @@ export class Runner {
   readonly #before = new WeakMap<Job, StoredPicture>();
   /** Jobs that ended while the queue was read, which may have found them still. */
   #endedMeanwhile: string[] | undefined;
+  /** Records whose jobs went back into the queue while it was read: of what was found of them the first may be missing. */
+  readonly #putBack = new Set<string>();
   #isDirty = false;
   #hasOrphans = true;
   #nextDue: number | null = null;
@@ -158,6 +160,7 @@ export class Runner {
     const began = performance.now();
     this.#isDirty = false;
     this.#endedMeanwhile = [];
+    this.#putBack.clear();
     let batch: Batch;
     try {
       batch = await this.#backlog.read(Date.now(), this.#busy(), () => this.#isShared());
@@ -174,7 +177,7 @@ export class Runner {
   #take({ jobs, before, later, isLaterLeft, blocked, isMore, nextDue }: Batch): void {
     const now = performance.now();
     for (const job of jobs) {
-      if (!this.#lanes.add(job)) continue;
+      if (this.#isPutBack(job) || !this.#lanes.add(job)) continue;
       this.#held.add(job.id);
       const picture = job.beforeId === null ? undefined : before.get(job.beforeId);
       if (picture) this.#before.set(job, picture);
@@ -189,6 +192,12 @@ export class Runner {
     this.#nextDue = due === null || tried === null ? (due ?? tried) : Math.min(due, tried);
     if (isMore) this.#isDirty = true;
     this.#lanes.start();
+  }
+
+  #isPutBack(job: Job): boolean {
+    const isPutBack = this.#putBack.has(recordKey(job));
+    this.#isDirty ||= isPutBack;
+    return isPutBack;
   }
 
   #busy(): Busy {
@@ -212,6 +221,12 @@ export class Runner {
 
   async #work(job: Job): Promise<Turn> {
     const key = recordKey(job);
+    const turn = await this.#tried(job, key);
+    if (turn === 'held') this.#putBack.add(key);
+    return turn;
+  }
+
+  async #tried(job: Job, key: string): Promise<Turn> {
     // It is read again when the store is back.
     if (this.#outage.isKnown) return 'held';
     try {

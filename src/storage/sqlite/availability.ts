@@ -80,6 +80,7 @@ export class Availability implements ConnectionEvents {
   #soundAt = Number.NEGATIVE_INFINITY;
   #storage: { readonly says: PassingFault | null; readonly at: number } | undefined;
   readonly #busy = { since: 0, last: Number.NEGATIVE_INFINITY };
+  #isDamaged = false;
   #isClosed = false;
 
   constructor(settings: AvailabilitySettings) {
@@ -193,6 +194,7 @@ export class Availability implements ConnectionEvents {
     const known = this.#suspected && now - this.#suspected.at < MINUTE_MS ? this.#suspected : undefined;
     if (known && this.#opening > known.opening && now - known.at >= SUSPECT_MS) {
       this.#lose('the store is damaged', new Error(`${this.#settings.path} is damaged`, { cause: error }));
+      this.#isDamaged = true;
       this.#settings.onDamaged?.(true);
       return;
     }
@@ -287,7 +289,9 @@ export class Availability implements ConnectionEvents {
     this.#reopen();
     this.#loss = undefined;
     this.#suspected = undefined;
-    if (kind === 'the store is damaged') this.#settings.onDamaged?.(false);
+    // A damaged file that was taken away is a missing one by now.
+    if (this.#isDamaged) this.#settings.onDamaged?.(false);
+    this.#isDamaged = false;
   }
 
   #back(): void {

@@ -30,6 +30,8 @@ export class PlacedFile {
       const log = fileAt(`${this.#path}-wal`);
       this.#log ??= log;
       if (!isSameFile(file, this.#file)) return 'missing';
+      // None was there yet, and none is.
+      if (this.#log === null) return 'there';
       return isSameFile(log, this.#log) ? 'there' : 'without its log';
     } catch {
       // Not even that can be told: the next statement says more.
