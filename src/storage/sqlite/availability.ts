@@ -289,7 +289,6 @@ export class Availability implements ConnectionEvents {
     this.#reopen();
     this.#loss = undefined;
     this.#suspected = undefined;
-    // A damaged file that was taken away is a missing one by now.
     if (this.#isDamaged) this.#settings.onDamaged?.(false);
     this.#isDamaged = false;
   }
