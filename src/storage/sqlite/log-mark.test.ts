@@ -109,6 +109,19 @@ describe('The mark of a log', () => {
     assert.deepEqual(opened('tool', 'a'), [false, 9]);
   });
 
+  // Tools whose SQLite is older than 3.51 remove the log of a file that nobody seems to have open.
+  test('a file that is open stays locked for other processes, also where its log was found to be missing', {
+    skip: !existsSync('/proc/locks'),
+  }, () => {
+    const live = new Live('a').add(20);
+    rmSync(`${live.killed('open')}-wal`);
+    live.close();
+    const open = new Live('open', 'a').add(5);
+    assert.notEqual(open.missing, null);
+    assert.match(readFileSync('/proc/locks', 'utf8'), new RegExp(`:${statSync(open.path).ino} `));
+    open.close();
+  });
+
   test('a log that was cut, removed, emptied or broken is told of, with what is before it', () => {
     const live = new Live('a').add(20);
     const { size } = statSync(`${live.path}-wal`);

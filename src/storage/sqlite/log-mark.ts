@@ -33,17 +33,21 @@ export class LogMark {
   #last: Mark | null;
   #lastAt = Date.now();
   #lastGeneration = 0;
+  /** Whether there was no log, and what it had had was not in the file. */
+  readonly #isLost: boolean;
 
   private constructor(path: string, owner: string, last: Mark | null) {
     this.#path = path;
     this.#owner = owner;
     this.#last = last;
+    this.#isLost = last !== null && saysLog(last) && headerOf(logOf(path)) === null && !isInFile(path, last);
     if (last) this.#cleanAt = last.cleanAt;
     if (last) this.#inFile = this.#generation = this.#lastGeneration = last.generation;
   }
 
   /**
-   * To be called before SQLite opens the file for writing.
+   * To be called before SQLite opens the file in this process: the operating system frees the locks that SQLite has on a file when anybody else
+   * in the process closes it, and another process that closes the file would then remove the log that is in use.
    * @param owner whose file it is
    * @throws StoreRefused where the log beside the file is not its own, or an earlier one
    */
@@ -62,14 +66,14 @@ export class LogMark {
    */
   missingSince(db: DatabaseSync): number | null {
     const mark = this.#last;
-    if (!mark || mark.isClean || mark.frames === 0) return null;
+    if (!mark || !saysLog(mark)) return null;
     const isSame = () => {
       const header = headerOf(logOf(this.#path));
       return header !== null && header.salt1 === mark.salt1 && header.salt2 === mark.salt2;
     };
     // Another process may begin the log anew meanwhile.
     if (isSame()) return lookOf(db)().frames < mark.frames && isSame() ? mark.cleanAt : null;
-    return headerOf(logOf(this.#path)) === null && !isInFile(this.#path, mark) ? mark.cleanAt : null;
+    return headerOf(logOf(this.#path)) === null && this.#isLost ? mark.cleanAt : null;
   }
 
   /**
@@ -77,11 +81,11 @@ export class LogMark {
    */
   generationWithoutLog(): number | null {
     const mark = this.#last;
-    if (!mark || mark.isClean || mark.frames === 0) return null;
+    if (!mark || !saysLog(mark)) return null;
     const header = headerOf(logOf(this.#path));
     const isShort = header
       ? header.salt1 === mark.salt1 && header.salt2 === mark.salt2 && !hasFrames(logOf(this.#path), mark.frames)
-      : !isInFile(this.#path, mark);
+      : this.#isLost;
     return isShort ? mark.generation : null;
   }
 
@@ -181,11 +185,14 @@ function lookOf(db: DatabaseSync): Look {
   };
 }
 
+/** Whether there was a log when a mark was made. */
+const saysLog = ({ isClean, frames }: Mark): boolean => !isClean && frames > 0;
+
 /** @throws StoreRefused where the log beside a file is not its own */
 function checkLog(path: string, mark: Mark): void {
   const header = headerOf(logOf(path));
   if (!header) return;
-  if (!mark.isClean && mark.frames > 0) {
+  if (saysLog(mark)) {
     const resets = (header.salt1 - mark.salt1) >>> 0;
     if (resets === 0 ? header.salt2 === mark.salt2 : resets < MOST_RESETS) return;
     const isEarlier = (mark.salt1 - header.salt1) >>> 0 < MOST_RESETS;
