@@ -89,7 +89,7 @@ export async function openEmbedded(
   const { dataDir, queryTimeout } = config;
   const addresses = new Addresses(config);
   await refuseLost(config, mayMake);
-  const registry = openRegistry(registryOf({ dataDir }));
+  const registry = openRegistry(registryOf({ dataDir }), conditions);
   const engine = new SqliteEngine(systemsOf({ dataDir }), {
     timeLimit: queryTimeout,
     conditions,
@@ -114,9 +114,9 @@ async function noteDamage(registry: Registry, appId: string, isDamaged: boolean)
   if (known) await registry.noteStore(known.systemId, { damagedAt: isDamaged ? Date.now() : null });
 }
 
-function openRegistry(path: string): SqliteRegistry {
+function openRegistry(path: string, conditions: Conditions): SqliteRegistry {
   try {
-    return new SqliteRegistry(path);
+    return new SqliteRegistry(path, conditions);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`DATA_DIR: ${path}: ${(error as Error).message}`, { cause: error });

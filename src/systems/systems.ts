@@ -1,9 +1,9 @@
-import { fail, type ServiceError } from '../errors/fail.ts';
+import { fail, isPassing, type ServiceError } from '../errors/fail.ts';
 import { type PassingFault, unavailableSince } from '../errors/system-faults.ts';
 import type { Conditions } from '../observe/index.ts';
 import type { Engine } from '../storage/engine-port.ts';
 import { type Refusal, StoreRefused } from '../storage/identity.ts';
-import type { KeyEntry, Registry } from '../storage/registry.ts';
+import type { KeyEntry, Registry, RegistryContent } from '../storage/registry.ts';
 import { KeyGuard } from './key-guard.ts';
 import { KeyUses } from './key-uses.ts';
 import { openStore } from './migrations/index.ts';
@@ -193,10 +193,23 @@ export class Systems {
     this.#told.conditions?.over(before.about);
   }
 
+  /** `undefined` while it cannot be read: what is known stands. @throws unavailable where nothing is */
+  #content(): RegistryContent | undefined {
+    try {
+      return this.#registry.read();
+    } catch (error) {
+      if (Number.isNaN(this.#version) || !isPassing(error)) throw error;
+      return undefined;
+    }
+  }
+
   #reload(): void {
     // Before reading: a change meanwhile is then seen at the next request.
-    this.#version = this.#registry.version();
-    const { systems, removed, keys } = this.#registry.read();
+    const version = this.#registry.version();
+    const content = this.#content();
+    if (!content) return;
+    const { systems, removed, keys } = content;
+    this.#version = version;
     const keysOf = Map.groupBy(keys, (key: KeyEntry) => key.appId);
     const registrations = new Map<string, Registration>();
     for (const entry of systems)

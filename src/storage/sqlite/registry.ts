@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { unavailableSince } from '../../errors/system-faults.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
+import type { Conditions } from '../../observe/index.ts';
 import type { KnownStore, StoreNote } from '../identity.ts';
 import type {
   KeyEntry,
@@ -17,6 +19,7 @@ import type {
 import { sortedError, sorting, storeFaultOf } from './faults.ts';
 import { ProcessLock } from './lock.ts';
 import type { LogMark } from './log-mark.ts';
+import { RegistryConnection } from './registry-connection.ts';
 import { registryLog } from './registry-state.ts';
 import { migrate, registryMigrations } from './schema/migrations.ts';
 import { beginWriting } from './write-lock.ts';
@@ -31,46 +34,68 @@ const readStores = 'SELECT id AS systemId, appId, birth, generation, missingSinc
 /** The registry of the embedded engine: a SQLite file that only its owner may read. */
 export class SqliteRegistry implements Registry {
   #salt: string;
-  readonly #writer: DatabaseSync;
+  readonly #writer: RegistryConnection;
   /** A connection of its own: it never sees what the other has not committed, and its data_version counts every commit. */
-  readonly #reader: DatabaseSync;
-  readonly #dataVersion: StatementSync;
-  readonly #changes: StatementSync;
+  readonly #reader: RegistryConnection;
+  /** Statements of the reader, as it was opened last. */
+  #dataVersion!: StatementSync;
+  #changes!: StatementSync;
   /** The number of changes, as of a data_version. */
   #known = { dataVersion: Number.NaN, changes: 0 };
   /** Whether requests of this turn of the event loop share a look, and whether it was taken. */
   #isLookShared = false;
   #isLookedAt = false;
   /** Notes of what may be lost: it waits neither for the disk nor for others. */
-  readonly #notes: DatabaseSync;
+  readonly #notes: RegistryConnection;
   readonly #deletionLock: string;
   readonly #log: LogMark;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Opens the file, making it where there is none. */
-  constructor(path: string) {
+  /** Opens the file, making it where there is none. @param conditions told of faults that can pass */
+  constructor(path: string, conditions?: Pick<Conditions, 'met' | 'over'>) {
     this.#log = registryLog(path);
-    this.#writer = new DatabaseSync(path, { timeout: BUSY_TIMEOUT, enableForeignKeyConstraints: true });
-    chmodSync(path, 0o600);
-    this.#writer.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
-    migrate(this.#writer, registryMigrations, path);
-    const salt = randomBytes(24).toString('base64url');
-    const first = 'INSERT INTO installation (salt) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM installation)';
-    // Without it the keys of its systems are worth nothing.
-    if (!this.#writer.prepare('SELECT 1 FROM installation UNION SELECT 1 FROM systems').get())
-      this.#writer.prepare(first).run(salt);
-    else if (!this.#writer.prepare('SELECT 1 FROM installation').get())
-      throw new OperatorError(`${path} is damaged: it has lost its salt`);
-    // From here on it is the event loop that would wait.
-    this.#writer.exec('PRAGMA busy_timeout = 0');
-    this.#reader = new DatabaseSync(path, { timeout: LOOK_TIMEOUT, readOnly: true });
-    this.#salt = String(this.#reader.prepare('SELECT salt FROM installation').get()?.salt);
-    this.#dataVersion = this.#reader.prepare('PRAGMA data_version');
-    this.#dataVersion.setReturnArrays(true);
-    this.#changes = this.#reader.prepare('SELECT changes FROM installation');
-    this.#notes = new DatabaseSync(path, { timeout: 0 });
-    this.#notes.exec('PRAGMA synchronous = NORMAL');
+    const first = new DatabaseSync(path, { timeout: BUSY_TIMEOUT });
+    try {
+      chmodSync(path, 0o600);
+      this.#salt = prepare(first, path);
+      // From here on it is the event loop that would wait.
+      const verify = (db: DatabaseSync) => this.#verify(db, path);
+      this.#writer = new RegistryConnection(path, { timeout: 0, conditions, verify });
+      this.#reader = new RegistryConnection(path, {
+        timeout: LOOK_TIMEOUT,
+        isReader: true,
+        conditions,
+        verify: (db) => {
+          verify(db);
+          this.#opened(db);
+        },
+      });
+      this.#notes = new RegistryConnection(path, {
+        timeout: 0,
+        conditions,
+        verify: (db) => {
+          verify(db);
+          db.exec('PRAGMA synchronous = NORMAL');
+        },
+      });
+    } finally {
+      first.close();
+    }
     this.#deletionLock = join(dirname(path), 'deletion.lock');
+  }
+
+  /** Another registry may have been put in its place meanwhile, whose keys would be worth nothing here. */
+  #verify(db: DatabaseSync, path: string): void {
+    if (db.prepare('SELECT salt FROM installation').get()?.salt !== this.#salt)
+      throw unavailableSince(Object.assign(new Error(`${path} is another registry`), { errcode: 1032 }));
+  }
+
+  /** What counts others' commits begins anew. */
+  #opened(db: DatabaseSync): void {
+    this.#dataVersion = db.prepare('PRAGMA data_version');
+    this.#dataVersion.setReturnArrays(true);
+    this.#changes = db.prepare('SELECT changes FROM installation');
+    if (!Number.isNaN(this.#known.dataVersion)) this.#known = { ...this.#known, dataVersion: -1 };
   }
 
   get salt(): string {
@@ -101,8 +126,10 @@ export class SqliteRegistry implements Registry {
     if (this.#isLookShared && this.#isLookedAt) return this.#known.changes;
     this.#isLookedAt = true;
     try {
-      const [dataVersion] = this.#dataVersion.get() as unknown as [number];
-      if (dataVersion !== this.#known.dataVersion) this.#known = { dataVersion, changes: Number(this.#changes.get()?.changes) };
+      this.#reader.use(() => {
+        const [dataVersion] = this.#dataVersion.get() as unknown as [number];
+        if (dataVersion !== this.#known.dataVersion) this.#known = { dataVersion, changes: Number(this.#changes.get()?.changes) };
+      });
     } catch (error) {
       // What is known stands until more can be read.
       if (!storeFaultOf(error) || Number.isNaN(this.#known.dataVersion)) throw sortedError(error);
@@ -138,7 +165,7 @@ export class SqliteRegistry implements Registry {
     onlyFirst = false,
   ): Promise<boolean> {
     return this.#transact(async () => {
-      if (onlyFirst && this.#writer.prepare('SELECT 1 FROM systems').get()) return false;
+      if (onlyFirst && this.#writer.db.prepare('SELECT 1 FROM systems').get()) return false;
       const { id, appId, name, createdAt, masterKeyHash } = system;
       const added = this.#change(
         'INSERT OR IGNORE INTO systems (id, appId, name, createdAt, masterKeyHash, deleteAfter) VALUES (?, ?, ?, ?, ?, ?)',
@@ -210,7 +237,7 @@ export class SqliteRegistry implements Registry {
       isTold,
       damagedAt ?? null,
     ] as const;
-    this.#notes.prepare(sql).run(systemId, ...values);
+    sorting(() => this.#notes.use((db) => db.prepare(sql).run(systemId, ...values)));
   }
 
   addKey(key: KeyEntry): Promise<boolean> {
@@ -223,16 +250,18 @@ export class SqliteRegistry implements Registry {
 
   async noteUses(uses: readonly KeyUse[]): Promise<void> {
     const sql = 'UPDATE keys SET lastUsedAt = ?1 WHERE appId = ?2 AND name = ?3 AND (lastUsedAt IS NULL OR lastUsedAt < ?1)';
-    sorting(() => {
-      const note = this.#notes.prepare(sql);
-      this.#notes.exec('BEGIN IMMEDIATE');
-      try {
-        for (const { appId, name, at } of uses) note.run(at, appId, name);
-        this.#notes.exec('COMMIT');
-      } finally {
-        if (this.#notes.isTransaction) this.#notes.exec('ROLLBACK');
-      }
-    });
+    sorting(() =>
+      this.#notes.use((db) => {
+        const note = db.prepare(sql);
+        db.exec('BEGIN IMMEDIATE');
+        try {
+          for (const { appId, name, at } of uses) note.run(at, appId, name);
+          db.exec('COMMIT');
+        } finally {
+          if (db.isTransaction) db.exec('ROLLBACK');
+        }
+      }),
+    );
   }
 
   async lastUses(appId: string): Promise<readonly KeyUse[]> {
@@ -252,15 +281,15 @@ export class SqliteRegistry implements Registry {
   #transact<T>(work: () => T | Promise<T>): Promise<T> {
     const done = this.#last
       .then(async () => {
-        await beginWriting(this.#writer, BUSY_TIMEOUT);
+        const db = await this.#begun();
         try {
           const result = await work();
-          this.#writer.exec('UPDATE installation SET changes = changes + 1; COMMIT');
-          this.#log.committed(this.#writer);
+          this.#writer.use(() => db.exec('UPDATE installation SET changes = changes + 1; COMMIT'));
+          this.#log.committed(db);
           return result;
         } catch (error) {
           // A full disk or a failing one has ended it already.
-          if (this.#writer.isTransaction) this.#writer.exec('ROLLBACK');
+          if (db.isOpen && db.isTransaction) db.exec('ROLLBACK');
           throw error;
         }
       })
@@ -269,6 +298,17 @@ export class SqliteRegistry implements Registry {
       });
     this.#last = done.catch(() => {});
     return done;
+  }
+
+  async #begun(): Promise<DatabaseSync> {
+    const db = this.#writer.use((open) => open);
+    try {
+      await beginWriting(db, BUSY_TIMEOUT);
+      return db;
+    } catch (error) {
+      this.#writer.failed(error);
+      throw error;
+    }
   }
 
   #insertKey({ appId, name, hash, createdAt }: KeyEntry): boolean {
@@ -282,10 +322,22 @@ export class SqliteRegistry implements Registry {
   }
 
   #change(sql: string, ...values: SQLInputValue[]): boolean {
-    return Number(this.#writer.prepare(sql).run(...values).changes) > 0;
+    return this.#writer.use((db) => Number(db.prepare(sql).run(...values).changes)) > 0;
   }
 
   #all<Row>(sql: string, ...values: SQLInputValue[]): Row[] {
-    return sorting(() => this.#reader.prepare(sql).all(...values)) as unknown as Row[];
+    return sorting(() => this.#reader.use((db) => db.prepare(sql).all(...values))) as unknown as Row[];
   }
+}
+
+/** Makes a registry of a file, or of that of an earlier version. @returns the salt of its installation */
+function prepare(db: DatabaseSync, path: string): string {
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  migrate(db, registryMigrations, path);
+  const salt = randomBytes(24).toString('base64url');
+  const first = 'INSERT INTO installation (salt) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM installation)';
+  // Without it the keys of its systems are worth nothing.
+  if (!db.prepare('SELECT 1 FROM installation UNION SELECT 1 FROM systems').get()) db.prepare(first).run(salt);
+  else if (!db.prepare('SELECT 1 FROM installation').get()) throw new OperatorError(`${path} is damaged: it has lost its salt`);
+  return String(db.prepare('SELECT salt FROM installation').get()?.salt);
 }
