@@ -8,6 +8,8 @@ import { OperatorError } from './kernel/operator-error.ts';
 const SHORT_LIFE = 5_000;
 /** Until another is started for one that ended so soon, while others serve: the database may be away. */
 const PAUSE = 1_000;
+/** Until connections are given up that were on their way to a process that has ended, in milliseconds: those to others have arrived by then. */
+const ARRIVAL = 1_000;
 /** How long a process may take to end, beyond what it grants its requests, in milliseconds. */
 const END_BOUND = 40_000;
 
@@ -51,6 +53,7 @@ export async function serveWith(count: number, told: Promise<void>, listening: (
     });
     const end = new Promise<void>((resolve) => {
       worker.once('exit', () => {
+        door.processEnded();
         resolve();
         ended.delete(end);
         if (ending) return;
@@ -101,20 +104,33 @@ export function toldByStarter(drain: () => void): Promise<void> {
   });
 }
 
+/** A connection that was accepted. */
+interface Client {
+  close(done?: () => void): void;
+}
+
 /** What Node accepts connections with. */
 interface Handle {
-  onconnection: (error: number, client: unknown) => void;
+  onconnection: (error: number, client: Client | undefined) => void;
   listen(backlog: number): number;
   close(): void;
+}
+
+/** The socket of all processes. */
+interface SharedDoor extends Door {
+  /** Connections that were handed to a process and did not arrive, since it has ended, are closed: Node would keep them open for ever. */
+  processEnded(): void;
 }
 
 /**
  * The socket that Node makes for processes which share it: it is this process that accepts, and hands each connection to one of them. Node tells
  * nobody of that socket, and closes it, with all who wait, when the last process has closed its own.
  */
-function watchDoor(): Door {
+function watchDoor(): SharedDoor {
   const handles: Handle[] = [];
-  const door: Door & { accepted: number } = {
+  /** Closed here once the process that each was handed to has it. */
+  const onTheirWay = new Set<Client>();
+  const door: SharedDoor & { accepted: number } = {
     accepted: 0,
     onNext: undefined,
     holdBack() {
@@ -122,6 +138,12 @@ function watchDoor(): Door {
     },
     close() {
       for (const handle of handles) handle.close();
+    },
+    processEnded() {
+      const before = [...onTheirWay];
+      setTimeout(() => {
+        for (const client of before) if (onTheirWay.has(client)) client.close();
+      }, ARRIVAL).unref();
     },
   };
   const createServer = net.createServer;
@@ -135,6 +157,7 @@ function watchDoor(): Door {
       process.nextTick(() => {
         const handOver = handle.onconnection;
         handle.onconnection = (error, client) => {
+          if (client) follow(client, onTheirWay);
           handOver(error, client);
           door.accepted++;
           door.onNext?.();
@@ -144,4 +167,14 @@ function watchDoor(): Door {
     return server;
   };
   return door;
+}
+
+/** Has a connection in a set until it is closed here. */
+function follow(client: Client, open: Set<Client>): void {
+  const close = client.close;
+  open.add(client);
+  client.close = (...given) => {
+    open.delete(client);
+    Reflect.apply(close, client, given);
+  };
 }
