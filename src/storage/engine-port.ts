@@ -7,6 +7,8 @@ import type { Store } from './port.ts';
  */
 export type Purpose = 'serving' | 'work' | 'making';
 
+export type GenerationGrown = (generation: number) => Promise<void>;
+
 /** A store that was opened, and what was found. */
 export interface OpenedStore {
   readonly store: Store;
@@ -27,9 +29,11 @@ export interface Engine {
   create(identity: StoreIdentity): Promise<Store>;
   /**
    * Opens the store that the registry knows, and nothing else; a store or a registry of an earlier version, which know nothing yet, are trusted.
+   * @param grown told, and waited for, when the generation has grown once more: before a store that was served is closed, so that a copy that
+   *   was made meanwhile is older than it
    * @throws StoreRefused where another one is there, or none; it stays as it is. unavailable for a fault that can pass
    */
-  open(known: KnownStore, purpose: Purpose): Promise<OpenedStore>;
+  open(known: KnownStore, purpose: Purpose, grown?: GenerationGrown): Promise<OpenedStore>;
   /** What is there for an application id. It stays as it is. */
   inspect(appId: string): Promise<Found>;
   /** Every place where something is. @param except application ids of places that are passed over */

@@ -82,6 +82,19 @@ for (const [name, make] of Object.entries(places))
       assert.equal(await refusal({ ...known, generation: 99 }), 'older');
     });
 
+    test('it grows once more when a service closes the store, so that a copy of its time is older', async () => {
+      const known = await made('copied');
+      const noted: number[] = [];
+      const grown = async (generation: number) => void noted.push(generation);
+      const { store, identity } = await engine.open(known, 'serving', grown);
+      await store.close();
+      assert.deepEqual(noted, [identity.generation + 1]);
+      assert.equal((await engine.inspect('copied')).identity?.generation, noted[0]);
+      const { store: atWork } = await engine.open(known, 'work', grown);
+      await atWork.close();
+      assert.equal(noted.length, 1);
+    });
+
     test('another system, another birth and another application id are refused', async () => {
       const known = await made('whose');
       for (const other of [{ systemId: 'y' }, { birth: 'y' }]) assert.equal(await refusal({ ...known, ...other }), 'foreign');
@@ -129,7 +142,7 @@ for (const [name, make] of Object.entries(places))
       const told = await engine.stored(new Set(['force', 'half', 'whose']));
       assert.deepEqual(
         told.map(({ appId }) => appId),
-        ['grows', 'taken'],
+        ['copied', 'grows', 'taken'],
       );
     });
   });

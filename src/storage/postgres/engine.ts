@@ -1,6 +1,6 @@
 import type { FileAddresses } from '../../config/index.ts';
 import type { Conditions } from '../../observe/index.ts';
-import type { Engine, OpenedStore, Purpose } from '../engine-port.ts';
+import type { Engine, GenerationGrown, OpenedStore, Purpose } from '../engine-port.ts';
 import {
   checkFound,
   checkRemovable,
@@ -113,10 +113,10 @@ export class PostgresEngine implements Engine {
     return this.#open(appId);
   }
 
-  async open(known: KnownStore, purpose: Purpose): Promise<OpenedStore> {
+  async open(known: KnownStore, purpose: Purpose, grown?: GenerationGrown): Promise<OpenedStore> {
     const { appId } = known;
     checkFound(await this.inspect(appId), known);
-    const store = await this.#open(appId).catch(async (error) => {
+    const store = await this.#open(appId, purpose === 'serving' ? grown : undefined).catch(async (error) => {
       // It went meanwhile, or the fault is another one.
       checkFound(await this.inspect(appId), known);
       throw error;
@@ -152,11 +152,12 @@ export class PostgresEngine implements Engine {
     return null;
   }
 
-  #open(appId: string): Promise<Store> {
+  #open(appId: string, grown?: GenerationGrown): Promise<Store> {
     return PostgresStore.open({
       database: this.#database,
       schemaName: schemaName(appId),
       appId,
+      ...(grown ? { grown } : {}),
       conditions: this.#settings.conditions,
       notices: this.#notices,
       presence: this.#presence,

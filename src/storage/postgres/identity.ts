@@ -96,6 +96,11 @@ export async function takeIdentity(database: Database, known: KnownStore, purpos
   );
 }
 
+/** Has the generation of a store grow. */
+export function growStatement(schema: string): Statement {
+  return { text: `UPDATE ${tableOf(schema)} SET generation = generation + 1 RETURNING generation`, params: [] };
+}
+
 /** The schemas in which systems are, or were. */
 export async function storedSchemas(database: Database): Promise<StoredPlace[]> {
   const text = `SELECT n.nspname FROM pg_namespace AS n WHERE starts_with(n.nspname, $1) AND n.nspname <> $2 AND EXISTS (

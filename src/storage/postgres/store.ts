@@ -1,6 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { serviceError } from '../../errors/fail.ts';
 import type { Conditions } from '../../observe/index.ts';
 import type { Schema } from '../../schema/model.ts';
+import type { GenerationGrown } from '../engine-port.ts';
 import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
 import type { RowContext } from '../sql/shape.ts';
 import { claim } from './claims.ts';
@@ -8,6 +10,7 @@ import type { Database } from './connection/database.ts';
 import { causeOf, lockNotHad, ofCatalog, ofWrite } from './connection/errors.ts';
 import { PostgresContents } from './contents.ts';
 import { Freshness } from './freshness.ts';
+import { growStatement } from './identity.ts';
 import { trialStatements, versionsFrom, versionsStatement } from './key-versions.ts';
 import type { Notices, StoreNotice, Watcher } from './notices.ts';
 import type { Presence } from './presence.ts';
@@ -28,6 +31,8 @@ import { transactionsOf } from './writes/transactions.ts';
 const LARGEST_GROUP = 1_000;
 /** Groups of one system under way at the same time; the connections are for all systems. */
 const MOST_GROUPS = 2;
+/** Milliseconds that a store which is closed takes at the most to note that. */
+const LONGEST_LEAVE_MS = 1_000;
 
 /** What a store stands on. */
 export interface PostgresStoreSettings extends RowContext {
@@ -37,6 +42,8 @@ export interface PostgresStoreSettings extends RowContext {
   /** Whose system it is, for the log. */
   readonly appId?: string;
   readonly conditions?: Pick<Conditions, 'met' | 'over'> | undefined;
+  /** As of `Engine.open`. */
+  readonly grown?: GenerationGrown;
   readonly notices: Notices;
   readonly presence: Presence;
   /** Told of writes that nobody waits for and that failed. */
@@ -56,6 +63,7 @@ export class PostgresStore implements Store, Watcher {
   readonly #freshness: Freshness;
   readonly #presence: Presence;
   readonly #unwatch: () => void;
+  readonly #grown: GenerationGrown | undefined;
   #loading: Promise<void> | undefined;
   #loadingNext: Promise<void> | undefined;
   #closed = false;
@@ -74,11 +82,12 @@ export class PostgresStore implements Store, Watcher {
   }
 
   private constructor(
-    { database, schemaName, appId, notices, presence, report, conditions, addresses }: PostgresStoreSettings,
+    { database, schemaName, appId, notices, presence, report, conditions, grown, addresses }: PostgresStoreSettings,
     catalog: Catalog,
   ) {
     this.#database = database;
     this.#schemaName = schemaName;
+    this.#grown = grown;
     this.#presence = presence;
     this.#known = new KnownSchema(catalog);
     const dialect = postgresDialect(schemaName);
@@ -266,6 +275,18 @@ export class PostgresStore implements Store, Watcher {
     throw seen;
   }
 
+  /** What cannot be noted in time is not: the registry knows an earlier generation, which says nothing wrong. */
+  async #leave(): Promise<void> {
+    const grown = this.#grown;
+    if (!grown) return;
+    const grow = async () => {
+      const [result] = await this.#database.atomically([growStatement(this.#schemaName)]);
+      const generation = result?.rows[0]?.[0];
+      if (generation !== undefined) await grown(Number(generation));
+    };
+    await Promise.race([grow().catch(() => {}), wait(LONGEST_LEAVE_MS, undefined, { ref: false })]);
+  }
+
   /** Finishes the writes so far, and refuses further ones. */
   async close(): Promise<void> {
     this.#behind.close();
@@ -273,5 +294,6 @@ export class PostgresStore implements Store, Watcher {
     await this.#queue.whenIdle();
     this.#delist();
     this.#unwatch();
+    await this.#leave();
   }
 }

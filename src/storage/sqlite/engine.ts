@@ -4,7 +4,7 @@ import type { FileAddresses } from '../../config/index.ts';
 import { serviceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Conditions } from '../../observe/index.ts';
-import type { Engine, OpenedStore, Purpose } from '../engine-port.ts';
+import type { Engine, GenerationGrown, OpenedStore, Purpose } from '../engine-port.ts';
 import {
   checkFound,
   checkRemovable,
@@ -80,7 +80,7 @@ export class SqliteEngine implements Engine {
     return this.#openFile(identity, log);
   }
 
-  async open(known: KnownStore, purpose: Purpose): Promise<OpenedStore> {
+  async open(known: KnownStore, purpose: Purpose, grown?: GenerationGrown): Promise<OpenedStore> {
     const path = fileOf(this.#folderOf(known.appId));
     try {
       const state = stateOfFile(path);
@@ -95,7 +95,7 @@ export class SqliteEngine implements Engine {
       const { identity, missingSince, close } = takeFile(path, known, purpose, log, least);
       let store: Store | undefined;
       try {
-        store = this.#openFile(identity, log);
+        store = this.#openFile(identity, log, purpose === 'serving' ? grown : undefined);
       } finally {
         close();
         if (!store) log.closed();
@@ -138,12 +138,13 @@ export class SqliteEngine implements Engine {
     await rm(gone, { recursive: true, force: true });
   }
 
-  #openFile(identity: StoreIdentity, log: LogMark): Store {
+  #openFile(identity: StoreIdentity, log: LogMark, grown?: GenerationGrown): Store {
     const { appId } = identity;
     const path = fileOf(this.#folderOf(appId));
     const store: SqliteStore = new SqliteStore(path, {
       pool: this.#pool,
       log,
+      ...(grown ? { grown } : {}),
       report: this.#report,
       appId,
       ...(this.#conditions ? { conditions: this.#conditions } : {}),

@@ -176,6 +176,12 @@ export function takeFile(path: string, known: KnownStore, purpose: Purpose, log:
   }
 }
 
+/** Has the generation of an open store grow. @returns it; `null` where the store has none */
+export function growGeneration(db: DatabaseSync): number | null {
+  const row = db.prepare('UPDATE rds_store SET generation = generation + 1 RETURNING generation').get();
+  return row ? Number(row.generation) : null;
+}
+
 /** Gives a file that is there another identity. The file alone has it when this returns. @throws StoreRefused where there is none */
 export function identifyFile(path: string, identity: StoreIdentity): void {
   const { state } = inspectFile(path);

@@ -3,6 +3,7 @@ import { unavailableSince } from '../../errors/system-faults.ts';
 import { newObjectId } from '../../kernel/ids.ts';
 import type { Conditions } from '../../observe/index.ts';
 import type { Schema } from '../../schema/model.ts';
+import type { GenerationGrown } from '../engine-port.ts';
 import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
 import type { RowContext } from '../sql/shape.ts';
 import { Availability } from './availability.ts';
@@ -10,6 +11,7 @@ import { Checkpoints } from './checkpoints.ts';
 import { Connection } from './connection.ts';
 import { SqliteContents } from './contents.ts';
 import { inDoubtSince, receivedFault, sorting, storeFaultOf } from './faults.ts';
+import { leave } from './leave.ts';
 import type { LogMark } from './log-mark.ts';
 import type { ReaderPool, ReportFault } from './reads/pool.ts';
 import { SqliteReader } from './reads/reader.ts';
@@ -19,6 +21,7 @@ import { GroupCommit } from './writes/group-commit.ts';
 import { carryOutPlan } from './writes/plan.ts';
 import { isRebuild, rebuildOnThread } from './writes/rebuild.ts';
 import { inSavepoint, isWhole, withoutSavepoint } from './writes/savepoint.ts';
+import { storeWithin } from './writes/store-within.ts';
 
 /** How soon reads notice that another process (an import, say) changed the schema, in milliseconds. Writes notice at once. */
 const NOTICE_WITHIN = 100;
@@ -32,7 +35,9 @@ const processId = newObjectId();
 export interface SqliteStoreSettings extends RowContext {
   readonly pool: ReaderPool;
   /** Told of commits, and when the file is closed. */
-  readonly log?: Pick<LogMark, 'committed' | 'closing' | 'closed'>;
+  readonly log?: Pick<LogMark, 'committed' | 'closing' | 'closed' | 'isGeneration'>;
+  /** As of `Engine.open`. */
+  readonly grown?: GenerationGrown;
   /** Told of writes that nobody waits for and that failed. */
   readonly report: ReportFault;
   /** Named in conditions. */
@@ -200,26 +205,14 @@ export class SqliteStore implements Store {
 
   async inOneCommit<T>(work: (store: Store) => Promise<T>): Promise<T> {
     this.#connection.keepPages(LOADING_CACHE);
-    const within: Store = {
-      reader: this.reader,
-      contents: this.contents,
+    const within = storeWithin(this, {
       schema: () => this.#schema,
-      whenCurrent: () => this.whenCurrent(),
-      tableVersion: (className) => this.tableVersion(className),
-      writeBehind: (write) => this.writeBehind(write),
-      write: async (write) => {
+      carryOut: (write) => {
         // A full disk ends the transaction; what came after it would be on its own.
         if (!this.#connection.isTransaction) throw unavailableSince(new Error('the transaction has ended'));
         return this.#carryOut(write.plan(this.#schema));
       },
-      keyVersions: () => this.keyVersions(),
-      claim: () => this.claim(),
-      processId: this.processId,
-      peers: () => this.peers(),
-      inOneCommit: (inner) => inner(within),
-      whenBack: () => this.whenBack(),
-      close: async () => {},
-    };
+    });
     const result = await this.#commits.whole(() => work(within));
     this.#committed();
     return result;
@@ -331,6 +324,7 @@ export class SqliteStore implements Store {
 
   async close(): Promise<void> {
     await this.#commits.close();
+    await leave(this.#connection, this.#settings);
     this.#availability.close();
     await this.#settings.pool.end(this.#path);
     await this.#checkpoints.close();

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import type { Engine, Purpose } from '../../storage/engine-port.ts';
+import type { Engine, GenerationGrown, Purpose } from '../../storage/engine-port.ts';
 import { type KnownStore, type StoreIdentity, type StoreNote, StoreRefused } from '../../storage/identity.ts';
 import { pendingMigrations } from '../../storage/migrations.ts';
 import type { Store } from '../../storage/port.ts';
@@ -36,7 +36,9 @@ export async function openStore(
 ): Promise<Store> {
   const known = await registry.storeOf(appId);
   if (!known) throw new OperatorError(`there is no system ${appId}`);
-  const { store, identity, missingSince } = await openKnown(engine, registry, known, purpose);
+  const { store, identity, missingSince } = await openKnown(engine, registry, known, purpose, (generation) =>
+    registry.noteStore(known.systemId, { generation }),
+  );
   try {
     if (missingSince !== null) missing(missingSince);
     const note = noteOf(known, identity, missingSince);
@@ -52,9 +54,15 @@ export async function openStore(
 /** What it takes of a registry to open a store. */
 export type StoreRegistry = Pick<Registry, 'storeOf' | 'noteStore'>;
 
-async function openKnown(engine: Pick<Engine, 'open'>, registry: StoreRegistry, known: KnownStore, purpose: Purpose) {
+async function openKnown(
+  engine: Pick<Engine, 'open'>,
+  registry: StoreRegistry,
+  known: KnownStore,
+  purpose: Purpose,
+  grown: GenerationGrown,
+) {
   try {
-    return await engine.open(known, purpose);
+    return await engine.open(known, purpose, grown);
   } catch (error) {
     const isNew = error instanceof StoreRefused && error.why === 'damaged' && known.damagedAt === null;
     if (isNew) await noted(registry, known.systemId, { damagedAt: Date.now() });
