@@ -11,11 +11,12 @@ import { Checkpoints } from './checkpoints.ts';
 import { Connection } from './connection.ts';
 import { SqliteContents } from './contents.ts';
 import { inDoubtSince, receivedFault, sorting, storeFaultOf } from './faults.ts';
+import { KnownSchema } from './known-schema.ts';
 import { leave } from './leave.ts';
 import type { LogMark } from './log-mark.ts';
 import type { ReaderPool, ReportFault } from './reads/pool.ts';
 import { SqliteReader } from './reads/reader.ts';
-import { catalogVersion, loadSchema, removalsQuery, touchCatalog } from './schema/catalog.ts';
+import { catalogVersion } from './schema/catalog.ts';
 import { catalogMigrations, migrate } from './schema/migrations.ts';
 import { GroupCommit } from './writes/group-commit.ts';
 import { carryOutPlan } from './writes/plan.ts';
@@ -23,8 +24,6 @@ import { isRebuild, rebuildOnThread } from './writes/rebuild.ts';
 import { inSavepoint, isWhole, withoutSavepoint } from './writes/savepoint.ts';
 import { storeWithin } from './writes/store-within.ts';
 
-/** How soon reads notice that another process (an import, say) changed the schema, in milliseconds. Writes notice at once. */
-const NOTICE_WITHIN = 100;
 /** KiB of pages kept where many records are written in one commit: those of the indexes, which are met in no order. */
 const LOADING_CACHE = 128_000;
 
@@ -61,19 +60,8 @@ export class SqliteStore implements Store {
   readonly #checkpoints: Checkpoints;
   readonly #availability: Availability;
   readonly #path: string;
-  #schema: Schema;
-  /** As it was before the transaction that is open. */
-  #schemaBefore: Schema;
-  /** SQLite's count of other connections' commits, and the schema's counts of its changes, when the schema was read. */
-  #foreignCommits = Number.NaN;
-  #catalogVersion = Number.NaN;
-  #removals = 0;
-  #noticedAt = 0;
+  readonly #known: KnownSchema;
   readonly #settings: SqliteStoreSettings;
-  /** Writes by table, and what may have changed any of them: commits of others, commits that failed. */
-  readonly #writesTo = new Map<string, number>();
-  #upheavals = 0;
-
   /** Opens the file, making it where there is none. @throws unavailable */
   constructor(path: string, settings: SqliteStoreSettings) {
     this.#path = path;
@@ -85,7 +73,7 @@ export class SqliteStore implements Store {
       ...(conditions ? { conditions } : {}),
       ...(verify ? { verify } : {}),
       ...(onDamaged ? { onDamaged } : {}),
-      onReopened: () => this.#forgetSchema(),
+      onReopened: () => this.#known?.forget(),
       endReads: () => pool.end(path),
       check: async () => {
         const { fault } = await pool.errand('check', path);
@@ -100,7 +88,7 @@ export class SqliteStore implements Store {
       this.#connection = connection;
       availability.opened(connection);
       sorting(() => migrate(this.#connection.db, catalogMigrations, path));
-      this.#schema = this.#schemaBefore = this.#load();
+      this.#known = new KnownSchema(connection, () => availability.isInPlace());
       this.#connection.waitForNobody();
     } catch (error) {
       availability.close();
@@ -108,16 +96,10 @@ export class SqliteStore implements Store {
       throw error;
     }
     this.#commits = new GroupCommit(this.#connection, {
-      began: () => {
-        this.#notice();
-        this.#schemaBefore = this.#schema;
-      },
+      began: () => this.#known.began(),
       isInPlace: () => availability.isInPlace(),
       committed: () => this.#committed(),
-      rolledBack: () => {
-        this.#schema = this.#schemaBefore;
-        this.#forgetSchema();
-      },
+      rolledBack: () => this.#known.rolledBack(),
       busy: (error) => this.#met(error),
       dropped: (error) => this.#dropped(error),
       whenBack: () => this.whenBack(),
@@ -125,8 +107,8 @@ export class SqliteStore implements Store {
     this.#checkpoints = new Checkpoints(this.#connection, this.#commits, pool, (fault) => this.#met(receivedFault(fault)));
     this.contents = new SqliteContents(this.#connection, this.#commits);
     const planned = {
-      removals: () => this.#removals,
-      notice: () => this.#noticeQuietly(),
+      removals: () => this.#known.removals,
+      notice: () => this.#known.noticeQuietly(),
       onFailed: () => {
         const { opening } = availability;
         return (error: unknown) => availability.metOnThread(error, opening);
@@ -142,12 +124,7 @@ export class SqliteStore implements Store {
 
   /** The schema as it is known, also while the file cannot be read. */
   schema(): Schema {
-    const now = performance.now();
-    if (now - this.#noticedAt > NOTICE_WITHIN) {
-      this.#noticedAt = now;
-      this.#noticeQuietly();
-    }
-    return this.#schema;
+    return this.#known.current();
   }
 
   /** `schema` and `tableVersion` look for themselves. @throws unavailable where the file is missing, damaged or another's */
@@ -161,11 +138,11 @@ export class SqliteStore implements Store {
     const plan = write.plan(planned);
     if (isRebuild(this.#connection, plan, planned)) {
       // A write before it may have changed the schema as it would have.
-      const isDue = () => isRebuild(this.#connection, write.plan(this.schema()), this.#schema);
+      const isDue = () => isRebuild(this.#connection, write.plan(this.schema()), this.#known.schema);
       const outcome = await this.#commits.aloneWhere(isDue, () => this.#rebuild(write));
       return outcome ?? this.write(write);
     }
-    const carryOut = () => this.#carryOut(this.#schema === planned ? plan : write.plan(this.#schema));
+    const carryOut = () => this.#carryOut(this.#known.schema === planned ? plan : write.plan(this.#known.schema));
     // A row that is about to be written may point at what a delete takes.
     return this.#commits.run(
       carryOut,
@@ -176,7 +153,7 @@ export class SqliteStore implements Store {
   writeBehind(write: PreparedWrite): void {
     this.#commits.runBehind(() => {
       try {
-        this.#carryOut(write.plan(this.#schema));
+        this.#carryOut(write.plan(this.#known.schema));
       } catch (error) {
         if (!this.#connection.isTransaction || storeFaultOf(error)) throw error;
         this.#settings.report(`a write that nobody waits for failed: ${(error as Error).message}`);
@@ -185,9 +162,7 @@ export class SqliteStore implements Store {
   }
 
   tableVersion(className: string): number {
-    // What other processes wrote is noticed there.
-    this.schema();
-    return this.#upheavals + (this.#writesTo.get(className) ?? 0);
+    return this.#known.tableVersion(className);
   }
 
   /** No other process serves the system. */
@@ -206,11 +181,11 @@ export class SqliteStore implements Store {
   async inOneCommit<T>(work: (store: Store) => Promise<T>): Promise<T> {
     this.#connection.keepPages(LOADING_CACHE);
     const within = storeWithin(this, {
-      schema: () => this.#schema,
+      schema: () => this.#known.schema,
       carryOut: (write) => {
         // A full disk ends the transaction; what came after it would be on its own.
         if (!this.#connection.isTransaction) throw unavailableSince(new Error('the transaction has ended'));
-        return this.#carryOut(write.plan(this.#schema));
+        return this.#carryOut(write.plan(this.#known.schema));
       },
     });
     const result = await this.#commits.whole(() => work(within));
@@ -224,25 +199,22 @@ export class SqliteStore implements Store {
 
   #carryOut(plan: WritePlan): WriteOutcome {
     const connection = this.#connection;
-    const work = (part: WritePlan) => carryOutPlan(connection, part, this.#schema, this.#settings);
+    const work = (part: WritePlan) => carryOutPlan(connection, part, this.#known.schema, this.#settings);
     const isSimple = isWhole(plan);
     const { schema, outcome } = isSimple ? withoutSavepoint(connection, plan, work) : inSavepoint(connection, () => work(plan));
-    this.#schema = schema;
-    for (const { kind, table } of plan.mutations)
-      if (kind !== 'require') this.#writesTo.set(table.className, (this.#writesTo.get(table.className) ?? 0) + 1);
-    if (plan.changes.length > 0) this.#countChanges();
+    this.#known.carriedOut(plan, schema);
     return outcome;
   }
 
   async #rebuild(write: PreparedWrite): Promise<WriteOutcome> {
-    this.#notice();
+    this.#known.notice();
     const { opening } = this.#availability;
     try {
       const version = this.#connection.ask(catalogVersion);
       const addresses = this.#settings.addresses();
       const outcome = await rebuildOnThread({
         path: this.#path,
-        plan: write.plan(this.#schema),
+        plan: write.plan(this.#known.schema),
         catalogVersion: version,
         addresses,
       });
@@ -252,46 +224,9 @@ export class SqliteStore implements Store {
       this.#availability.metOnThread(error, opening);
       throw error;
     } finally {
-      this.#noticeQuietly();
+      this.#known.noticeQuietly();
       this.#committed();
     }
-  }
-
-  /** Reads the schema anew where another process has changed it. @throws unavailable */
-  #notice(): void {
-    const [commits] = this.#connection.first({ text: 'PRAGMA data_version', params: [] }) as [number];
-    if (commits === this.#foreignCommits) return;
-    this.#upheavals++;
-    if (this.#connection.ask(catalogVersion) !== this.#catalogVersion) this.#schema = this.#load();
-    this.#foreignCommits = commits;
-  }
-
-  /** The same where what is known stands as long as nothing else can be read. */
-  #noticeQuietly(): void {
-    try {
-      if (this.#connection.isTransaction || this.#availability.isInPlace()) this.#notice();
-    } catch (error) {
-      if (!storeFaultOf(error)) throw error;
-    }
-  }
-
-  /** What is known of the schema may not be what the file has. */
-  #forgetSchema(): void {
-    this.#upheavals++;
-    this.#foreignCommits = Number.NaN;
-    this.#catalogVersion = Number.NaN;
-  }
-
-  #load(): Schema {
-    this.#connection.forgetPlans();
-    const schema = this.#connection.ask(loadSchema);
-    this.#countChanges();
-    return schema;
-  }
-
-  #countChanges(): void {
-    [this.#removals] = this.#connection.first(removalsQuery) as [number];
-    this.#catalogVersion = this.#connection.ask(catalogVersion);
   }
 
   /** Something is durable. */
@@ -318,7 +253,7 @@ export class SqliteStore implements Store {
   async #works(): Promise<void> {
     this.#connection.ask(catalogVersion);
     await this.#commits.run(() => {
-      this.#catalogVersion = this.#connection.ask(touchCatalog);
+      this.#known.touch();
     });
   }
 
