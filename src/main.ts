@@ -158,10 +158,14 @@ function hintFor(error: unknown): string {
   // Names of other machines are looked up where their faults are told in words of their own.
   if (syscall === 'getaddrinfo') return '; check HOST';
   if (syscall === 'listen') return code === 'EADDRINUSE' ? '; set PORT to a free one' : '; check HOST and PORT';
-  // SQLite names no file.
-  const { dataDir } = loadSettings(process.cwd()).config;
-  if (code === 'ERR_SQLITE_ERROR' && !(error as Error).message.includes(dataDir)) return `; DATA_DIR is ${dataDir}`;
+  if (code === 'ERR_SQLITE_ERROR') return placeOfData(error as Error);
   return typeof path === 'string' && isOfData(path) ? '; check DATA_DIR' : '';
+}
+
+/** SQLite names no file. */
+function placeOfData({ message }: Error): string {
+  const { dataDir } = loadSettings(process.cwd()).config;
+  return message.includes(dataDir) ? '' : `; DATA_DIR is ${dataDir}`;
 }
 
 /** Whether a path lies in DATA_DIR, or leads there. */

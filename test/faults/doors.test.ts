@@ -1,6 +1,7 @@
 /** CONTRACT "Faults of the store": every door tells of a fault that can pass in the same way. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { TestProxy } from '../../src/storage/postgres/testing/proxy.ts';
 import type { TestDatabase } from '../../src/storage/postgres/testing/server.ts';
 import { makeDatabase } from '../support/data.ts';
@@ -23,7 +24,7 @@ const writing: ReadonlySet<string> = new Set([
 interface Broken {
   readonly what: string;
   /** Starts a service. @returns breaks what it stands on, and ends it all */
-  start(): Promise<{ service: Service; breakIt(): void; end(): Promise<void> } | null>;
+  start(): Promise<{ service: Service; breakIt(): void | Promise<void>; end(): Promise<void> } | null>;
   isMet(door: string): boolean;
 }
 
@@ -35,9 +36,11 @@ const away: Broken = {
     const service = await startService({ database: proxy });
     return {
       service,
-      breakIt() {
+      async breakIt() {
         proxy.refuse();
         proxy.cut();
+        // What was known half a second ago still counts.
+        await wait(600);
       },
       async end() {
         await service.stop();
@@ -82,7 +85,7 @@ for (const broken of [...(engines.includes('postgres') ? [away] : []), ...(engin
       // Tools are loaded, the issuer is made.
       await callTool(service, masterHeaders(service), 'Get-Data', { table: 'Doors' });
       await fetch(`${service.url}/oauth/${service.appId}/jwks`);
-      started.breakIt();
+      await started.breakIt();
     });
     after(() => started?.end());
 
