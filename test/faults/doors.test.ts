@@ -177,9 +177,9 @@ for (const broken of [...(engines.includes('postgres') ? [away] : []), ...(engin
       ],
       ['a registration', () => ['POST', `/oauth/${service.appId}/register`, { redirect_uris: ['https://client.test/back'] }]],
     ];
-    for (const [what, door] of json)
+    for (const [what, door] of json.filter(([name]) => broken.isMet(name)))
       test(`503 with Retry-After: ${what}`, async (t) => {
-        if (!started || !broken.isMet(what)) return t.skip('it is not met');
+        if (!started) return t.skip('no compiler');
         const { status, retryAfter, text } = await ask(door());
         // What needs no database may be answered as ever; nothing else is told of it.
         if (what === 'a function') return assert.ok(status === 400 || status === 503, text);
@@ -191,27 +191,29 @@ for (const broken of [...(engines.includes('postgres') ? [away] : []), ...(engin
       ['sign-in', () => `/oauth/${service.appId}/authorize?client_id=x&response_type=code`],
       ['the page of a sign-in', () => `/oauth/${service.appId}/interaction/abc`],
     ] as const)
-      test(`503 with Retry-After, as a page: ${what}`, async (t) => {
-        if (!started || !broken.isMet(what)) return t.skip('it is not met');
-        const { status, retryAfter, text } = await ask(['GET', door(), undefined, { Accept: 'text/html' }]);
-        assert.deepEqual([status, /^[1-9]\d*$/.test(retryAfter ?? '')], [503, true], text.slice(0, 300));
+      if (broken.isMet(what))
+        test(`503 with Retry-After, as a page: ${what}`, async (t) => {
+          if (!started) return t.skip('no compiler');
+          const { status, retryAfter, text } = await ask(['GET', door(), undefined, { Accept: 'text/html' }]);
+          assert.deepEqual([status, /^[1-9]\d*$/.test(retryAfter ?? '')], [503, true], text.slice(0, 300));
+        });
+
+    if (broken.isMet('a new password'))
+      test('503 with Retry-After, as a page: a new password', async (t) => {
+        if (!started) return t.skip('no compiler');
+        const form = new URLSearchParams({ token: 'x'.repeat(32), password: 'Good-password-1' }).toString();
+        const door: Door = [
+          'POST',
+          `/password-reset/${service.appId}`,
+          form,
+          { 'Content-Type': 'application/x-www-form-urlencoded' },
+        ];
+        const { status, retryAfter } = await ask(door);
+        assert.deepEqual([status, /^[1-9]\d*$/.test(retryAfter ?? '')], [503, true]);
       });
 
-    test('503 with Retry-After, as a page: a new password', async (t) => {
-      if (!started || !broken.isMet('a new password')) return t.skip('it is not met');
-      const form = new URLSearchParams({ token: 'x'.repeat(32), password: 'Good-password-1' }).toString();
-      const door: Door = [
-        'POST',
-        `/password-reset/${service.appId}`,
-        form,
-        { 'Content-Type': 'application/x-www-form-urlencoded' },
-      ];
-      const { status, retryAfter } = await ask(door);
-      assert.deepEqual([status, /^[1-9]\d*$/.test(retryAfter ?? '')], [503, true]);
-    });
-
     test('an agent hears that nothing was done, or that the service is away', async (t) => {
-      if (!started) return t.skip('it is not met');
+      if (!started) return t.skip('no compiler');
       for (const [name, args] of [
         ...(broken.isMet('list') ? ([['Get-Data', { table: 'Doors' }]] as const) : []),
         ['Create-Record', { table: 'Doors', data: { n: 4 } }],
@@ -225,7 +227,7 @@ for (const broken of [...(engines.includes('postgres') ? [away] : []), ...(engin
     });
 
     test('nothing of it is in the log but conditions', (t) => {
-      if (!started) return t.skip('it is not met');
+      if (!started) return t.skip('no compiler');
       const lines = service
         .output()
         .split('\n')
