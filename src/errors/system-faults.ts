@@ -53,3 +53,10 @@ export function unavailableSince(cause: unknown): ServiceError {
   error.cause = cause;
   return error;
 }
+
+/** `outcomeUnknown` for a write that may have been carried out, with its cause. */
+export function inDoubtSince(cause: unknown): ServiceError {
+  const error = serviceError('outcomeUnknown');
+  error.cause = cause;
+  return error;
+}

@@ -1,4 +1,5 @@
-import { isPassing, serviceError } from '../errors/fail.ts';
+import { isPassing } from '../errors/fail.ts';
+import { inDoubtSince } from '../errors/system-faults.ts';
 
 /** How far the work of one request has come, which may be several writes. */
 export interface Progress {
@@ -11,8 +12,5 @@ export interface Progress {
  * store").
  */
 export function endOf(error: unknown, { hasWritten }: Progress): unknown {
-  if (!hasWritten || !isPassing(error)) return error;
-  const inDoubt = serviceError('outcomeUnknown');
-  inDoubt.cause = error;
-  return inDoubt;
+  return hasWritten && isPassing(error) ? inDoubtSince(error) : error;
 }

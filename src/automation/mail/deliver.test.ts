@@ -214,15 +214,11 @@ test('a message that was sent while the database was away is noted later and not
   assert.equal(tried.length, 1);
 });
 
-test('a fault of ours is tried again; the log tells neither addresses nor texts', async () => {
-  await queue();
-  answers = [Object.assign(new Error('no room for dana@example.com'), { code: 'EXDEV' })];
-  const log = createLog('silent');
-  const lines: unknown[] = [];
-  log.error = ((...line: unknown[]) => lines.push(line)) as typeof log.error;
+/** The job of the message that is queued, as a runner hands it over. */
+async function queuedLater() {
   const [queued] = await queuedMail(world.store);
   const { job, mail } = queued ?? assert.fail();
-  const later = {
+  return {
     ...job,
     state: mail as unknown as JsonObject,
     cause,
@@ -230,6 +226,15 @@ test('a fault of ours is tried again; the log tells neither addresses nor texts'
     context: world.master,
     reading: world.master,
   };
+}
+
+test('a fault of ours is tried again; the log tells neither addresses nor texts', async () => {
+  await queue();
+  answers = [Object.assign(new Error('no room for dana@example.com'), { code: 'EXDEV' })];
+  const log = createLog('silent');
+  const lines: unknown[] = [];
+  log.error = ((...line: unknown[]) => lines.push(line)) as typeof log.error;
+  const later = await queuedLater();
   const attempt = await deliverMail(world.system, later, { ...world.parts, mailer, log });
   assert.deepEqual(attempt, { kind: 'again', pause: 1_000 });
   assert.deepEqual(await rowNow(), ['queued', 'The message could not be sent.', false]);
@@ -242,16 +247,7 @@ test('a fault of ours is tried again; the log tells neither addresses nor texts'
 test('a box that has no room for now costs a message none of its attempts, and tells the log of a condition', async () => {
   await queue();
   answers = Array.from({ length: 3 }, () => Object.assign(new Error('no room for dana@example.com'), { code: 'ENOSPC' }));
-  const [queued] = await queuedMail(world.store);
-  const { job, mail } = queued ?? assert.fail();
-  const later = {
-    ...job,
-    state: mail as unknown as JsonObject,
-    cause,
-    done: () => [],
-    context: world.master,
-    reading: world.master,
-  };
+  const later = await queuedLater();
   const met: unknown[] = [];
   const conditions = { met: (...what: unknown[]) => void met.push(what), over: () => {} };
   for (let n = 0; n < 3; n++)

@@ -70,16 +70,14 @@ export class Checkpoints {
   #hold(copying: Promise<unknown>): void {
     if (this.#isHeld || this.#isClosed || (this.#connection.logLength()?.pages ?? 0) < HELD) return;
     this.#isHeld = true;
-    const work = () => Promise.race([copying, wait(LONGEST_PAUSE_MS, null, { ref: false })]);
-    void this.#commits.alone(work).catch(() => null);
+    void this.#commits.alone(() => forAWhile(copying)).catch(() => null);
   }
 
   /** @returns whether it was */
   async #beginAnew(): Promise<boolean> {
     if (!this.#pool.hasIdleThread || this.#isClosed) return false;
     const path = this.#connection.path;
-    const work = () =>
-      Promise.race([this.#pool.errand('begin the log anew', path), wait(LONGEST_PAUSE_MS, null, { ref: false })]);
+    const work = () => forAWhile(this.#pool.errand('begin the log anew', path));
     const done = await this.#commits.alone(work).catch(() => null);
     return !this.#hasFailed(done) && done.isBegunAnew === true;
   }
@@ -106,9 +104,11 @@ export class Checkpoints {
     clearTimeout(this.#timer);
     await this.#running;
     if ((this.#connection.logLength()?.pages ?? 0) <= STEP) return;
-    await Promise.race([
-      this.#pool.errand('begin the log anew', this.#connection.path),
-      wait(LONGEST_PAUSE_MS, null, { ref: false }),
-    ]);
+    await forAWhile(this.#pool.errand('begin the log anew', this.#connection.path));
   }
+}
+
+/** @returns what work comes to, or `null` where it takes longer than writes wait for it */
+function forAWhile<T>(work: Promise<T>): Promise<T | null> {
+  return Promise.race([work, wait(LONGEST_PAUSE_MS, null, { ref: false })]);
 }

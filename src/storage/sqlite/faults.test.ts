@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isInDoubt, isUnavailable, serviceError } from '../../errors/fail.ts';
-import { inDoubtSince, isAfterWriting, receivedFault, sentFault, sortedError, storeFaultOf } from './faults.ts';
+import { inDoubtSince } from '../../errors/system-faults.ts';
+import { isAfterWriting, receivedFault, sentFault, sortedError, storeFaultOf } from './faults.ts';
 
 /** All primary result codes (https://sqlite.org/rescode.html): what they are to clients. `null`: theirs, or a fault of ours. */
 const primary: Readonly<Record<string, readonly [code: number, kind: string | null]>> = {

@@ -1,4 +1,4 @@
-import { ServiceError, serviceError } from '../../errors/fail.ts';
+import { ServiceError } from '../../errors/fail.ts';
 import { type PassingFault, passingFaultOfSystem, unavailableSince } from '../../errors/system-faults.ts';
 
 /** What SQLite says of a value that is longer than it may be. */
@@ -93,13 +93,6 @@ export function busyError(): ServiceError {
 /** `unavailable`, since the file is not where it was. */
 export function missingError(path: string): ServiceError {
   return unavailableSince(Object.assign(new Error(`${path} is missing or was replaced`), { errcode: 1032 }));
-}
-
-/** `outcomeUnknown`, with its cause. */
-export function inDoubtSince(cause: unknown): ServiceError {
-  const error = serviceError('outcomeUnknown');
-  error.cause = cause;
-  return error;
 }
 
 /** Whether a COMMIT failed after all that it had to write had reached the file, where it would be found after a crash. */

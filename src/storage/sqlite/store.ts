@@ -1,16 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { unavailableSince } from '../../errors/system-faults.ts';
+import { inDoubtSince, unavailableSince } from '../../errors/system-faults.ts';
 import { newObjectId } from '../../kernel/ids.ts';
 import type { Conditions } from '../../observe/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { GenerationGrown } from '../engine-port.ts';
 import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
 import type { RowContext } from '../sql/shape.ts';
+import { storeWithin } from '../store-within.ts';
 import { Availability } from './availability.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Connection } from './connection.ts';
 import { SqliteContents } from './contents.ts';
-import { inDoubtSince, receivedFault, sorting, storeFaultOf } from './faults.ts';
+import { receivedFault, sorting, storeFaultOf } from './faults.ts';
 import { KnownSchema } from './known-schema.ts';
 import { leave } from './leave.ts';
 import type { LogMark } from './log-mark.ts';
@@ -22,7 +23,6 @@ import { GroupCommit } from './writes/group-commit.ts';
 import { carryOutPlan } from './writes/plan.ts';
 import { isRebuild, rebuildOnThread } from './writes/rebuild.ts';
 import { inSavepoint, isWhole, withoutSavepoint } from './writes/savepoint.ts';
-import { storeWithin } from './writes/store-within.ts';
 
 /** KiB of pages kept where many records are written in one commit: those of the indexes, which are met in no order. */
 const LOADING_CACHE = 128_000;
@@ -182,7 +182,8 @@ export class SqliteStore implements Store {
     this.#connection.keepPages(LOADING_CACHE);
     const within = storeWithin(this, {
       schema: () => this.#known.schema,
-      carryOut: (write) => {
+      whenCurrent: () => this.whenCurrent(),
+      write: async (write) => {
         // A full disk ends the transaction; what came after it would be on its own.
         if (!this.#connection.isTransaction) throw unavailableSince(new Error('the transaction has ended'));
         return this.#carryOut(write.plan(this.#known.schema));

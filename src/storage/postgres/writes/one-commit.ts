@@ -1,4 +1,5 @@
 import type { Store } from '../../port.ts';
+import { storeWithin } from '../../store-within.ts';
 import type { Session } from '../connection/database.ts';
 import { unavailable } from '../connection/errors.ts';
 import { catalogFrom, loadStatement } from '../schema/catalog.ts';
@@ -49,22 +50,11 @@ export async function inSession<T>(
     longestHeld: Number.POSITIVE_INFINITY,
     tooLong: unavailable,
   });
-  const within: Store = {
-    reader: outer.reader,
-    contents: outer.contents,
+  const within = storeWithin(outer, {
     schema: () => known.schema,
     whenCurrent: () => undefined,
-    tableVersion: (className) => outer.tableVersion(className),
-    writeBehind: (write) => outer.writeBehind(write),
     write: async (write) => queue.add(write, write.plan(known.schema), known.schema),
-    keyVersions: (keys) => outer.keyVersions(keys),
-    claim: (job, every) => outer.claim(job, every),
-    processId: outer.processId,
-    peers: () => outer.peers(),
-    inOneCommit: (inner) => inner(within),
-    whenBack: () => outer.whenBack(),
-    close: async () => {},
-  };
+  });
   try {
     const result = await work(within);
     return { result, version: known.version, tables };

@@ -1,5 +1,6 @@
+import { inDoubtSince } from '../../../errors/system-faults.ts';
 import type { Connection } from '../connection.ts';
-import { inDoubtSince, isAfterWriting } from '../faults.ts';
+import { isAfterWriting } from '../faults.ts';
 import { touchCatalog } from '../schema/catalog.ts';
 
 /** How often the seal is tried. */

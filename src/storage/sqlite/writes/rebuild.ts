@@ -2,13 +2,13 @@ import { Worker } from 'node:worker_threads';
 import type { FileAddresses } from '../../../config/index.ts';
 import type { ErrorKey } from '../../../errors/catalogue.ts';
 import { ServiceError } from '../../../errors/fail.ts';
-import { unavailableSince } from '../../../errors/system-faults.ts';
+import { inDoubtSince, unavailableSince } from '../../../errors/system-faults.ts';
 import { type SchemaStep, stepsOf } from '../../../schema/change.ts';
 import type { Schema, TableSchema } from '../../../schema/model.ts';
 import { lookUpFieldsOf } from '../../../schema/system-tables.ts';
 import { Overtaken, type WriteOutcome, type WritePlan } from '../../port.ts';
 import type { Connection } from '../connection.ts';
-import { inDoubtSince, receivedFault, type SentFault, storeFaultOf } from '../faults.ts';
+import { receivedFault, type SentFault, storeFaultOf } from '../faults.ts';
 import { isLongChange } from '../schema/ddl.ts';
 import { mostRecords, textBytes } from '../table-size.ts';
 

@@ -1,24 +1,19 @@
-import type { Schema } from '../../../schema/model.ts';
-import type { PreparedWrite, Store, WriteOutcome } from '../../port.ts';
+import type { Schema } from '../schema/model.ts';
+import type { Store } from './port.ts';
 
 /** What a store does inside a transaction that is open. */
-export interface Within {
+export interface Within extends Pick<Store, 'write' | 'whenCurrent'> {
   /** With what the transaction has changed so far. */
   schema(): Schema;
-  /** @throws unavailable where the transaction has ended */
-  carryOut(write: PreparedWrite): WriteOutcome;
 }
 
 /** A store whose writes are part of one transaction, durable with it (`Store.inOneCommit`). All else is the outer store's. */
-export function storeWithin(outer: Store, { schema, carryOut }: Within): Store {
+export function storeWithin(outer: Store, own: Within): Store {
   const within: Store = {
     reader: outer.reader,
     contents: outer.contents,
-    schema,
-    whenCurrent: () => outer.whenCurrent(),
     tableVersion: (className) => outer.tableVersion(className),
     writeBehind: (write) => outer.writeBehind(write),
-    write: async (write) => carryOut(write),
     keyVersions: (keys) => outer.keyVersions(keys),
     claim: (job, everyMs) => outer.claim(job, everyMs),
     processId: outer.processId,
@@ -26,6 +21,7 @@ export function storeWithin(outer: Store, { schema, carryOut }: Within): Store {
     inOneCommit: (inner) => inner(within),
     whenBack: () => outer.whenBack(),
     close: async () => {},
+    ...own,
   };
   return within;
 }
