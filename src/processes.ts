@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import net from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { closeDoor, type Door, lastCall } from './kernel/door.ts';
+import { closeDoor, type Door, lastCall, type SocketHandle } from './kernel/door.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 
 /** A process that ends sooner than this after its start will hardly do better the next time, in milliseconds. */
@@ -110,9 +110,8 @@ interface Client {
 }
 
 /** What Node accepts connections with. */
-interface Handle {
+interface Handle extends SocketHandle {
   onconnection: (error: number, client: Client | undefined) => void;
-  listen(backlog: number): number;
   close(): void;
 }
 
@@ -132,12 +131,11 @@ function watchDoor(): SharedDoor {
   const onTheirWay = new Set<Client>();
   const door: SharedDoor & { accepted: number } = {
     accepted: 0,
-    onNext: undefined,
-    holdBack() {
-      for (const handle of handles) handle.listen(0);
+    get handle() {
+      return handles[0];
     },
     close() {
-      for (const handle of handles) handle.close();
+      for (const handle of handles.splice(0)) handle.close();
     },
     processEnded() {
       const before = [...onTheirWay];
@@ -160,7 +158,6 @@ function watchDoor(): SharedDoor {
           if (client) follow(client, onTheirWay);
           handOver(error, client);
           door.accepted++;
-          door.onNext?.();
         };
       });
     });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { type Socket, Server as SocketServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { closeDoor, type Door, lastCall, turns } from '../kernel/door.ts';
+import { closeDoor, type Door, lastCall, type SocketHandle, turns } from '../kernel/door.ts';
 
 /** Milliseconds between two looks at the connections of an ending server. */
 const INTERVAL = 10;
@@ -120,21 +120,17 @@ class Quiet {
 /** The socket of a server. */
 class ServerDoor implements Door {
   accepted = 0;
-  onNext: (() => void) | undefined;
   readonly #server: Server;
 
   constructor(server: Server) {
     this.#server = server;
-    server.prependListener('connection', () => {
-      this.accepted++;
-      this.onNext?.();
-    });
+    server.prependListener('connection', () => this.accepted++);
   }
 
-  /** Where the processes of a service share the socket, it is the one that started them who does. */
-  holdBack(): void {
-    const { _handle: handle } = this.#server as { readonly _handle?: { listen?(backlog: number): number } | null };
-    handle?.listen?.(0);
+  /** Where the processes of a service share the socket, it is the one that started them who listens. */
+  get handle(): SocketHandle | undefined {
+    const { _handle: handle } = this.#server as { readonly _handle?: Partial<SocketHandle> | null };
+    return handle?.getpeername ? (handle as SocketHandle) : undefined;
   }
 
   close(): void {

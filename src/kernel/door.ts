@@ -1,24 +1,35 @@
+import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 
 /** Milliseconds without anything new after which all that was on its way has come, and how long to wait for them. */
 const QUIET_MS = 50;
-const QUIET_BOUND_MS = 2_000;
-/** Milliseconds in which those that wait to be accepted are, when no more are let in. */
-const EMPTYING_BOUND_MS = 1_000;
+const QUIET_BOUND_MS = 1_000;
+/** Milliseconds in which a moment is looked for at which nobody waits to be accepted. */
+const CLOSING_BOUND_MS = 4_000;
+/** Milliseconds after which a client has sent again what a full queue did not take (Linux: 200 at least). */
+const RESEND_MS = 250;
+/** What Node asks for: connections that may wait to be accepted. */
+const BACKLOG = 511;
+
+/** What a listening socket of Node is: its private handle. */
+export interface SocketHandle {
+  /** Changes how many connections may wait to be accepted; one more than that do. */
+  listen(backlog: number): number;
+  getsockname(out: { address?: string; port?: number }): number;
+  getpeername(out: object): number;
+}
 
 /** A socket that listens. */
 export interface Door {
   /** Connections so far. */
   readonly accepted: number;
-  /** Told of the next connection, in the same turn in which it is accepted. */
-  onNext: (() => void) | undefined;
-  /** Has the system complete no more connections than one that waits to be accepted. */
-  holdBack(): void;
+  /** `undefined` where it does not listen itself: another process does, which hands connections over. */
+  readonly handle: SocketHandle | undefined;
   /** Who waits to be accepted then is reset. */
   close(): void;
 }
 
-/** Goes on as before until nothing new comes, for two seconds at the most. @param arrivals how many there were so far */
+/** Goes on as before until nothing new comes, for a second at the most. @param arrivals how many there were so far */
 export async function lastCall(arrivals: () => number): Promise<void> {
   const deadline = performance.now() + QUIET_BOUND_MS;
   let seen: number;
@@ -30,30 +41,56 @@ export async function lastCall(arrivals: () => number): Promise<void> {
   } while (seen !== arrivals() && performance.now() < deadline);
 }
 
-/**
- * Closes a socket that listens at a moment when nobody waits to be accepted. Meanwhile the system holds back who comes; he is refused after, or
- * finds a successor.
- */
+/** Closes a socket that listens at a moment when nobody waits to be accepted; within four seconds in any case. */
 export async function closeDoor(door: Door): Promise<void> {
-  const deadline = performance.now() + EMPTYING_BOUND_MS;
-  door.holdBack();
-  // One is accepted in each turn of the event loop.
-  for (let seen = -1; seen !== door.accepted && performance.now() < deadline; ) {
+  const deadline = performance.now() + CLOSING_BOUND_MS;
+  do {
+    const seen = await whenNobodyWaits(door, deadline);
+    if (!door.handle || (await closeWhileFull(door, door.handle))) break;
+    await wait(RESEND_MS);
+    // Nobody comes, and the system does not connect at once.
+    if (door.accepted === seen) break;
+  } while (performance.now() < deadline);
+  door.close();
+}
+
+/** One is accepted in each turn of the event loop: after a turn without any, nobody waited a moment ago. @returns accepted so far */
+async function whenNobodyWaits(door: Door, deadline: number): Promise<number> {
+  let seen: number;
+  do {
     seen = door.accepted;
-    await turns(2);
-  }
-  const { promise: isClosed, resolve } = Promise.withResolvers<void>();
-  const close = () => {
-    door.onNext = undefined;
-    door.close();
-    resolve();
-  };
-  // Right after one was accepted there is no other; or none comes at all.
-  door.onNext = close;
-  turns(2).then(() => {
-    if (door.onNext) close();
+    await nextTurn();
+  } while (seen !== door.accepted && performance.now() < deadline);
+  return seen;
+}
+
+/**
+ * Lets one connection wait, and makes it: where it is completed at once nobody else waits, or can before the socket is closed. Clients who come
+ * in these microseconds try again by themselves.
+ * @returns whether it was closed
+ */
+async function closeWhileFull(door: Door, handle: SocketHandle): Promise<boolean> {
+  const { promise: isClosed, resolve } = Promise.withResolvers<boolean>();
+  const own: { address?: string; port?: number } = {};
+  if (handle.getsockname(own) !== 0 || own.port === undefined) return false;
+  handle.listen(0);
+  const filler = connect({ port: own.port, host: reachable(own.address) }) as Socket & { readonly _handle?: SocketHandle | null };
+  filler.on('error', () => {});
+  // Node connects in the next tick, which is before any connection is accepted.
+  process.nextTick(() => {
+    const isFull = filler._handle?.getpeername({}) === 0;
+    if (isFull) door.close();
+    else handle.listen(BACKLOG);
+    filler.destroy();
+    resolve(isFull);
   });
-  await isClosed;
+  return isClosed;
+}
+
+/** Where a socket is reached from this machine. */
+function reachable(address = '0.0.0.0'): string {
+  if (address === '0.0.0.0') return '127.0.0.1';
+  return address === '::' ? '::1' : address;
 }
 
 /** Resolves after so many turns of the event loop. */

@@ -32,12 +32,19 @@ export function conditionsOpen(lines: readonly Line[]): string[] {
   return [...left].filter(([, began]) => began.length > 0).map(([name]) => name);
 }
 
+/** What the log says of each condition that began. */
+const told = (lines: readonly Line[]): string =>
+  lines
+    .filter(({ condition }) => condition !== undefined)
+    .map((line) => JSON.stringify(line).slice(0, 1_000))
+    .join('\n');
+
 /** Waits until each condition that began has ended: five seconds after it was last met. */
 export async function allEnded(output: () => string, withinMs = 12_000): Promise<void> {
   const deadline = Date.now() + withinMs;
   const open = () => conditionsOpen(linesOf(output()));
   while (open().length > 0) {
-    assert.ok(Date.now() < deadline, `conditions that never ended: ${open()}`);
+    assert.ok(Date.now() < deadline, `conditions that never ended: ${open()}\n${told(linesOf(output()))}`);
     await wait(100);
   }
 }

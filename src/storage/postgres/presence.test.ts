@@ -46,13 +46,15 @@ async function untilPeers(store: Store, ids: readonly string[], limit = 5_000): 
   }
 }
 
-const locks = async () => (await sql.query(`SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'advisory'`)).rows[0].n;
+/** Other tests have theirs in other databases of the server. */
+const ownLocks = `FROM pg_locks WHERE locktype = 'advisory'
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+const locks = async () => (await sql.query(`SELECT count(*)::int AS n ${ownLocks}`)).rows[0].n;
 async function untilLocks(wanted: number): Promise<void> {
   for (const began = performance.now(); (await locks()) !== wanted; await delay(20))
     assert.ok(performance.now() - began < 5_000, `${await locks()} locks`);
 }
-const cutListeners = () =>
-  sql.query(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()`);
+const cutListeners = () => sql.query(`SELECT pg_terminate_backend(pid) ${ownLocks} AND pid <> pg_backend_pid()`);
 
 test('processes see each other; one that ends, or is killed, is seen no more', async () => {
   await withProcess(database.url, async (store) => {

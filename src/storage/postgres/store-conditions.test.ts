@@ -110,7 +110,8 @@ describe('conditions of writes, two processes', () => {
     const locks = async () =>
       (
         await sql.query(
-          `SELECT classid::bigint, objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND classid = 1919185780`,
+          `SELECT classid::bigint, objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND classid = 1919185780
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
         )
       ).rows;
     const gone = new pg.Client({ connectionString: url });

@@ -187,7 +187,8 @@ describe('PostgreSQL store, two processes', () => {
             await process.update('Cut', 'cut', increment);
             acknowledged++;
           } catch (error) {
-            assert.equal((error as { key?: string }).key, 'unavailable', String(error));
+            // A COMMIT that was under way may have been carried out.
+            assert.match(String((error as { key?: string }).key), /^(unavailable|outcomeUnknown)$/, String(error));
             lost++;
             await new Promise((resolve) => setTimeout(resolve, 5));
           }

@@ -213,7 +213,9 @@ describe('PostgreSQL store', () => {
         isDone = true;
       });
     for (let waiting = 0; waiting === 0 && !isDone; await pause(5)) {
-      const { rows } = await sql.query('SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted');
+      // Other tests use the same server.
+      const { rows } = await sql.query(`SELECT count(*)::int AS n FROM pg_locks JOIN pg_stat_activity USING (pid)
+        WHERE NOT granted AND datname = current_database()`);
       waiting = rows[0].n;
     }
     await sql.query(

@@ -58,7 +58,7 @@ export class SqliteEngine implements Engine {
     this.#conditions = conditions;
     this.#onDamaged = onDamaged;
     this.#addressesOf = addressesOf;
-    this.#pool = new ReaderPool(timeLimit, report);
+    this.#pool = new ReaderPool(timeLimit, report, undefined, conditions);
   }
 
   async create(identity: StoreIdentity): Promise<Store> {

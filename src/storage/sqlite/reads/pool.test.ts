@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,3 +55,35 @@ test('there are no more threads than the bound on all of them, and those beyond 
   assert.equal(pool.size, 3);
   assert.equal((await read('e')).count, 5);
 });
+
+if (process.platform === 'linux')
+  test('a thread that cannot be started is a condition, which is over when one is', async () => {
+    const told: string[] = [];
+    const conditions = {
+      met: (what: string) => told.push(`met: ${what}`),
+      over: (_about: object, what?: string) => told.push(`over: ${what}`),
+    };
+    const starved = new ReaderPool(TIME_LIMIT, assert.fail, undefined, conditions);
+    const job = { list: null, count: { text: 'SELECT 5', params: [] }, removals: 0 };
+    const ask = () => starved.find(file('a'), job, async () => null);
+    const giveBack = await takeDescriptors();
+    await assert.rejects(ask(), { key: 'unavailable' }).finally(giveBack);
+    assert.deepEqual(told, ['met: a reader thread cannot be started']);
+    assert.equal((await ask()).count, 5);
+    assert.deepEqual(told.slice(1), ['over: a reader thread cannot be started']);
+    await starved.close();
+  });
+
+/** Leaves this process no descriptor. @returns gives it as many as before */
+async function takeDescriptors(): Promise<() => Promise<void>> {
+  const limit = (most: string) => `prlimit --pid=${process.pid} --nofile=${most}:`;
+  // It is there before, since it could not be started then.
+  const shell = spawn('sh', ['-c', `read most; ${limit('$most')} && echo; read _; ${limit('4096')}`]);
+  await once(shell, 'spawn');
+  shell.stdin.write('3\n');
+  await once(shell.stdout, 'data');
+  return async () => {
+    shell.stdin.end('\n');
+    assert.deepEqual(await once(shell, 'exit'), [0, null]);
+  };
+}

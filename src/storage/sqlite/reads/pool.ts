@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { serviceError } from '../../../errors/fail.ts';
+import type { Conditions } from '../../../observe/index.ts';
 import type { FindResult } from '../../port.ts';
 import type { ResolveInclude } from '../../sql/reads/job.ts';
 import { Lines } from './lines.ts';
@@ -25,6 +26,9 @@ const usual: ThreadBounds = { shared: THREADS, all: 2 * THREADS, idle: 60_000 };
  */
 const MOST_HELD = 64 * 1024 * 1024;
 
+/** The condition in which reads wait for threads that there are, or are told that nothing is available. */
+const NOT_STARTED = 'a reader thread cannot be started';
+
 /** Reports a fault of ours in a reader thread (never shown to the client). */
 export type ReportFault = (fault: string) => void;
 
@@ -37,16 +41,18 @@ export class ReaderPool {
   readonly #timeLimit: number;
   readonly #report: ReportFault;
   readonly #bounds: ThreadBounds;
+  readonly #conditions: Pick<Conditions, 'met' | 'over'> | undefined;
   readonly #threads = new Set<ReaderThread>();
   readonly #waiting = new Lines<ReadTask>();
   #idleTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
   /** @param timeLimit milliseconds of work that a query may take (QUERY_TIMEOUT_MS) */
-  constructor(timeLimit: number, report: ReportFault, bounds = usual) {
+  constructor(timeLimit: number, report: ReportFault, bounds = usual, conditions?: Pick<Conditions, 'met' | 'over'>) {
     this.#timeLimit = timeLimit;
     this.#report = report;
     this.#bounds = bounds;
+    this.#conditions = conditions;
   }
 
   /** How many threads there are. */
@@ -146,7 +152,7 @@ export class ReaderPool {
       return this.#newThread();
     } catch (error) {
       // The system has no more threads; those that there are go on.
-      this.#report(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      this.#conditions?.met(NOT_STARTED, {}, error);
       return undefined;
     }
   }
@@ -159,6 +165,8 @@ export class ReaderPool {
         this.#threads.delete(thread);
         if (!this.#closed) this.#dispatch();
       },
+      onStarted: () => this.#conditions?.over({}, NOT_STARTED),
+      onNotStarted: (error) => this.#conditions?.met(NOT_STARTED, {}, error),
     });
     this.#threads.add(thread);
     if (this.#threads.size > this.#bounds.shared)

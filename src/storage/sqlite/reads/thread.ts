@@ -36,6 +36,9 @@ interface ThreadEvents {
   /** A task waits for its client. */
   onParked(): void;
   onGone(): void;
+  onStarted(): void;
+  /** It ended before it could take a task, for lack of descriptors, memory or threads. */
+  onNotStarted(error: unknown): void;
 }
 
 /** The event loop's end of one reader thread. */
@@ -63,7 +66,8 @@ export class ReaderThread {
     let why: unknown = new Error('the thread could not be started');
     this.#worker.on('error', (error) => {
       why = error;
-      report(faultText(error));
+      if (this.#isStarted) report(faultText(error));
+      else events.onNotStarted(error);
     });
     this.#worker.on('exit', () =>
       this.#lost(this.#isStarted && !storeFaultOf(why) ? serviceError('internal') : unavailableSince(why)),
@@ -130,6 +134,7 @@ export class ReaderThread {
   #receive(message: FromReader): void {
     if (message.type === 'started') {
       this.#isStarted = true;
+      this.#events.onStarted();
       return;
     }
     if (message.type === 'done') {
