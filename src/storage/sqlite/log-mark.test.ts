@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { StoreRefused } from '../identity.ts';
 import { LogMark } from './log-mark.ts';
 
@@ -97,6 +98,34 @@ describe('The mark of a log', () => {
         [false, 25],
       ],
     );
+  });
+
+  test('of commits that follow each other fast the last is noted soon, or before the file is closed', async () => {
+    const live = new Live('a');
+    const mark = () => readFileSync(`${live.path}-mark`).toString('hex');
+    const write = (rows: number) => {
+      for (let n = 0; n < rows; n++) {
+        live.db.exec(`INSERT INTO t (x) VALUES ('x')`);
+        live.mark.committedOften(live.db);
+      }
+      return mark();
+    };
+    const early = write(1);
+    const began = performance.now();
+    const seen = new Set(Array.from({ length: 50 }, () => write(1)));
+    const most = 2 + (performance.now() - began) / 10;
+    assert.ok(seen.size <= most, `${seen.size} marks of 50 commits, ${most} at the most`);
+    await wait(30);
+    const late = mark();
+    assert.notEqual(late, early);
+    live.mark.committed(live.db);
+    assert.equal(mark(), late);
+    write(20);
+    live.mark.closing();
+    const last = mark();
+    live.mark.committed(live.db);
+    assert.equal(mark(), last);
+    live.close();
   });
 
   test('nothing is said where another tool has opened and closed a file that was killed', () => {

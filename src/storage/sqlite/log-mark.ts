@@ -9,6 +9,9 @@ import { MARK_BYTES, type Mark, markBytes, markFrom } from './mark-file.ts';
 /** How often a log may have begun anew between a mark that a power cut brought back and now. */
 const MOST_RESETS = 2 ** 20;
 
+/** Milliseconds between two marks under steady writes: a crash within them leaves the earlier one. */
+const BETWEEN_MARKS_MS = 10;
+
 /** How much of the log there is, and how much of it is in the file: what SQLite answers to it. */
 const LOOK = 'PRAGMA wal_checkpoint(NOOP)';
 
@@ -33,6 +36,9 @@ export class LogMark {
   #last: Mark | null;
   #lastAt = Date.now();
   #lastGeneration = 0;
+  /** When the mark was last written, by `performance.now()`, and the one that is due. */
+  #writtenAt = Number.NEGATIVE_INFINITY;
+  #due: { readonly db: DatabaseSync; readonly timer: NodeJS.Timeout } | undefined;
   /** Whether there was no log, and what it had had was not in the file. */
   readonly #isLost: boolean;
 
@@ -103,6 +109,21 @@ export class LogMark {
     }
   }
 
+  /** The same where commits follow each other fast: the last of them is noted soon. */
+  committedOften(db: DatabaseSync): void {
+    if (this.#due) return;
+    const inMs = this.#writtenAt + BETWEEN_MARKS_MS - performance.now();
+    if (inMs <= 0) this.committed(db);
+    else this.#due = { db, timer: setTimeout(() => this.#noteDue(), inMs).unref() };
+  }
+
+  #noteDue(): void {
+    const due = this.#due;
+    this.#due = undefined;
+    clearTimeout(due?.timer);
+    if (due?.db.isOpen) this.committed(due.db);
+  }
+
   #note(look: Look): void {
     const log = this.#openLog();
     const header = headerIn(log);
@@ -126,10 +147,12 @@ export class LogMark {
     this.#isSynced = true;
     this.#lastAt = Date.now();
     this.#lastGeneration = this.#generation;
+    this.#writtenAt = performance.now();
   }
 
   /** To be called before SQLite closes the file: from then on what is known of the last commit outlives a power cut. */
   closing(): void {
+    this.#noteDue();
     try {
       if (this.#fd !== undefined) fsyncSync(this.#fd);
     } catch {

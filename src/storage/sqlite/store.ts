@@ -34,7 +34,7 @@ const processId = newObjectId();
 export interface SqliteStoreSettings extends RowContext {
   readonly pool: ReaderPool;
   /** Told of commits, and when the file is closed. */
-  readonly log?: Pick<LogMark, 'committed' | 'closing' | 'closed' | 'isGeneration'>;
+  readonly log?: Pick<LogMark, 'committed' | 'committedOften' | 'closing' | 'closed' | 'isGeneration'>;
   /** As of `Engine.open`. */
   readonly grown?: GenerationGrown;
   /** Told of writes that nobody waits for and that failed. */
@@ -232,7 +232,7 @@ export class SqliteStore implements Store {
 
   /** Something is durable. */
   #committed(): void {
-    if (this.#connection.isOpen) this.#settings.log?.committed(this.#connection.db);
+    if (this.#connection.isOpen) this.#settings.log?.committedOften(this.#connection.db);
     this.#checkpoints.noticed();
   }
 
