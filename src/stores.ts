@@ -6,7 +6,7 @@ import { Conditions, type Logger } from './observe/index.ts';
 import type { Engine } from './storage/engine-port.ts';
 import { lostText } from './storage/identity.ts';
 import type { Registry } from './storage/registry.ts';
-import { SqliteEngine, SqliteRegistry, stateOfRegistry, storedFiles } from './storage/sqlite/index.ts';
+import { ProcessLock, SqliteEngine, SqliteRegistry, stateOfRegistry, storedFiles } from './storage/sqlite/index.ts';
 import { refuseMoved } from './transfer/index.ts';
 
 /** Where all that a service keeps of its systems is: opened here and nowhere else. */
@@ -94,6 +94,7 @@ export async function openEmbedded(
     timeLimit: queryTimeout,
     conditions,
     addressesOf: (appId) => addresses.filesOf(appId),
+    isServedElsewhere: () => ProcessLock.isHeldElsewhere(lockOf(config)),
     report: reporter('the embedded engine failed', conditions),
     onDamaged: (appId, isDamaged) => void noteDamage(registry, appId, isDamaged).catch(() => {}),
   });

@@ -4,11 +4,13 @@ import type { ServiceError } from '../../errors/fail.ts';
 import { type PassingFault, unavailableSince } from '../../errors/system-faults.ts';
 import type { Conditions } from '../../observe/index.ts';
 import { Recovery } from '../recovery.ts';
+import { BusyTime } from './busy-time.ts';
 import type { Connection, ConnectionEvents } from './connection.ts';
 import { missingError, type StoreFault, storeFaultOf } from './faults.ts';
-import { PlacedFile } from './placed-file.ts';
+import { copyLog } from './log-length.ts';
+import { type Place, PlacedFile } from './placed-file.ts';
 import { kindOfRefusal } from './refusal-kind.ts';
-import { fileAt, isSameFile, lookAtStorage } from './storage-look.ts';
+import { fileAt, isSameFile, KnownStorage, lookAtStorage } from './storage-look.ts';
 
 /** Milliseconds between two openings of a file, and between two looks at its storage. */
 const REOPEN_MS = 250;
@@ -20,12 +22,12 @@ const MINUTE_MS = 60_000;
 const FIRST_AGAIN_MS = 1_000;
 const LAST_AGAIN_MS = 60_000;
 
-/** Milliseconds after which the log is told that another process keeps the store busy. */
-const BUSY_MS = 1_000;
-
 /** Result codes that tell of a read: whether the storage takes writes says nothing of these. READ, SHORT_READ. */
 const ofReads: ReadonlySet<number> = new Set([266, 522]);
 const SHORT_READ = 522;
+
+/** What is missing, by the end of its name. */
+const partOf = { missing: '', 'without its log': '-wal', 'without its index': '-shm' } as const;
 
 /** What the store does for its availability. */
 export interface AvailabilitySettings {
@@ -34,7 +36,9 @@ export interface AvailabilitySettings {
   readonly about: { readonly app: string | undefined; readonly file: string };
   readonly conditions?: Pick<Conditions, 'met' | 'over'>;
   /** Whether an opened file is the one that belongs there. @throws where it is not */
-  readonly verify?: (db: DatabaseSync) => void;
+  readonly verify?: (db: DatabaseSync, isAnother: boolean) => void;
+  /** Told where the file is not at its place, and is still open. Never throws. */
+  readonly onMissed?: (db: DatabaseSync) => void;
   /** Told when the file counts as damaged, and when it no longer does. */
   readonly onDamaged?: (isDamaged: boolean) => void;
   /** Told after each opening: what is in memory of the file may not hold. */
@@ -78,15 +82,19 @@ export class Availability implements ConnectionEvents {
   readonly #kinds = new Set<PassingFault>();
   /** When the file was last read through and nothing was found. */
   #soundAt = Number.NEGATIVE_INFINITY;
-  #storage: { readonly says: PassingFault | null; readonly at: number } | undefined;
-  readonly #busy = { since: 0, last: Number.NEGATIVE_INFINITY };
+  readonly #storage: KnownStorage;
+  readonly #busy = new BusyTime();
   #isDamaged = false;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  /** Whether the connection is open for what is in its log alone. */
+  #isUnsaved = false;
   #isClosed = false;
 
   constructor(settings: AvailabilitySettings) {
     this.#settings = settings;
     this.#about = settings.about;
     this.#file = new PlacedFile(settings.path);
+    this.#storage = new KnownStorage(settings.path, REOPEN_MS);
     this.recovery = new Recovery(
       () => this.#look(),
       () => this.#back(),
@@ -116,7 +124,7 @@ export class Availability implements ConnectionEvents {
 
   met(fault: StoreFault, error: unknown): void {
     if (this.#isClosed) return;
-    if (fault.kind === 'the store is busy' && !this.#isBusyForLong()) {
+    if (fault.kind === 'the store is busy' && !this.#busy.isLong()) {
       this.recovery.met();
       return;
     }
@@ -145,25 +153,22 @@ export class Availability implements ConnectionEvents {
   /**
    * Whether the file, and the log, are still at their places: what is written to one that was unlinked is lost. Costs a few microseconds.
    * Where they are not, the store is closed until they are there again.
+   * @param withinMs how old a look may be that counts
    */
-  isInPlace(): boolean {
+  isInPlace(withinMs = 0): boolean {
+    if (this.#loss) return false;
+    const now = performance.now();
+    if (now - this.#lookedAt < withinMs) return true;
+    this.#lookedAt = now;
     const found = this.#file.look();
     if (found === 'there') return true;
-    this.#miss(found === 'without its log');
+    this.#miss(found);
     return false;
   }
 
   close(): void {
     this.#isClosed = true;
     this.recovery.close();
-  }
-
-  /** Others have the file to themselves for a moment as they open or close it. */
-  #isBusyForLong(): boolean {
-    const now = performance.now();
-    if (now - this.#busy.last > BUSY_MS) this.#busy.since = now;
-    this.#busy.last = now;
-    return now - this.#busy.since >= BUSY_MS;
   }
 
   #tell(kind: PassingFault, error: unknown): void {
@@ -174,17 +179,11 @@ export class Availability implements ConnectionEvents {
 
   #kindOf({ kind, code }: StoreFault): PassingFault {
     if (kind === 'the store is busy' || kind === 'no memory is left' || ofReads.has(code)) return kind;
-    return this.#storageSays() ?? kind;
-  }
-
-  #storageSays(): PassingFault | null {
-    if (!this.#storage || performance.now() - this.#storage.at > REOPEN_MS)
-      this.#storage = { says: lookAtStorage(this.#settings.path), at: performance.now() };
-    return this.#storage.says;
+    return this.#storage.says() ?? kind;
   }
 
   #unreadable(error: unknown): void {
-    const says = this.#storageSays();
+    const says = this.#storage.says();
     if (says !== null) {
       this.#connection.break();
       this.#tell(says, error);
@@ -203,20 +202,15 @@ export class Availability implements ConnectionEvents {
     this.#tell('a page cannot be read', error);
   }
 
-  /** @param isFileThere whether only the log is gone */
-  #miss(isFileThere: boolean): void {
-    // What was acknowledged is in the log, which is still open: it is saved into the file.
-    if (isFileThere) this.#saveLog();
-    this.#lose('the store is missing', missingError(this.#settings.path).cause);
-  }
-
-  #saveLog(): void {
-    try {
+  /** @param what is not at its place */
+  #miss(what: Exclude<Place, 'there'>): void {
+    if (what === 'missing') this.#settings.onMissed?.(this.#connection.db);
+    // What was acknowledged is in the log, which is still open: it is saved into the file, before the connection is closed.
+    else {
       this.#connection.rollback();
-      this.#connection.db.exec('PRAGMA wal_checkpoint(PASSIVE)');
-    } catch (error) {
-      this.#settings.conditions?.met('a page cannot be read', this.#about, error);
+      this.#isUnsaved = !copyLog(this.#connection.db);
     }
+    this.#lose('the store is missing', missingError(`${this.#settings.path}${partOf[what]}`).cause);
   }
 
   #lose(kind: PassingFault, cause: unknown): void {
@@ -230,7 +224,8 @@ export class Availability implements ConnectionEvents {
     // Reading it through does not find all damage: what is met soon after that is believed.
     const pause = now - this.#soundAt < MINUTE_MS ? LAST_AGAIN_MS : FIRST_AGAIN_MS;
     this.#loss = { kind, cause, file, again: now + pause, pause };
-    this.#connection.drop();
+    if (this.#isUnsaved) this.#connection.break();
+    else this.#connection.drop();
     this.#tell(kind, cause);
   }
 
@@ -251,7 +246,7 @@ export class Availability implements ConnectionEvents {
     connection.reopen();
     this.#opening++;
     try {
-      this.#settings.verify?.(connection.db);
+      this.#settings.verify?.(connection.db, this.#file.isAnother(file));
       connection.db.prepare('SELECT changes FROM rds_catalog').get();
       connection.useLog();
     } catch (error) {
@@ -285,6 +280,8 @@ export class Availability implements ConnectionEvents {
       await this.#settings.check();
       this.#soundAt = performance.now();
     } else await this.#settings.endReads();
+    if (this.#isUnsaved && !copyLog(this.#connection.db)) throw unavailableSince(cause);
+    this.#isUnsaved = false;
     if (this.#isClosed) throw unavailableSince(cause);
     this.#reopen();
     this.#loss = undefined;

@@ -1,3 +1,4 @@
+import { existsSync, statSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileAddresses } from '../../config/index.ts';
@@ -18,6 +19,7 @@ import {
 } from '../identity.ts';
 import type { Store } from '../port.ts';
 import { checkOpened, identifyFile, inspectFile, makeFile, stateOfFile, takeFile, verifyFile } from './identity.ts';
+import { missed } from './leave.ts';
 import { LogMark } from './log-mark.ts';
 import { openingFault } from './opening-fault.ts';
 import { DirectoryProbe } from './probe.ts';
@@ -34,6 +36,8 @@ export interface SqliteSettings {
   readonly conditions?: Pick<Conditions, 'met' | 'over'>;
   /** Told when the file of a system that is served counts as damaged, and when it no longer does. */
   readonly onDamaged?: (appId: string, isDamaged: boolean) => void;
+  /** Whether another process serves the systems. */
+  readonly isServedElsewhere?: () => boolean;
   /** Where the files of a system are, as clients see them now. */
   readonly addressesOf: (appId: string) => FileAddresses;
 }
@@ -46,12 +50,14 @@ export class SqliteEngine implements Engine {
   readonly #conditions: SqliteSettings['conditions'];
   readonly #onDamaged: SqliteSettings['onDamaged'];
   readonly #addressesOf: SqliteSettings['addressesOf'];
+  readonly #isServedElsewhere: () => boolean;
   readonly #stores = new Set<SqliteStore>();
   readonly #probe: DirectoryProbe;
   #probing: Promise<void> | undefined;
 
   /** @param directory where the systems' folders are */
-  constructor(directory: string, { timeLimit, report, conditions, onDamaged, addressesOf }: SqliteSettings) {
+  constructor(directory: string, { timeLimit, report, conditions, onDamaged, isServedElsewhere, addressesOf }: SqliteSettings) {
+    this.#isServedElsewhere = isServedElsewhere ?? (() => false);
     this.#directory = directory;
     this.#probe = new DirectoryProbe(directory);
     this.#report = report;
@@ -85,6 +91,7 @@ export class SqliteEngine implements Engine {
     try {
       const state = stateOfFile(path);
       if (state) throw new StoreRefused(state, path);
+      this.#refuseWithoutIndex(path);
       const log = LogMark.before(path, known.systemId);
       const found = inspectFile(path);
       const least =
@@ -104,6 +111,16 @@ export class SqliteEngine implements Engine {
     } catch (error) {
       throw openingFault(error, path);
     }
+  }
+
+  /**
+   * Processes agree by the log's index on who writes where. Where it was removed, one that opens the file makes another, and both write over
+   * each other; the one that serves notices that before it writes.
+   */
+  #refuseWithoutIndex(path: string): void {
+    if (!statSync(`${path}-wal`, { throwIfNoEntry: false })?.size || existsSync(`${path}-shm`) || !this.#isServedElsewhere())
+      return;
+    throw new OperatorError(`${path}-shm was removed while the service runs: it makes it anew at the next request to the system`);
   }
 
   async inspect(appId: string): Promise<Found> {
@@ -141,6 +158,7 @@ export class SqliteEngine implements Engine {
   #openFile(identity: StoreIdentity, log: LogMark, grown?: GenerationGrown): Store {
     const { appId } = identity;
     const path = fileOf(this.#folderOf(appId));
+    let served = identity;
     const store: SqliteStore = new SqliteStore(path, {
       pool: this.#pool,
       log,
@@ -149,7 +167,11 @@ export class SqliteEngine implements Engine {
       appId,
       ...(this.#conditions ? { conditions: this.#conditions } : {}),
       addresses: () => this.#addressesOf(appId),
-      verify: (db) => checkOpened(db, path, identity),
+      verify: (db, isAnother) => {
+        served = { ...served, generation: checkOpened(db, path, served, isAnother) };
+        if (isAnother) log.isAnother();
+      },
+      ...(grown && { onMissed: (db) => missed(db, { log, grown }) }),
       onDamaged: (isDamaged) => this.#onDamaged?.(appId, isDamaged),
       onClosed: () => this.#stores.delete(store),
     });

@@ -76,11 +76,17 @@ export function isDamage(error: unknown): boolean {
 
 /**
  * Makes sure of a file that was opened anew while it is served that it is still the same store.
+ * @param isAnother whether it is another file than the one that was served: a copy lacks what was written after it was made
+ * @returns its generation
  * @throws StoreRefused where it is another one; what SQLite says
  */
-export function checkOpened(db: DatabaseSync, place: string, identity: StoreIdentity): void {
+export function checkOpened(db: DatabaseSync, place: string, served: StoreIdentity, isAnother: boolean): number {
   const isThere = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'rds_store'").get() !== undefined;
-  checkFound({ place, state: isThere ? 'store' : 'foreign', identity: isThere ? readIdentity(db) : null }, knownOf(identity));
+  const identity = isThere ? readIdentity(db) : null;
+  checkFound({ place, state: isThere ? 'store' : 'foreign', identity }, knownOf(served));
+  // The log that lies there may be that of the one before.
+  if (isAnother && (identityInFile(place)?.generation ?? 0) <= served.generation) throw new StoreRefused('older', place);
+  return identity?.generation ?? served.generation;
 }
 
 function readIdentity(db: DatabaseSync): StoreIdentity | null {

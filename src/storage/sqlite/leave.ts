@@ -1,6 +1,8 @@
+import type { DatabaseSync } from 'node:sqlite';
 import type { GenerationGrown } from '../engine-port.ts';
 import type { Connection } from './connection.ts';
 import { growGeneration } from './identity.ts';
+import { copyLog } from './log-length.ts';
 import type { LogMark } from './log-mark.ts';
 
 /** Who hears of a store's last commit. */
@@ -24,5 +26,24 @@ export async function leave(connection: Connection, { log, grown }: LeaveEvents)
     await grown(generation);
   } catch {
     // The disk is full, or worse.
+  }
+}
+
+/**
+ * The same of a store whose file was taken away while it is open, and which writes into it all the same: what lies at its place and knows nothing
+ * of that is a copy of before. It is to be in the file itself, since the log may lie where the copy does. Never throws.
+ */
+export function missed(db: DatabaseSync, { log, grown }: Required<LeaveEvents>): void {
+  try {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    const generation = growGeneration(db);
+    if (generation === null) return;
+    log.isGeneration(generation);
+    log.committed(db);
+    // Noted as what the file itself has.
+    if (copyLog(db)) log.committed(db);
+    grown(generation).catch(() => {});
+  } catch {
+    // The file that is away takes no writes.
   }
 }

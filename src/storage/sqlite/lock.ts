@@ -9,10 +9,15 @@ const LOOK = 500;
  * frees it when the process ends, however it ends.
  */
 export class ProcessLock {
+  /** Paths of those that this process holds. */
+  static readonly #own = new Set<string>();
+  readonly #path: string;
   readonly #db: DatabaseSync;
 
-  private constructor(db: DatabaseSync) {
+  private constructor(path: string, db: DatabaseSync) {
+    this.#path = path;
     this.#db = db;
+    ProcessLock.#own.add(path);
   }
 
   /** @throws OperatorError where another process holds it */
@@ -31,7 +36,7 @@ export class ProcessLock {
     const db = new DatabaseSync(path, { timeout });
     try {
       db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-      return new ProcessLock(db);
+      return new ProcessLock(path, db);
     } catch {
       db.close();
       return null;
@@ -52,7 +57,13 @@ export class ProcessLock {
     }
   }
 
+  /** The same of another process. */
+  static isHeldElsewhere(path: string): boolean {
+    return !ProcessLock.#own.has(path) && ProcessLock.isHeld(path);
+  }
+
   release(): void {
+    ProcessLock.#own.delete(this.#path);
     this.#db.close();
   }
 }

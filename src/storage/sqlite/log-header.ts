@@ -20,19 +20,20 @@ export interface LastFrame {
   readonly content: Buffer;
 }
 
+/** What the operating system says where a path leads to no file. */
+const noFile: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP']);
+
 /** Reads a file's bytes at a place; fewer where it ends. `null` where there is no such file. */
 export function bytesAt(path: string, place: number, length: number): Buffer | null {
-  let fd: number;
+  let fd: number | undefined;
   try {
     fd = openSync(path, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-  try {
     return readAt(fd, place, length);
+  } catch (error) {
+    if (noFile.has((error as NodeJS.ErrnoException).code)) return null;
+    throw error;
   } finally {
-    closeSync(fd);
+    if (fd !== undefined) closeSync(fd);
   }
 }
 

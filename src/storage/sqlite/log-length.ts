@@ -1,4 +1,5 @@
-import type { StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { prepare } from './prepare.ts';
 
 /** A log of changes (WAL), in pages: how long it is, and what of it has been copied into the file. */
 export interface LogLength {
@@ -13,4 +14,14 @@ export const logLengthQuery = 'PRAGMA wal_checkpoint(NOOP)';
 export function readLogLength(statement: StatementSync): LogLength {
   const [, pages, copied] = statement.get() as unknown as [number, number, number];
   return { pages, copied };
+}
+
+/** Copies the log into the file. Never throws. @returns whether all of it is there: a reader of an old state, or a fault, may keep some back */
+export function copyLog(db: DatabaseSync): boolean {
+  try {
+    const { pages, copied } = readLogLength(prepare(db, 'PRAGMA wal_checkpoint(PASSIVE)'));
+    return pages === copied;
+  } catch {
+    return false;
+  }
 }

@@ -1,7 +1,7 @@
 /** docs/adr/0020: logs of changes that were cut, removed, or are another's; and all that is none of it. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -139,6 +139,39 @@ describe('The mark of a log', () => {
   });
 
   // Tools whose SQLite is older than 3.51 remove the log of a file that nobody seems to have open.
+  test('nor where commits came after the last mark, and the log was emptied since', async () => {
+    const live = new Live('a');
+    const write = () => {
+      for (let n = 0; n < 20; n++) {
+        live.db.exec(`INSERT INTO t (x) VALUES ('x')`);
+        live.mark.committedOften(live.db);
+      }
+    };
+    write();
+    const tool = new DatabaseSync(live.killed('tool'));
+    assert.ok(tool.prepare('SELECT 1 FROM t').get());
+    tool.close();
+    write();
+    live.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    await wait(30);
+    live.killed('emptied');
+    live.close();
+    for (const [name, rows] of [
+      ['tool', 20],
+      ['emptied', 40],
+    ] as const)
+      assert.deepEqual([name, ...opened(name, 'a')], [name, false, rows]);
+  });
+
+  test('what is no file at the place of a mark proves nothing', () => {
+    const live = new Live('a').add(3);
+    const name = live.killed('directory');
+    live.close();
+    rmSync(`${name}-mark`);
+    mkdirSync(`${name}-mark`);
+    assert.deepEqual(opened('directory', 'a'), [false, 3]);
+  });
+
   test('a file that is open stays locked for other processes, also where its log was found to be missing', {
     skip: !existsSync('/proc/locks'),
   }, () => {

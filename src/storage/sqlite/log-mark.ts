@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { StoreRefused } from '../identity.ts';
 import { identityInFile, verifyFile } from './identity.ts';
-import { bytesAt, frameIn, hasFrames, headerIn, headerOf } from './log-header.ts';
+import { bytesAt, frameIn, hasFrames, headerIn, headerOf, readAt } from './log-header.ts';
 import { MARK_BYTES, type Mark, markBytes, markFrom } from './mark-file.ts';
 
 /** How often a log may have begun anew between a mark that a power cut brought back and now. */
@@ -31,6 +31,8 @@ export class LogMark {
   #inFile = 0;
   #fd: number | undefined;
   #log: number | undefined;
+  /** The file: closed only when SQLite has closed it (`before`). */
+  #file: number | undefined;
   #isSynced = false;
   /** Of the last commit, and when it was noted. */
   #last: Mark | null;
@@ -46,7 +48,7 @@ export class LogMark {
     this.#path = path;
     this.#owner = owner;
     this.#last = last;
-    this.#isLost = last !== null && saysLog(last) && headerOf(logOf(path)) === null && !isInFile(path, last);
+    this.#isLost = last !== null && saysLog(last) && headerOf(logOf(path)) === null && !hasGoneIn(path, last);
     if (last) this.#cleanAt = last.cleanAt;
     if (last) this.#inFile = this.#generation = this.#lastGeneration = last.generation;
   }
@@ -95,6 +97,12 @@ export class LogMark {
     return isShort ? mark.generation : null;
   }
 
+  /** Another file was opened in the place of the one that was served, which nobody has open any more. */
+  isAnother(): void {
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+  }
+
   /** The store has another generation, durably. */
   isGeneration(generation: number): void {
     this.#generation = generation;
@@ -132,16 +140,18 @@ export class LogMark {
     const frame = frameIn(log, header.pageSize, frames);
     // Another process is writing the first frames of a new series.
     if (!frame || frame.salt1 !== header.salt1 || frame.salt2 !== header.salt2) return;
-    const before = this.#last;
-    const isSame = before !== null && before.salt1 === header.salt1 && before.salt2 === header.salt2;
+    const last = this.#last;
+    const isSame = last !== null && last.salt1 === header.salt1 && last.salt2 === header.salt2;
     // A log begins anew when all of it is in the file.
-    if (before && (isSame ? inFile >= before.frames : !before.isClean)) {
+    if (last && (isSame ? inFile >= last.frames : !last.isClean)) {
       this.#cleanAt = this.#lastAt;
       this.#inFile = this.#lastGeneration;
     }
     const { content, page } = frame;
+    this.#file ??= openSync(this.#path, 'r');
+    const before = sumOfPage(readAt(this.#file, (page - 1) * header.pageSize, header.pageSize), header.pageSize);
     this.#write(
-      { isClean: false, cleanAt: this.#cleanAt, ...header, frames, page, sum: crc32(content), generation: this.#inFile },
+      { isClean: false, cleanAt: this.#cleanAt, ...header, frames, page, sum: crc32(content), generation: this.#inFile, before },
       !this.#isSynced,
     );
     this.#isSynced = true;
@@ -165,14 +175,14 @@ export class LogMark {
     try {
       const isClean = !statSync(logOf(this.#path), { throwIfNoEntry: false })?.size;
       if (isClean && statSync(this.#path, { throwIfNoEntry: false })) {
-        const none = { salt1: 0, salt2: 0, frames: 0, pageSize: 0, page: 0, sum: 0 };
+        const none = { salt1: 0, salt2: 0, frames: 0, pageSize: 0, page: 0, sum: 0, before: 0 };
         this.#write({ ...none, isClean: true, cleanAt: Date.now(), generation: this.#generation }, true);
       }
     } catch {
       // It says that there is a log, and which page has to be in the file where there is none.
     } finally {
-      for (const fd of [this.#fd, this.#log]) if (fd !== undefined) closeSync(fd);
-      this.#fd = this.#log = undefined;
+      for (const fd of [this.#fd, this.#log, this.#file]) if (fd !== undefined) closeSync(fd);
+      this.#fd = this.#log = this.#file = undefined;
     }
   }
 
@@ -223,6 +233,17 @@ function checkLog(path: string, mark: Mark): void {
   }
   // Somebody else opened the file after all of the log was in it: another version, or a tool. Or the log is another's.
   if (verifyFile(path) !== null) throw new StoreRefused('foreign', logOf(path));
+}
+
+/** Of a page in the file; 1 where it is not there. */
+const sumOfPage = (content: Buffer, pageSize: number): number => (content.length === pageSize && crc32(content)) || 1;
+
+/** Whether a log that is not there any more was emptied into the file: the page is no longer what it was, also by a commit after the mark. */
+function hasGoneIn(path: string, mark: Mark): boolean {
+  const { page, pageSize, before } = mark;
+  const content = bytesAt(path, (page - 1) * pageSize, pageSize);
+  if (content?.length !== pageSize) return false;
+  return isInFile(path, mark) || (before !== 0 && sumOfPage(content, pageSize) !== before);
 }
 
 /** Whether the last commit that is known is in the file itself. */

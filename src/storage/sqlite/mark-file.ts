@@ -16,6 +16,8 @@ export interface Mark {
   readonly sum: number;
   /** Of the store, that the file itself has; 0 where it has none. */
   readonly generation: number;
+  /** A sum of that page as the file itself had it, without the log; 0 where that is not known. */
+  readonly before: number;
 }
 
 /** Bytes: less than a sector, so that it is written as a whole. */
@@ -29,7 +31,16 @@ export function markBytes(mark: Mark, owner: string): Buffer {
   ownerSum(owner).copy(bytes, 8);
   bytes.writeUInt32BE(mark.isClean ? 1 : 0, 16);
   bytes.writeDoubleBE(mark.cleanAt, 20);
-  for (const [n, value] of [mark.salt1, mark.salt2, mark.frames, mark.pageSize, mark.page, mark.sum, mark.generation].entries())
+  for (const [n, value] of [
+    mark.salt1,
+    mark.salt2,
+    mark.frames,
+    mark.pageSize,
+    mark.page,
+    mark.sum,
+    mark.generation,
+    mark.before,
+  ].entries())
     bytes.writeUInt32BE(value, 28 + 4 * n);
   bytes.writeUInt32BE(crc32(bytes.subarray(0, MARK_BYTES - 4)), MARK_BYTES - 4);
   return bytes;
@@ -40,11 +51,11 @@ export function markFrom(bytes: Buffer | null, owner: string): Mark | null {
   if (bytes?.length !== MARK_BYTES || !bytes.subarray(0, 8).equals(MAGIC) || !bytes.subarray(8, 16).equals(ownerSum(owner)))
     return null;
   if (bytes.readUInt32BE(MARK_BYTES - 4) !== crc32(bytes.subarray(0, MARK_BYTES - 4))) return null;
-  const [salt1, salt2, frames, pageSize, page, sum, generation] = Array.from({ length: 7 }, (_, n) =>
+  const [salt1, salt2, frames, pageSize, page, sum, generation, before] = Array.from({ length: 8 }, (_, n) =>
     bytes.readUInt32BE(28 + 4 * n),
-  ) as [number, number, number, number, number, number, number];
+  ) as [number, number, number, number, number, number, number, number];
   const isClean = bytes.readUInt32BE(16) === 1;
-  return { isClean, cleanAt: bytes.readDoubleBE(20), salt1, salt2, frames, pageSize, page, sum, generation };
+  return { isClean, cleanAt: bytes.readDoubleBE(20), salt1, salt2, frames, pageSize, page, sum, generation, before };
 }
 
 const ownerSum = (owner: string): Buffer => createHash('sha256').update(owner).digest().subarray(0, 8);

@@ -1,11 +1,22 @@
 import type { Stats } from 'node:fs';
 import { fileAt, isSameFile } from './storage-look.ts';
 
-/** Knows which file is open, with its log, and whether both are still at their places: what is written to one that was unlinked is lost. */
+/** What of a file is at its place. */
+export type Place = 'there' | 'without its log' | 'without its index' | 'missing';
+
+/** Milliseconds that a look at the index counts for. */
+const INDEX_MS = 5;
+
+/**
+ * Knows which file is open, with its log, and whether both are still at their places: what is written to one that was unlinked is lost. So is the
+ * log's index, by which processes agree on who writes where: who opens the file without it makes another, and both write over each other.
+ */
 export class PlacedFile {
   readonly #path: string;
   #file: Stats | null = null;
   #log: Stats | null = null;
+  #index: Stats | null = null;
+  #indexSeenAt = Number.NEGATIVE_INFINITY;
 
   constructor(path: string) {
     this.#path = path;
@@ -18,12 +29,18 @@ export class PlacedFile {
     } catch {
       this.#file = null;
     }
-    // It is made by the first read.
-    this.#log = null;
+    // They are made by the first read.
+    this.#log = this.#index = null;
+    this.#indexSeenAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Whether the file at the place is another one than was opened. @param now the one that is there */
+  isAnother(now: Stats): boolean {
+    return this.#file !== null && !isSameFile(now, this.#file);
   }
 
   /** Costs a few microseconds. */
-  look(): 'there' | 'without its log' | 'missing' {
+  look(): Place {
     if (this.#file === null) return 'there';
     try {
       const file = fileAt(this.#path);
@@ -32,10 +49,21 @@ export class PlacedFile {
       if (!isSameFile(file, this.#file)) return 'missing';
       // None was there yet, and none is.
       if (this.#log === null) return 'there';
-      return isSameFile(log, this.#log) ? 'there' : 'without its log';
+      if (!isSameFile(log, this.#log)) return 'without its log';
+      return this.#hasIndex() ? 'there' : 'without its index';
     } catch {
       // Not even that can be told: the next statement says more.
       return 'there';
     }
+  }
+
+  #hasIndex(): boolean {
+    const now = performance.now();
+    if (now - this.#indexSeenAt < INDEX_MS) return true;
+    const index = fileAt(`${this.#path}-shm`);
+    this.#index ??= index;
+    if (this.#index !== null && !isSameFile(index, this.#index)) return false;
+    this.#indexSeenAt = now;
+    return true;
   }
 }

@@ -35,6 +35,24 @@ export function lookAtStorage(path: string): PassingFault | null {
   }
 }
 
+/** The same, known for a while. */
+export class KnownStorage {
+  readonly #path: string;
+  readonly #forMs: number;
+  #known: { readonly says: PassingFault | null; readonly at: number } | undefined;
+
+  constructor(path: string, forMs: number) {
+    this.#path = path;
+    this.#forMs = forMs;
+  }
+
+  says(): PassingFault | null {
+    if (!this.#known || performance.now() - this.#known.at > this.#forMs)
+      this.#known = { says: lookAtStorage(this.#path), at: performance.now() };
+    return this.#known.says;
+  }
+}
+
 /** Which file is at a path; `null` where none is. @throws the operating system's error where that cannot be told */
 export function fileAt(path: string): Stats | null {
   return statSync(path, { throwIfNoEntry: false }) ?? null;

@@ -44,7 +44,9 @@ export interface SqliteStoreSettings extends RowContext {
   /** Told of faults that can pass. */
   readonly conditions?: Pick<Conditions, 'met' | 'over'>;
   /** Whether a file that was opened anew is this system's, as the registry knows it. @throws where it is not: nothing is served from it */
-  readonly verify?: (db: DatabaseSync) => void;
+  readonly verify?: (db: DatabaseSync, isAnother: boolean) => void;
+  /** Told where the file is not at its place any more, and is still open. Never throws. */
+  readonly onMissed?: (db: DatabaseSync) => void;
   /** Told when the file counts as damaged, and when it no longer does. */
   readonly onDamaged?: (isDamaged: boolean) => void;
   readonly onClosed?: () => void;
@@ -66,12 +68,13 @@ export class SqliteStore implements Store {
   constructor(path: string, settings: SqliteStoreSettings) {
     this.#path = path;
     this.#settings = settings;
-    const { pool, appId, conditions, verify, onDamaged } = settings;
+    const { pool, appId, conditions, verify, onMissed, onDamaged } = settings;
     const availability = new Availability({
       path,
       about: { app: appId, file: path },
       ...(conditions ? { conditions } : {}),
       ...(verify ? { verify } : {}),
+      ...(onMissed ? { onMissed } : {}),
       ...(onDamaged ? { onDamaged } : {}),
       onReopened: () => this.#known?.forget(),
       endReads: () => pool.end(path),
@@ -97,7 +100,7 @@ export class SqliteStore implements Store {
     }
     this.#commits = new GroupCommit(this.#connection, {
       began: () => this.#known.began(),
-      isInPlace: () => availability.isInPlace(),
+      isInPlace: (withinMs) => availability.isInPlace(withinMs),
       committed: () => this.#committed(),
       rolledBack: () => this.#known.rolledBack(),
       busy: (error) => this.#met(error),

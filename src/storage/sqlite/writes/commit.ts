@@ -1,17 +1,24 @@
 import { inDoubtSince } from '../../../errors/system-faults.ts';
 import type { Connection } from '../connection.ts';
-import { isAfterWriting } from '../faults.ts';
+import { isAfterWriting, missingError } from '../faults.ts';
 import { touchCatalog } from '../schema/catalog.ts';
+
+/** Milliseconds that a look counts for before something is written. */
+const LOOK_MS = 5;
 
 /** How often the seal is tried. */
 const SEALS = 3;
 
 /**
  * Ends a transaction that writes, which is durable then.
- * @param isInPlace whether the file is still where others will look for it
+ * @param isInPlace whether the file is still where others will look for it, by a look that may be so old
  * @throws unavailable where nothing of it was done, and will not be after a crash either; outcomeUnknown where that is not certain
  */
-export function commit(connection: Connection, isInPlace: () => boolean): void {
+export function commit(connection: Connection, isInPlace: (withinMs?: number) => boolean): void {
+  if (!isInPlace(LOOK_MS)) {
+    connection.rollback();
+    throw missingError(connection.path);
+  }
   try {
     connection.execute('COMMIT');
   } catch (error) {

@@ -40,7 +40,7 @@ beforeEach(() => {
     began: () => meets('began'),
     committed: () => meets('committed'),
     rolledBack: () => meets('rolledBack'),
-    isInPlace: () => !failing.has('isInPlace'),
+    isInPlace: (withinMs) => failing.get('isInPlace') !== (withinMs === undefined ? 'after' : 'before'),
     dropped: (error) => dropped.push(error),
     busy: () => meets('busy'),
     whenBack: () => back.promise,
@@ -98,12 +98,22 @@ test('a COMMIT that fails undoes all and says so; the log is sealed', async () =
 });
 
 test('what was written to a file that was taken away meanwhile is in doubt', async () => {
-  failing.set('isInPlace', true);
+  failing.set('isInPlace', 'after');
   await assert.rejects(commits.run(add(1)), isInDoubt);
   await assert.rejects(
     commits.whole(async () => add(2)()),
     isInDoubt,
   );
+});
+
+test('nothing is written to a file that was taken away before the commit', async () => {
+  failing.set('isInPlace', 'before');
+  await assert.rejects(commits.run(add(1)), isUnavailable);
+  await assert.rejects(
+    commits.whole(async () => add(2)()),
+    isUnavailable,
+  );
+  assert.deepEqual(rows(), []);
 });
 
 test('many writes in one commit: what fails is undone and told, and others go on', async () => {

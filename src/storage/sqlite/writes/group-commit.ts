@@ -28,8 +28,8 @@ interface Waiting {
 export interface CommitEvents {
   /** The group's transaction has begun: nobody else can write until its end. */
   began(): void;
-  /** Whether the file that was written to is still where others look for it. */
-  isInPlace(): boolean;
+  /** Whether the file that was written to is still where others look for it. @param withinMs how old a look may be that counts */
+  isInPlace(withinMs?: number): boolean;
   /** A group of so many writes is durable. */
   committed(writes: number): void;
   /** A whole group failed: what its writes did in memory is to be forgotten. */
@@ -183,7 +183,7 @@ export class GroupCommit {
       try {
         this.#events.began();
         const result = await work();
-        commit(this.#connection, () => this.#events.isInPlace());
+        commit(this.#connection, (withinMs) => this.#events.isInPlace(withinMs));
         return result;
       } catch (error) {
         this.#undo();
@@ -217,7 +217,7 @@ export class GroupCommit {
       }
       // First in the next turn.
       this.#waiting = [...group.splice(done.length), ...this.#waiting];
-      commit(this.#connection, () => this.#events.isInPlace());
+      commit(this.#connection, (withinMs) => this.#events.isInPlace(withinMs));
     } catch (error) {
       // Nothing of it has begun where the file cannot be used at all.
       if (group.length + behind.length === 0) group = this.#waiting.splice(0);
