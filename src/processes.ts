@@ -129,10 +129,20 @@ function watchDoor(): SharedDoor {
   const handles: Handle[] = [];
   /** Closed here once the process that each was handed to has it. */
   const onTheirWay = new Set<Client>();
+  /** Those that are handed to a process later. */
+  let parked: (() => void)[] | undefined;
   const door: SharedDoor & { accepted: number } = {
     accepted: 0,
     get handle() {
       return handles[0];
+    },
+    park() {
+      parked ??= [];
+    },
+    unpark() {
+      const hands = parked ?? [];
+      parked = undefined;
+      for (const hand of hands) hand();
     },
     close() {
       for (const handle of handles.splice(0)) handle.close();
@@ -155,9 +165,13 @@ function watchDoor(): SharedDoor {
       process.nextTick(() => {
         const handOver = handle.onconnection;
         handle.onconnection = (error, client) => {
-          if (client) follow(client, onTheirWay);
-          handOver(error, client);
           door.accepted++;
+          const hand = () => {
+            if (client) follow(client, onTheirWay);
+            handOver(error, client);
+          };
+          if (parked) parked.push(hand);
+          else hand();
         };
       });
     });

@@ -121,16 +121,47 @@ class Quiet {
 class ServerDoor implements Door {
   accepted = 0;
   readonly #server: Server;
+  readonly #parked: Socket[] = [];
+  /** Who is told of connections, unless they are parked. */
+  #told: ((socket: Socket) => void)[] | undefined;
 
   constructor(server: Server) {
     this.#server = server;
-    server.prependListener('connection', () => this.accepted++);
+    server.prependListener('connection', this.#count);
   }
+
+  readonly #count = () => {
+    this.accepted++;
+  };
 
   /** Where the processes of a service share the socket, it is the one that started them who listens. */
   get handle(): SocketHandle | undefined {
     const { _handle: handle } = this.#server as { readonly _handle?: Partial<SocketHandle> | null };
     return handle?.getpeername ? (handle as SocketHandle) : undefined;
+  }
+
+  park(): void {
+    const server = this.#server as Server & { pauseOnConnect?: boolean };
+    server.pauseOnConnect = true;
+    this.#told = server.listeners('connection').filter((listener) => listener !== this.#count) as ((socket: Socket) => void)[];
+    for (const listener of this.#told) server.off('connection', listener);
+    server.on('connection', this.#keep);
+  }
+
+  readonly #keep = (socket: Socket) => {
+    this.#parked.push(socket);
+  };
+
+  unpark(): void {
+    const server = this.#server as Server & { pauseOnConnect?: boolean };
+    server.pauseOnConnect = false;
+    server.off('connection', this.#keep);
+    server.off('connection', this.#count);
+    for (const listener of this.#told ?? []) server.on('connection', listener);
+    for (const socket of this.#parked.splice(0)) {
+      server.emit('connection', socket);
+      socket.resume();
+    }
   }
 
   close(): void {

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 const QUIET_MS = 50;
 const QUIET_BOUND_MS = 1_000;
 /** Milliseconds in which a moment is looked for at which nobody waits to be accepted. */
-const CLOSING_BOUND_MS = 4_000;
+const CLOSING_BOUND_MS = 1_500;
 /** Milliseconds after which a client has sent again what a full queue did not take (Linux: 200 at least). */
 const RESEND_MS = 250;
 /** What Node asks for: connections that may wait to be accepted. */
@@ -25,6 +25,10 @@ export interface Door {
   readonly accepted: number;
   /** `undefined` where it does not listen itself: another process does, which hands connections over. */
   readonly handle: SocketHandle | undefined;
+  /** From now on nothing is read from connections that are accepted: clients who wait for their answers make no further ones. */
+  park(): void;
+  /** Those that were parked go on. */
+  unpark(): void;
   /** Who waits to be accepted then is reset. */
   close(): void;
 }
@@ -41,27 +45,32 @@ export async function lastCall(arrivals: () => number): Promise<void> {
   } while (seen !== arrivals() && performance.now() < deadline);
 }
 
-/** Closes a socket that listens at a moment when nobody waits to be accepted; within four seconds in any case. */
+/** Closes a socket that listens at a moment when nobody waits to be accepted; within a second and a half in any case. */
 export async function closeDoor(door: Door): Promise<void> {
   const deadline = performance.now() + CLOSING_BOUND_MS;
-  do {
-    const seen = await whenNobodyWaits(door, deadline);
-    if (!door.handle || (await closeWhileFull(door, door.handle))) break;
-    await wait(RESEND_MS);
-    // Nobody comes, and the system does not connect at once.
-    if (door.accepted === seen) break;
-  } while (performance.now() < deadline);
-  door.close();
+  door.park();
+  try {
+    do {
+      const seen = door.accepted;
+      await whenNobodyWaits(door, deadline);
+      if (!door.handle || (await closeWhileFull(door, door.handle))) break;
+      await wait(RESEND_MS);
+      // Nobody comes, and the system does not connect at once.
+      if (door.accepted === seen) break;
+    } while (performance.now() < deadline);
+    door.close();
+  } finally {
+    door.unpark();
+  }
 }
 
-/** One is accepted in each turn of the event loop: after a turn without any, nobody waited a moment ago. @returns accepted so far */
-async function whenNobodyWaits(door: Door, deadline: number): Promise<number> {
+/** One is accepted in each turn of the event loop: after a turn without any, nobody waited a moment ago. */
+async function whenNobodyWaits(door: Door, deadline: number): Promise<void> {
   let seen: number;
   do {
     seen = door.accepted;
     await nextTurn();
   } while (seen !== door.accepted && performance.now() < deadline);
-  return seen;
 }
 
 /**
