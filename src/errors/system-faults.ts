@@ -1,4 +1,4 @@
-import { type ServiceError, serviceError } from './fail.ts';
+import { isTimeout, type ServiceError, serviceError } from './fail.ts';
 
 /** Kinds of faults of what the service stands on that can pass (CONTRACT "Faults of the store"), as the log names them. */
 export type PassingFault =
@@ -59,4 +59,9 @@ export function inDoubtSince(cause: unknown): ServiceError {
   const error = serviceError('outcomeUnknown');
   error.cause = cause;
   return error;
+}
+
+/** What a write that was not done is told with: that a read of its own reached its time limit is `unavailable`, since 124 is for reads. */
+export function endOfWrite(error: unknown): unknown {
+  return isTimeout(error) ? unavailableSince(error) : error;
 }

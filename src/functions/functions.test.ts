@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { anonymous } from '../access/index.ts';
+import { serviceError } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { createLog } from '../observe/index.ts';
 import { masterContext } from '../records/testing/context.ts';
@@ -175,4 +176,12 @@ test('calls of a system run so many at a time, networks in turn; too many are re
   }
   assert.deepEqual([...new Set(await isOver)].map(String).sort(), ['null', 'unavailable', '{"result":null}']);
   await other.close();
+});
+
+test('a form is never told that it took too long', async (t) => {
+  t.mock.method(store.reader, 'find', () => Promise.reject(serviceError('timeout')));
+  await assert.rejects(
+    functions.call(system(), 'getlead', () => callOf({ PhoneNumber: '050-1234567' })),
+    { key: 'unavailable' },
+  );
 });

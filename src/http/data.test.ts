@@ -56,6 +56,8 @@ const endpoints: Endpoint[] = [
   { method: 'GET', path: '/endless', handle: () => ({ status: 200, json: endless('x'.repeat(65_536)) }) },
   { method: 'GET', path: '/breaks', handle: async () => ({ status: 200, json: endless('x', 3) }) },
   { method: 'GET', path: '/late', handle: async () => fail('timeout') },
+  { method: 'POST', path: '/late', handle: async () => fail('timeout') },
+  { method: 'GET', path: '/login', open: true, handle: async () => fail('timeout') },
   { method: 'GET', path: '/fault', handle: () => fail('objectNotFound') },
   {
     method: 'GET',
@@ -114,6 +116,15 @@ for (const [path, status, body] of [
 ] as const)
   test(`an error holds nothing: ${path}`, async () => {
     assert.deepEqual(await ask(path), { status, location: null, body });
+    assert.equal(system.held, 0);
+  });
+for (const [method, path] of [
+  ['POST', '/late'],
+  ['GET', '/login'],
+])
+  test(`a write is never told that it took too long: ${method} ${path}`, async () => {
+    const { status, body } = await ask(path as string, { method: method as string });
+    assert.deepEqual([status, body], [503, { code: 1, error: 'server error: the service is not available now' }]);
     assert.equal(system.held, 0);
   });
 for (const [appId, status] of [

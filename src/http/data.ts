@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { anonymous, type Principal } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
+import { endOfWrite } from '../errors/system-faults.ts';
 import { isJsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { prefix } from '../kernel/prefix.ts';
@@ -99,11 +100,11 @@ function handle({ edge, choose, long }: Routed, request: FastifyRequest, reply: 
 
 /** Has an endpoint answer a request whose body was read. @throws unauthorized (403), and what goes wrong where systems are looked up */
 export function answerEndpoint(exchange: Exchange): void {
-  const { edge, reply } = exchange;
+  const { edge, endpoint, reply } = exchange;
   const { appId } = exchange.envelope;
   const found = typeof appId === 'string' ? edge.systems.acquire(appId) : undefined;
   if (found instanceof Promise) {
-    const refuse = (error: unknown) => sendError(edge, reply, error);
+    const refuse = (error: unknown) => sendError(edge, reply, mayWrite(endpoint) ? endOfWrite(error) : error);
     found.then((system) => ask(exchange, system)).catch(refuse);
   } else ask(exchange, found);
 }
@@ -115,7 +116,7 @@ function ask(exchange: Exchange, system: System | undefined): void {
   const progress: Progress = { hasWritten: false };
   const refuse = (error: unknown) => {
     system.release();
-    sendError(exchange.edge, exchange.reply, endOf(error, progress));
+    sendError(exchange.edge, exchange.reply, endOf(error, progress, mayWrite(exchange.endpoint)));
     note(exchange, system, caller);
   };
   const answer = (principal: Principal) => {
@@ -138,6 +139,9 @@ function ask(exchange: Exchange, system: System | undefined): void {
   if (principal instanceof Promise) principal.then(answer, refuse);
   else answer(principal);
 }
+
+/** Logins by GET open sessions. */
+const mayWrite = ({ method, open }: Endpoint): boolean => method !== 'GET' || open === true;
 
 /** The framework has no address for a connection that is gone. */
 const callerOf = (system: System, { envelope, request }: Exchange) =>

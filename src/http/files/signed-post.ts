@@ -3,6 +3,7 @@ import multipart, { type Multipart } from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { anonymous } from '../../access/index.ts';
 import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
+import { endOfWrite } from '../../errors/system-faults.ts';
 import { limits } from '../../kernel/limits.ts';
 import { prefix } from '../../kernel/prefix.ts';
 import type { System } from '../../systems/index.ts';
@@ -94,7 +95,7 @@ async function* withTime({ raw }: FastifyRequest, file: Readable): AsyncIterable
 }
 
 function translate({ raw }: FastifyRequest, error: unknown): unknown {
-  if (error instanceof ServiceError) return error;
+  if (error instanceof ServiceError) return endOfWrite(error);
   if (hasLeft(raw)) return serviceError('badRequest');
   const { code } = error as { code?: unknown };
   // Of the package that reads the form, which tells of broken ones without a code.

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../../access/index.ts';
 import { fail, serviceError } from '../../errors/fail.ts';
+import { endOfWrite } from '../../errors/system-faults.ts';
 import { refuseWrongKey } from '../../files/index.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { System } from '../../systems/index.ts';
@@ -76,7 +77,7 @@ export class Upload {
   /** Answers at once, though the client may still be sending. */
   refuse(error: unknown): void {
     // That the bytes broke off is no fault of ours.
-    refuseEarly(this.edge, this.reply, hasLeft(this.request.raw) ? serviceError('badRequest') : error);
+    refuseEarly(this.edge, this.reply, hasLeft(this.request.raw) ? serviceError('badRequest') : endOfWrite(error));
     this.#note();
   }
 

@@ -22,6 +22,12 @@ for (const [what, headers, body, saidType] of [
     assert.deepEqual(world.stored, { fileName: 'a/ש.txt', saidType, text: body });
     await world.idle();
   });
+test('an upload is never told that it took too long', async () => {
+  const answer = await world.post('late', { ...named, 'Content-Type': 'text/plain' });
+  const { code, error } = (await answer.json()) as { code: number; error: string };
+  assert.deepEqual([answer.status, code, error], [503, 1, 'server error: the service is not available now']);
+  await world.idle();
+});
 test('a JSON upload, with and without the header', async () => {
   const body = JSON.stringify({ base64: 'aGVsbG8=', _ContentType: 'text/csv', _ApplicationId: 'app' });
   for (const headers of [{ 'Content-Type': 'text/plain' }, { ...named, 'Content-Type': 'text/plain' }] as Record<

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../errors/fail.ts';
 import { retryAfterOf } from '../../errors/render.ts';
+import { endOfWrite } from '../../errors/system-faults.ts';
 import { networkOf } from '../../kernel/network.ts';
 import { faultPlace } from '../../observe/index.ts';
 import type { Store } from '../../storage/port.ts';
@@ -65,7 +66,8 @@ async function answer(
         system.release();
       }
     else made = { status: 404, html: messagePage('unknown') };
-  } catch (error) {
+  } catch (thrown) {
+    const error = endOfWrite(thrown);
     if (!(error instanceof ServiceError)) conditions.met('a password reset failed', faultPlace(error), error);
     const retryAfter = retryAfterOf(error);
     if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));

@@ -18,6 +18,7 @@ const batch = batchEndpoint(
     item('PUT', '/t/:id', ({ params }) =>
       params.id === 'none' ? fail('objectNotFound') : { status: 200, json: JSON.stringify(params) },
     ),
+    item('PUT', '/late', async () => fail('timeout')),
     item('DELETE', '/t/:id', () => {
       throw new Error('a bug');
     }),
@@ -126,6 +127,12 @@ test('items fail alone; faults are reported, not shown', async () => {
     lost,
   ]);
   assert.ok(log.includes('fault a bug'));
+});
+test('an item is never told that it took too long; a batch of which nothing was done is refused as a whole', async () => {
+  const late = { method: 'PUT', path: '/platform/late', body: {} };
+  await assert.rejects(send({ requests: [late, late] }), { key: 'unavailable' });
+  const unavailable = { error: { code: 1, error: 'server error: the service is not available now' } };
+  assert.deepEqual(await send({ requests: [post(1), late] }), [{ success: { n: 1 } }, unavailable]);
 });
 for (const [bad, error] of [
   [{ method: 'POST', path: '/t' }, 'cannot route batch path /t'],

@@ -195,7 +195,7 @@ async function answer(
     });
     return { text: `{"success":${await wholeText(json)}}`, outcome: 'done' };
   } catch (thrown) {
-    const error = endOf(thrown, progress);
+    const error = endOf(thrown, progress, true);
     if (!(error instanceof ServiceError)) reportFault(error);
     const text = `{"error":${renderError(error).json}}`;
     if (isInDoubt(error)) return { text, outcome: 'inDoubt' };

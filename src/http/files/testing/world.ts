@@ -17,7 +17,7 @@ export const id = '0123456789abcdef0123456789abcdef';
 /** Headers that name the system. */
 export const named = { 'X-Platform-Application-Id': 'app' };
 
-/** A server with one system, `app`, whose files are what the test says. A file that begins with `bad` is of a wrong type. */
+/** A server with one system, `app`, whose files are what the test says. A file that begins with `bad` is of a wrong type, with `late` a read takes too long. */
 export class World {
   readonly system = emptySystem();
   /** The file that is read. */
@@ -90,6 +90,7 @@ export class World {
         for await (const piece of sent) {
           text += piece;
           if (text.startsWith('bad')) fail('invalidFileType');
+          if (text.startsWith('late')) fail('timeout');
           if (text.length > 20_000_000) fail('fileTooLarge');
         }
         this.stored = { fileName, saidType, text };
