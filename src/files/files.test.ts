@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { anonymous, invalid, master, type Principal } from '../access/index.ts';
 import { Addresses } from '../config/index.ts';
+import { serviceError } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { createRecord, createSchema, type RecordContext } from '../records/index.ts';
 import type { Store } from '../storage/port.ts';
@@ -233,6 +234,16 @@ describe('files', () => {
       assert.equal(sent.filter(({ status }) => status === 'fulfilled').length, 1);
       const open = await files.openUpload(system, name);
       assert.equal((await textOf(open))?.length, open?.file.size);
+    });
+
+    it('are in doubt where the bytes are in their place and the store is away: who reads the file notes it', async () => {
+      const { fields, name } = await policy();
+      const { store } = system;
+      const write = () => Promise.reject(serviceError('unavailable'));
+      const away: Store = Object.assign(Object.create(store), { write, reader: store.reader, schema: () => store.schema() });
+      const sent = files.receive({ ...system, store: away }, new Map(Object.entries(fields)), chunks('arrived'));
+      await assert.rejects(sent, { key: 'outcomeUnknown' });
+      assert.equal(await textOf(await files.openUpload(system, name)), 'arrived');
     });
 
     it('do not come once they are deleted', async () => {

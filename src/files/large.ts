@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { actorId } from '../access/index.ts';
-import { fail, ServiceError } from '../errors/fail.ts';
+import { fail, isPassing, ServiceError } from '../errors/fail.ts';
+import { inDoubtSince } from '../errors/system-faults.ts';
 import { type JsonObject, own } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { configFlag, type RecordContext } from '../records/index.ts';
@@ -119,7 +120,8 @@ export class LargeUploads {
       return await completeWithinQuota(store, id, bytes);
     } catch (error) {
       if (error instanceof ServiceError && error.key === 'outOfStorage') await this.#bytes.remove(appId, id);
-      throw error;
+      // The bytes are in their place: who reads the file next notes them.
+      throw isPassing(error) ? inDoubtSince(error) : error;
     } finally {
       this.#promised.remove(keyOf(appId, id));
     }

@@ -33,6 +33,7 @@ export interface IssuerParts {
   readonly fetch: Fetch;
   readonly mayFetch: ProviderParts['mayFetch'];
   readonly network: ProviderParts['network'];
+  readonly progress: ProviderParts['progress'];
   readonly report: (error: unknown) => void;
 }
 
@@ -62,7 +63,7 @@ export class Issuers {
   async #make(system: System, base: string): Promise<Issuer> {
     const { secret, ...shared } = this.#parts;
     const addresses = addressesOf(base, system.appId);
-    const items = new Items(system.store, new Sealer(secret, system.appId));
+    const items = new Items(system.store, new Sealer(secret, system.appId), shared.progress);
     const keys = await openKeys(items);
     const tokens = new TokenReader(keys, addresses);
     const openItems = new OpenItems(system.store);

@@ -225,3 +225,17 @@ test('a store that is away: 503 with Retry-After, as a page and as JSON; a write
   }
   assert.equal((await register()).statusCode, 201);
 });
+
+test('a request that has written before it meets a fault is in doubt; a read of it that takes too long is no fault of ours', async () => {
+  const registration = { redirect_uris: ['https://client.example.com/back'], token_endpoint_auth_method: 'none' };
+  const register = () => server.inject({ method: 'POST', url: '/oauth/app/register', payload: registration });
+  // Whether there are too many clients is looked at once the client is kept.
+  const find = mock.method(store.reader, 'find', () => Promise.reject(serviceError('unavailable')));
+  const half = await register();
+  find.mock.restore();
+  assert.deepEqual([half.statusCode, half.body], [503, renderError(serviceError('outcomeUnknown')).json]);
+  const write = mock.method(store, 'write', () => Promise.reject(serviceError('timeout')));
+  const late = await register();
+  write.mock.restore();
+  assert.deepEqual([late.statusCode, late.body], [503, renderError(serviceError('unavailable')).json]);
+});

@@ -3,8 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentPermission } from '../access/index.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
 import { renderError, retryAfterOf } from '../errors/render.ts';
+import { endOfWrite } from '../errors/system-faults.ts';
 import { networkOf } from '../kernel/network.ts';
 import { type Conditions, faultPlace } from '../observe/index.ts';
+import type { Progress } from '../records/index.ts';
 import type { System, Systems } from '../systems/index.ts';
 import { markOf } from '../users/index.ts';
 import { endpoints, mountOf } from './addresses.ts';
@@ -85,6 +87,7 @@ export class OAuth {
       secret,
       fetch,
       network: () => networkOf(this.#visitors.getStore()?.address ?? ''),
+      progress: () => this.#visitors.getStore() ?? { hasWritten: false },
       mayFetch: (address) => mayBeFetched(address) && this.#countFetch(),
       report: (error) => this.#report(error),
     });
@@ -160,7 +163,7 @@ export class OAuth {
         const { raw, ip } = request;
         // Of the route, not of the path that was sent: the provider reads paths in a way of its own.
         raw.url = (uid === undefined ? endpoint : `${endpoint}/${uid}`) + queryOf(raw.url ?? '');
-        await this.#visitors.run({ address: ip }, () => handle(raw, reply.raw));
+        await this.#visitors.run({ address: ip, hasWritten: false }, () => handle(raw, reply.raw));
         return true;
       });
       if (!isKnown) this.#refuse(request, reply, serviceError('notFound'), isPage);
@@ -173,7 +176,7 @@ export class OAuth {
   async #page(request: FastifyRequest, reply: FastifyReply, take: (visit: Visit) => Promise<Outcome>): Promise<void> {
     const { appId } = request.params as { readonly appId: string };
     const countAttempt = () => this.#attempts?.count(request.ip);
-    const visitor: Visitor = { address: request.ip };
+    const visitor: Visitor = { address: request.ip, hasWritten: false };
     try {
       const outcome = await withSystem(this.#parts.systems, appId, async (system) => {
         const issuer = await this.#issuers.of(system);
@@ -202,7 +205,8 @@ export class OAuth {
   }
 
   /** @param isPage whether a browser shows the answer to somebody */
-  #refuse(request: FastifyRequest, reply: FastifyReply, error: unknown, isPage: boolean): void {
+  #refuse(request: FastifyRequest, reply: FastifyReply, thrown: unknown, isPage: boolean): void {
+    const error = endOfWrite(thrown);
     const { status, why } = endOf(error);
     if (why === 'fault') this.#report(error);
     const retryAfter = retryAfterOf(error);
@@ -223,7 +227,7 @@ export class OAuth {
 const FORM_BYTES = 32 * 1024;
 
 /** Whose request it is that something is done for. */
-interface Visitor {
+interface Visitor extends Progress {
   /** As the server tells it, behind proxies too. */
   readonly address: string;
   /** Why a document was not read for him: he has had too many read. */

@@ -3,6 +3,7 @@ import Provider, { type Configuration, errors, type KoaContextWithOIDC } from 'o
 import { agentPermissions } from '../access/index.ts';
 import { isPassing } from '../errors/fail.ts';
 import { renderError, retryAfterOf } from '../errors/render.ts';
+import { endOf, type Progress } from '../records/index.ts';
 import { endpoints, type IssuerAddresses } from './addresses.ts';
 import type { Fetch } from './clients/guarded-fetch.ts';
 import { normalizeClient } from './clients/metadata.ts';
@@ -62,6 +63,8 @@ export interface ProviderParts {
   readonly openItems: OpenItems;
   /** That the request under way comes from. */
   readonly network: () => string;
+  /** How far it has come. */
+  readonly progress: () => Progress;
   readonly keys: SystemKeys;
   readonly tokens: TokenReader;
   /** The mark that a user would sign in with now; `null` where he cannot. */
@@ -82,7 +85,7 @@ export function makeProvider(parts: ProviderParts): Provider {
   (provider as EventEmitter).on('error', report);
   provider.on('server_error', (context, error) => {
     report(error);
-    answerPassing(context as unknown as KoaContextWithOIDC, error);
+    answerPassing(context as unknown as KoaContextWithOIDC, endOf(error, parts.progress(), true));
   });
   provider.use(async (context, next) => {
     const { path, method } = context;
@@ -102,7 +105,7 @@ export function makeProvider(parts: ProviderParts): Provider {
       await revokeAccessToken(context as unknown as KoaContextWithOIDC, parts);
     } catch (error) {
       if (!isPassing(error)) throw error;
-      answerPassing(context as unknown as KoaContextWithOIDC, error);
+      answerPassing(context as unknown as KoaContextWithOIDC, endOf(error, parts.progress(), true));
     }
   });
   return provider;

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createRecord } from '../records/index.ts';
+import { isInDoubt } from '../errors/fail.ts';
+import { createRecord, endOf } from '../records/index.ts';
 import { masterContext } from '../records/testing/context.ts';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
@@ -12,7 +13,7 @@ import { SqliteEngine } from '../storage/sqlite/index.ts';
 import { FaultyStore } from '../storage/testing/faulty-store.ts';
 import { openAnyway } from '../storage/testing/open.ts';
 import { provision } from '../systems/provision.ts';
-import { userTableRules } from './index.ts';
+import { Users, userTableRules } from './index.ts';
 import { authenticate } from './login.ts';
 
 const COMMIT_MS = 400;
@@ -68,4 +69,23 @@ test('an attempt that meets a fault of the store counts as none, and tells nobod
   faulty.back();
   await attempt('unlucky', password);
   await assert.rejects(attempt('nobody', 'Wrong3Pass'), { key: 'badLogin' });
+});
+
+test('a login whose session was opened as the store went is in doubt: nobody is told that nothing was done', async () => {
+  const faulty = new FaultyStore(store, { fate: () => 'undone' });
+  const leaving: Store = new Proxy(faulty.store, {
+    get(target, name) {
+      if (name !== 'write') return Reflect.get(target, name, target);
+      return async (...given: Parameters<Store['write']>) => {
+        const outcome = await target.write(...given);
+        faulty.leave();
+        return outcome;
+      };
+    },
+  });
+  const progress = { hasWritten: false };
+  const client = { installationId: null, network: '192.0.2.3', isGone: () => false };
+  const context = { ...masterContext(leaving, userTableRules), progress };
+  const error = await new Users(1).logIn(context, { username: 'known', password }, client).catch((thrown) => thrown);
+  assert.ok(isInDoubt(endOf(error, progress)), String(error));
 });

@@ -96,6 +96,7 @@ export class Users {
     const { username, email, password } = sent;
     const attempt = { username, email, password, installationId, network, isGone, sessionDays: this.#sessionDays };
     const { userId, token } = await logIn(context.store, attempt);
+    if (context.progress) context.progress.hasWritten = true;
     return unlessMissing(withToken(context, userId, token), 'badLogin');
   }
 

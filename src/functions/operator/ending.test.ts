@@ -34,8 +34,12 @@ test('when the service ends a function is given up, and no other begins', async 
     {},
     functions,
   );
-  setTimeout(() => functions.end(), 50);
+  const written = run(`await system.create('Tags', { Name: 'before' }); await new Promise(() => {})`, {}, functions);
+  const outcome = assert.rejects(written, { key: 'outcomeUnknown', status: 503 });
+  while ((await run(`return system.count('Tags', { Name: 'before' })`)) === 0) await wait(5);
+  functions.end();
   await assert.rejects(hanging, over);
+  await outcome;
   await wait(20);
   assert.equal(shared.rdsEnded, true);
   assert.equal(await run(`return system.count('Tags', { Name: 'too late' })`), 0);

@@ -7,10 +7,17 @@ export class Gate {
   #hasEnded = false;
   /** Whether it has written anything. */
   hasWritten = false;
+  /** Writes of it that are under way. */
+  writing = 0;
 
   /** Aborted when the time is up. It is the function's, and not asked here. */
   get signal(): AbortSignal {
     return this.#abort.signal;
+  }
+
+  /** Whether nobody may be told that nothing was done. */
+  get mayHaveWritten(): boolean {
+    return this.hasWritten || this.writing > 0;
   }
 
   get isGivenUp(): boolean {

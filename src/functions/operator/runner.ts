@@ -43,7 +43,7 @@ export interface RunnerParts {
  * Runs a function (CONTRACT "Operator's functions"). What goes wrong is logged, with the system and the function, never with the input.
  * @returns what it returned, as JSON has it; null for `undefined`
  * @throws functionFailed (400) where it threw or its input is refused, functionTimeout (503), unavailable where the service ends, or where the
- *   store was away and the function did not see to it; outcomeUnknown where it had written before, or where that is so of the write
+ *   store was away and the function did not see to it; outcomeUnknown where it had written before either, or where that is so of the write
  */
 export async function runFunction(
   { timeLimit, hooks, log, over }: RunnerParts,
@@ -67,13 +67,13 @@ export async function runFunction(
   if (given.record) files.give(given.record as JsonObject);
   const records = systemRecords(system, context, files, guardedBy(gate, who, log));
   const timeIsUp = Promise.withResolvers<never>();
-  const giveUp = (why: 'functionTimeout' | 'unavailable') => {
+  const giveUp = (why: 'functionTimeout' | 'unavailable' | 'outcomeUnknown') => {
     timeIsUp.reject(serviceError(why));
     // Listeners of the signal are code of the function's, and the reason is its own to change.
     asFunction(who, async () => gate.giveUp(serviceError(why)));
   };
   const timer = setTimeout(giveUp, timeLimit, 'functionTimeout');
-  const atEnd = () => giveUp('unavailable');
+  const atEnd = () => giveUp(gate.mayHaveWritten ? 'outcomeUnknown' : 'unavailable');
   over.addEventListener('abort', atEnd, { once: true });
   const failed = (thrown: unknown): never => {
     const passing = passingFaultIn(thrown);
@@ -137,6 +137,7 @@ function guardedBy(gate: Gate, who: Running, log: Logger): Guarded {
   return async (read, work, isWrite = false) => {
     gate.check();
     const given = read();
+    if (isWrite) gate.writing++;
     try {
       const done = await asService(() => work(given));
       gate.hasWritten ||= isWrite;
@@ -146,6 +147,8 @@ function guardedBy(gate: Gate, who: Running, log: Logger): Guarded {
       if (error instanceof ServiceError) throw error;
       log.error({ err: error, ...who }, 'the records of a system failed under a function');
       throw new ServiceFault();
+    } finally {
+      if (isWrite) gate.writing--;
     }
   };
 }

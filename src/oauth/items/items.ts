@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fail, isInDoubt, isPassing, ServiceError } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Filter } from '../../query/filter.ts';
-import { readRow, readRows } from '../../records/index.ts';
+import { type Progress, readRow, readRows } from '../../records/index.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
 import { assignmentsOf, columnsOf, type OwnValues } from '../../storage/columns.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
@@ -54,10 +54,13 @@ const PAUSE_MS = 100;
 export class Items {
   readonly #store: Store;
   readonly #sealer: Sealer;
+  readonly #progress: () => Progress;
 
-  constructor(store: Store, sealer: Sealer) {
+  /** @param progress of the request under way */
+  constructor(store: Store, sealer: Sealer, progress: () => Progress = () => ({ hasWritten: false })) {
     this.#store = store;
     this.#sealer = sealer;
+    this.#progress = progress;
   }
 
   /** An item; `null` where there is none, or another installation has sealed it. */
@@ -241,6 +244,7 @@ export class Items {
     const plan = (schema: Schema) => ({ changes: [], mutations: steps(tableOf(schema, itemTable), at) });
     try {
       await this.#store.write({ plan });
+      this.#progress().hasWritten = true;
       return 'done';
     } catch (error) {
       const key = error instanceof ServiceError ? error.key : null;
