@@ -14,6 +14,7 @@ import {
 import type { Store } from '../port.ts';
 import { newAloneName, refuseCompany } from './company.ts';
 import type { Database } from './connection/database.ts';
+import { unavailable } from './connection/errors.ts';
 import { connectDatabase } from './connection/index.ts';
 import { Listener } from './connection/listener.ts';
 import { insertIdentity, inspectSchema, placeOf, refuseLost, storedSchemas, takeIdentity } from './identity.ts';
@@ -98,6 +99,7 @@ export class PostgresEngine implements Engine {
   }
 
   async probe(): Promise<void> {
+    if (this.#database.outage.cannotWrite) throw unavailable();
     await this.#database.short({ text: 'SELECT 1', params: [] });
   }
 

@@ -176,6 +176,29 @@ describe('PostgreSQL behind a line that fails', () => {
     assert.equal(ofDisk.at(-1), 'the disk is full one: over');
   });
 
+  test('a store that takes no small write for I/O errors is not ready, and ready again when it does', async () => {
+    const failing = `CREATE FUNCTION rds_one.failing() RETURNS trigger LANGUAGE plpgsql
+        AS $$ BEGIN RAISE EXCEPTION 'could not write block' USING ERRCODE = '58030'; END $$;
+      CREATE TRIGGER failing_disk BEFORE INSERT ON rds_one.rds_keys EXECUTE FUNCTION rds_one.failing()`;
+    await query(place.url, failing);
+    const error = await write().catch((reason) => reason);
+    assert.ok(isUnavailable(error), String(error));
+    const isReady = () =>
+      engine.probe().then(
+        () => true,
+        (reason) => !isUnavailable(reason) && assert.fail(reason),
+      );
+    const becomes = async (ready: boolean) => {
+      for (const until = performance.now() + SOON; (await isReady()) !== ready; await delay(20))
+        assert.ok(performance.now() < until, `ready: ${!ready}`);
+    };
+    await becomes(false);
+    await query(place.url, 'DROP FUNCTION rds_one.failing CASCADE');
+    await becomes(true);
+    await store.whenBack();
+    assert.ok(told.includes('an I/O error one: met'), told.join());
+  });
+
   test('an outage is told of as a condition that begins and is over', async () => {
     await delay(600);
     assert.ok(told.includes('the database cannot be reached : met'), told.join());

@@ -32,6 +32,8 @@ export class Outage {
   readonly #settings: OutageSettings;
   readonly #trials = new Map<string, Trial>();
   readonly #ofSystems = new Map<string, Recovery>();
+  /** Systems whose small write met an I/O error when it was last tried. */
+  readonly #unwritable = new Set<string>();
   readonly #common: Recovery;
   /** Common faults that were met, and by which systems. */
   readonly #faults = new Map<PassingFault, Set<string | undefined>>();
@@ -57,6 +59,7 @@ export class Outage {
       if (this.#trials.get(system) === trial) this.#trials.delete(system);
       this.#ofSystems.get(system)?.close();
       this.#ofSystems.delete(system);
+      this.#unwritable.delete(system);
     };
   }
 
@@ -83,6 +86,11 @@ export class Outage {
     this.#common.met();
   }
 
+  /** Whether a system's store takes no small write for I/O errors (CONTRACT "Operations": `/health/ready`). */
+  get cannotWrite(): boolean {
+    return this.#unwritable.size > 0;
+  }
+
   /** Resolves once the database, and a system's store, work after a fault that can pass; at once where none is known. Never rejects. */
   async whenBack(system: string): Promise<void> {
     for (;;) {
@@ -101,11 +109,21 @@ export class Outage {
   #ofSystem(system: string): Recovery {
     let recovery = this.#ofSystems.get(system);
     if (!recovery) {
-      const works = () => this.#settings.works(this.#trialOf(system), system);
+      const works = () => this.#tried(system);
       recovery = new Recovery(works, () => this.#settings.conditions?.over(this.#about(system)));
       this.#ofSystems.set(system, recovery);
     }
     return recovery;
+  }
+
+  async #tried(system: string): Promise<void> {
+    try {
+      await this.#settings.works(this.#trialOf(system), system);
+      this.#unwritable.delete(system);
+    } catch (error) {
+      if (faultOf(error) === 'an I/O error' && this.#ofSystems.has(system)) this.#unwritable.add(system);
+      throw error;
+    }
   }
 
   #commonOver(): void {
