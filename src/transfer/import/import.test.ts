@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { serviceError } from '../../errors/fail.ts';
 import { readRows } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
-import type { Store } from '../../storage/port.ts';
+import type { Reader, Store } from '../../storage/port.ts';
 import type { SqliteStore } from '../../storage/sqlite/store.ts';
 import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
 import { type Fate, FaultyStore } from '../../storage/testing/faulty-store.ts';
@@ -31,7 +32,13 @@ for (const fate of ['undone', 'done'] as readonly Fate[])
   test(`a group whose store goes away is imported once, when it is back: ${fate}`, async () => {
     const faulty = new FaultyStore(store, { fate: () => fate });
     faulty.leave();
-    const importing = importInto(faulty.store);
+    // It goes once more as it is looked whether the group is there.
+    const get = mock.fn((...given: Parameters<Reader['get']>) => faulty.store.reader.get(...given));
+    get.mock.mockImplementationOnce(() => Promise.reject(serviceError('unavailable')));
+    const reader = new Proxy(faulty.store.reader, { get: (of, name) => (name === 'get' ? get : Reflect.get(of, name)) });
+    const importing = importInto(
+      new Proxy(faulty.store, { get: (of, name) => (name === 'reader' ? reader : Reflect.get(of, name)) }),
+    );
     await wait(100);
     faulty.back();
     assert.deepEqual(await importing, { created: 3, rejected: 1, leftOut: [['createdBy', 1]], lines: [3] });
@@ -42,17 +49,22 @@ for (const fate of ['undone', 'done'] as readonly Fate[])
     );
   });
 
-test('a row that meets a fault of the store is none that is refused', async () => {
-  const faulty = new FaultyStore(store, { fate: () => 'undone' });
-  let times = 0;
-  const inOneCommit: Store['inOneCommit'] = (work) => store.inOneCommit((within) => work(times++ === 0 ? faulty.store : within));
-  const breaking = new Proxy<Store>(store, {
-    get(target, name) {
-      const value: unknown = name === 'inOneCommit' ? inOneCommit : Reflect.get(target, name, target);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
+for (const what of ['unavailable', 'timeout'] as const)
+  test(`a row that meets a fault of the store is none that is refused: ${what}`, async () => {
+    let times = 0;
+    const write = () => Promise.reject(serviceError(what));
+    const failing = (within: Store) =>
+      new Proxy(within, { get: (of, name) => (name === 'write' ? write : propertyOf(of, name)) });
+    const inOneCommit: Store['inOneCommit'] = (work) =>
+      store.inOneCommit((within) => work(times++ === 0 ? failing(within) : within));
+    const breaking = new Proxy<Store>(store, {
+      get: (of, name) => (name === 'inOneCommit' ? inOneCommit : propertyOf(of, name)),
+    });
+    assert.deepEqual((await importInto(breaking)).lines, [3]);
+    assert.equal(times, 2);
   });
-  faulty.leave();
-  assert.deepEqual((await importInto(breaking)).lines, [3]);
-  assert.equal(times, 2);
-});
+
+function propertyOf(of: Store, name: string | symbol): unknown {
+  const value: unknown = Reflect.get(of, name, of);
+  return typeof value === 'function' ? value.bind(of) : value;
+}

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { refuseOutright } from '../../access/index.ts';
-import { fail, isInDoubt, isUnavailable, ServiceError } from '../../errors/fail.ts';
+import { fail, isInDoubt, isPassing, isRefusal, type ServiceError } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { createRecord, type RecordContext, readRow } from '../../records/index.ts';
@@ -67,10 +67,10 @@ interface NumberedLine {
 
 /**
  * Creates a record for each line of newline-delimited JSON, in order. Empty lines are passed over; a line that is refused is reported
- * and the others go on, as in a batch. A group that the store was away for is tried again for a while, as a whole: nothing of it was done.
+ * and the others go on, as in a batch. A group that the store was away for, or that a read took too long for, is tried again for a while, as a whole: nothing of it was done.
  * @param blocks lines of one JSON object each, as a POST would carry it; an `objectId` in it is kept
  * @param company asked before each group
- * @throws what `refuseImport` throws; unavailable, outcomeUnknown and faults, which end the import: groups before stay imported
+ * @throws what `refuseImport` throws; unavailable, outcomeUnknown, timeout and faults, which end the import: groups before stay imported
  */
 export async function importRecords(
   context: RecordContext,
@@ -147,9 +147,8 @@ async function importInTime(
     try {
       await store.inOneCommit((within) => importGroup({ ...context, store: within }, importing, lines, group));
     } catch (error) {
-      if (!isUnavailable(error) && !isInDoubt(error)) throw error;
-      if (!(await isBack(store, until))) throw error;
-      if (!isInDoubt(error) || !(await isThere(context, importing, group))) continue;
+      if (!isPassing(error) || !(await isBack(store, until))) throw error;
+      if (!isInDoubt(error) || !(await wasCarriedOut(context, importing, group, until))) continue;
     }
     for (const [name, count] of group.leftOut) importing.leftOut.set(name, (importing.leftOut.get(name) ?? 0) + count);
     return group.rejected;
@@ -166,7 +165,17 @@ async function isBack(store: RecordContext['store'], until: number): Promise<boo
   return back && performance.now() < until;
 }
 
-/** Whether a group whose commit had no answer was carried out: then one of its records is there. */
+/** Whether a group whose commit had no answer was carried out. @throws what is in the way of finding out for too long */
+async function wasCarriedOut(context: RecordContext, importing: Importing, group: Group, until: number): Promise<boolean> {
+  for (;;)
+    try {
+      return await isThere(context, importing, group);
+    } catch (error) {
+      if (!isPassing(error) || !(await isBack(context.store, until))) throw error;
+    }
+}
+
+/** Then one of its records is there. */
 async function isThere({ store }: RecordContext, { className }: Importing, { created }: Group): Promise<boolean> {
   if (created === null || !store.schema().tables.has(className)) return false;
   return (await readRow(store, className, idField, created)) !== null;
@@ -196,7 +205,7 @@ async function importGroup(
       if (line.status === 'fulfilled') group.created ??= line.value;
       else {
         const error: unknown = line.reason;
-        if (!(error instanceof ServiceError) || isUnavailable(error) || isInDoubt(error)) throw error;
+        if (!isRefusal(error)) throw error;
         const { number, text } = slice[at] as NumberedLine;
         group.rejected.push({ line: number, text, error });
       }
