@@ -95,6 +95,13 @@ test('a token check that fails is a fault, and shows nothing', async () => {
   assert.match(seen.logged.join(), /no keys/);
 });
 
+test('a token that cannot be looked at since the store is away has not ended: 503 with Retry-After', async () => {
+  const { status, headers, body } = await call('Fine', { authorization: 'Bearer away' });
+  assert.deepEqual([status, headers['retry-after']], [503, '2']);
+  assert.equal(body.error.message, 'server error: the service is not available now');
+  assert.deepEqual(seen.logged, []);
+});
+
 test('systems: unknown, unnamed, out of reach', async () => {
   const asks = calling('Fine');
   const cases: readonly (readonly [path: string, headers: Headers, body: object, status: number, message: string])[] = [

@@ -78,7 +78,12 @@ if (engines.includes('postgres'))
       };
       await swap();
       await ask('UPDATE rds_testapp.rds_store SET generation = 0');
-      await served({ testapp: 503, two: 503, three: 503 });
+      await served({ testapp: 503, two: 503, three: 503 }, async (service) => {
+        const listed = await succeed(service, 'system', 'list');
+        assert.match(listed, /^testapp\t.*the schema rds_testapp is older than the registry says$/m);
+        for (const name of ['two', 'three'])
+          assert.match(listed, new RegExp(`^${name}\t.*the schema rds_${name} is another system's$`, 'm'));
+      });
       await swap();
       await ask('UPDATE rds_testapp.rds_store SET generation = 1000');
       await served({ testapp: whole, two: whole, three: whole });
@@ -94,7 +99,7 @@ if (engines.includes('postgres'))
       await served({ testapp: whole, two: whole, three: whole });
     });
 
-    test('a schema that the registry does not know is told of and taken in', async () => {
+    test('a schema that the registry does not know is told of and taken in; where it knows none the start ends', async () => {
       const service = await start();
       await succeed(service, 'system', 'forget', 'two');
       assert.match((await command(service, 'system', 'add', '--app-id', 'two')).stderr, /rds_two is there, .*system adopt two/);
@@ -105,6 +110,8 @@ if (engines.includes('postgres'))
       const adopted = { appId: 'two', masterKey: printed(output, /master/i), apiKey: printed(output, /api/i) };
       await untilMarks(again, adopted, whole);
       assert.equal(typeof (await marksOf(again, world.two)), 'number');
+      for (const name of ['testapp', 'two', 'three']) await succeed(again, 'system', 'forget', name);
       await again.stop();
+      await refusedStart(/nothing was made, since the registry does not know the schema rds_/);
     });
   });

@@ -225,7 +225,9 @@ if (engines.includes('sqlite'))
       assert.deepEqual(await marksOf(service, adopted), whole.stopped);
       assert.equal(service.output().match(/is not registered/g)?.length, 2);
       await service.stop();
-      await run('system', 'forget', 'three');
+      const bytes = bytesUnder(join(dataDir, 'systems'));
+      assert.equal((await run('system', 'forget', 'three')).code, 0);
+      assert.deepEqual(bytesUnder(join(dataDir, 'systems')), bytes);
       await refusedStart(dataDir, /nothing was made, since the registry does not know/, { APP_ID: 'fresh' });
     });
   });

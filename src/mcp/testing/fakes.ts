@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request as ask, type IncomingHttpHeaders } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
-import { fail } from '../../errors/fail.ts';
+import { fail, serviceError } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { noFiles } from '../../records/testing/context.ts';
 import type { Store } from '../../storage/port.ts';
@@ -78,6 +78,7 @@ export const fakeTools: readonly Tool[] = [
 const verdicts: Record<string, () => Promise<BearerVerdict>> = {
   ended: async () => ({ kind: 'ended' }),
   failing: () => Promise.reject(new Error('no keys')),
+  away: () => Promise.reject(serviceError('unavailable')),
 };
 
 /** What the agent tools work with. The system `lost` cannot be opened. */
