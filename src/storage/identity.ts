@@ -81,6 +81,13 @@ export class StoreRefused extends OperatorError {
   }
 }
 
+/** A store has a generation of which the registry that removed it has not heard. Nothing of it was changed. */
+export class UsedSinceRemoval extends OperatorError {
+  constructor(place: string) {
+    super(`${place} was used after the registry removed it: it is kept`);
+  }
+}
+
 /** Why what was found is not the store that the registry knows; `null` where it is. */
 export function refusalOf({ state, identity }: Pick<Found, 'state' | 'identity'>, known: KnownStore): Refusal | null {
   if (state !== 'store') return state;
@@ -118,8 +125,7 @@ export function checkRemovable(found: Found, owner: Removable): boolean {
   const isLeft = found.state === 'empty' && (identity !== null || owner.birth === null);
   const why = refusalOf(isLeft ? { state: 'store', identity } : found, owner);
   if (why) throw new StoreRefused(why, place);
-  if (identity && owner.birth !== null && identity.generation > owner.generation)
-    throw new OperatorError(`${place} was used after the registry removed it: it is kept`);
+  if (identity && owner.birth !== null && identity.generation > owner.generation) throw new UsedSinceRemoval(place);
   return true;
 }
 

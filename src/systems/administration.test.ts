@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import type { Engine } from '../storage/engine-port.ts';
+import { UsedSinceRemoval } from '../storage/identity.ts';
 import { SqliteRegistry } from '../storage/sqlite/registry.ts';
 import { Administration } from './administration.ts';
 
@@ -15,6 +16,8 @@ let registry: SqliteRegistry;
 let deleted: string[];
 /** What cannot be deleted: records, files, or all that a system has. */
 let failing: 'records' | 'files' | 'one' | null;
+/** What processes that serve a system do when it is about to be removed. */
+let closing: ((appId: string) => Promise<void>) | undefined;
 let administration: Administration;
 
 beforeEach(async () => {
@@ -23,8 +26,10 @@ beforeEach(async () => {
   registry = new SqliteRegistry(join(directory, 'registry.sqlite'));
   deleted = [];
   failing = null;
+  closing = undefined;
   const remove = (what: 'records' | 'files') => async (appId: string) => {
     if (failing === what || failing === appId) throw new Error(`no ${what}`);
+    await closing?.(appId);
     deleted.push(`${what} of ${appId}`);
   };
   administration = new Administration(
@@ -101,6 +106,18 @@ test('a system that cannot be deleted keeps no other from being deleted, and is 
   assert.deepEqual(deleted, ['records of two', 'files of two']);
   failing = null;
   assert.deepEqual(await overdue(), ['one']);
+});
+test('a store that a process is just closing is deleted once the registry has heard of it', async () => {
+  let isTold = false;
+  closing = async (appId) => {
+    if (isTold) return;
+    setTimeout(() => {
+      isTold = true;
+    }, 250);
+    throw new UsedSinceRemoval(appId);
+  };
+  await administration.deleteSystem('one');
+  assert.deepEqual([deleted, inForce()], [['records of one', 'files of one'], ['two']]);
 });
 test('two processes do not delete a system at a time', async () => {
   const other = new SqliteRegistry(join(directory, 'registry.sqlite'));

@@ -9,6 +9,7 @@ import { openStore } from './migrations/index.ts';
 import { type NewSystem, newEntry, type SystemCredentials } from './new-entry.ts';
 import { provision } from './provision.ts';
 import { checkKey, checkName, printable, refuse } from './refusal.ts';
+import { removeStore } from './removal.ts';
 import { hashKey, hashPrefix } from './secrets.ts';
 
 /** What is done beside making a system, while it is not yet in force. What throws undoes it. */
@@ -195,8 +196,7 @@ export class Administration {
 
   #delete(appId: string, belongings: Belongings, removed?: (files: number) => void): Promise<boolean> {
     return this.#registry.deleteSystem(appId, Date.now(), async () => {
-      const known = await this.#registry.storeOf(appId);
-      if (known) await this.#engine.remove(appId, known);
+      await removeStore(this.#registry, this.#engine, appId);
       await belongings.removeSystem(appId, removed);
     });
   }
