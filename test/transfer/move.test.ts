@@ -63,7 +63,7 @@ const rowsFrom = (first: number, count: number): Row[] =>
   Array.from({ length: count }, (_, n) => ({ n: first + n, s: `row ${'x'.repeat(n % 90)}`, tags: [n % 7] }));
 
 const move = (data: Data, to: 'postgres' | 'embedded'): Promise<Run> =>
-  runToEnd(['move', '--to', to], settingsOf(data), data.dataDir);
+  runToEnd(['move', '--to', to, '--quiet'], settingsOf(data), data.dataDir);
 
 /** A move that goes on beside the test. */
 function beginMove(data: Both, to: 'postgres' | 'embedded') {

@@ -16,14 +16,16 @@ export interface Scheduled {
   /** `null`: the definition is switched off, or cannot be read. */
   readonly schedule: Schedule | null;
   readonly nextRun: number | null;
+  /** When somebody last wrote the definition: what the service notes of its runs leaves that as it is. */
+  readonly writtenAt: number;
   /** Whether it would run if it could be read. */
   readonly isBroken: boolean;
   /** The objectId of the last record that an earlier run had, where more records followed; `null`: the next run begins with the first. */
   readonly cursor: string | null;
 }
 
-const timing: readonly string[] = ['objectId', 'events', 'Active', 'nextRun', '_cursor'];
-const fields: readonly string[] = ['objectId', ...parts, authorField, 'nextRun', '_cursor'];
+const timing: readonly string[] = ['objectId', 'updatedAt', 'events', 'Active', 'nextRun', '_cursor'];
+const fields: readonly string[] = ['objectId', 'updatedAt', ...parts, authorField, 'nextRun', '_cursor'];
 
 /** All definitions of a system that have a schedule, in the order of creation. */
 export async function readScheduled(store: Store): Promise<Scheduled[]> {
@@ -62,6 +64,7 @@ function scheduledOf(row: JsonObject, trigger: Trigger): Scheduled {
     trigger,
     schedule,
     nextRun: instantOf(nextRun),
+    writtenAt: Date.parse(row.updatedAt as string),
     isBroken: isWanted && schedule === null,
     cursor: typeof _cursor === 'string' && _cursor !== '' ? _cursor : null,
   };

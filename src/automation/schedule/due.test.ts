@@ -1,20 +1,40 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Store } from '../../storage/port.ts';
 import type { SqliteStore } from '../../storage/sqlite/store.ts';
 import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
 import { expand, runDue } from './index.ts';
-import { addThings, define, logOf, makeTables, onlyRun, queued, remove, runsOf, timesOf } from './testing/tables.ts';
+import { addThings, change, define, logOf, makeTables, onlyRun, queued, remove, runsOf, timesOf } from './testing/tables.ts';
 
 const MINUTE = 60_000;
 /** On the minute. */
 const noon = Date.UTC(2026, 5, 1, 12);
 
 let store: SqliteStore;
-const system = () => ({ appId: 'app', name: 'System', store });
+const system = () => ({ appId: 'app', name: 'System', store: store as Store });
 eachWithStore(async (fresh) => {
   store = fresh;
   await makeTables(store);
 });
+
+/** The same with members of another. */
+function withOwn<T extends object>(one: T, own: Partial<T>): T {
+  return new Proxy(one, {
+    get(target, key) {
+      const value = Reflect.get(Object.hasOwn(own, key) ? own : target, key, target);
+      return typeof value === 'function' && !Object.hasOwn(own, key) ? value.bind(target) : value;
+    },
+  });
+}
+
+/** A store whose writes wait for something else to be done first. */
+const writingAfter = (one: Store, first: () => Promise<void>): Store =>
+  withOwn(one, {
+    write: (async (...given: Parameters<Store['write']>) => {
+      await first();
+      return one.write(...given);
+    }) as Store['write'],
+  });
 
 const jobs = () => runsOf(store);
 const theJob = () => onlyRun(store);
@@ -97,6 +117,32 @@ describe('what is due', () => {
     for (let now = first; now < first + 3 * 60 * MINUTE; now += 10 * MINUTE)
       assert.equal(await runDue(system(), now, 0), next, new Date(now).toISOString());
     assert.equal((await jobs()).length, 1);
+  });
+
+  test('who writes a definition while it is looked at has the last word', async () => {
+    await define(store, 'trigger001');
+    const written = { events: '["create"]', schedule: null, updatedAt: 5 };
+    let writes = 0;
+    const slow = writingAfter(store, async () => {
+      if (writes++ === 0) await change(store, '_Trigger', 'trigger001', written);
+    });
+    await runDue({ ...system(), store: slow }, noon);
+    assert.equal(writes, 1);
+    assert.equal((await timesOf(store, 'trigger001')).nextRun, null);
+  });
+
+  test('a definition that was switched on since all were read is not taken for one that cannot be read', async () => {
+    await define(store, 'trigger001', { Active: false });
+    let reads = 0;
+    const find: Store['reader']['find'] = async (query) => {
+      // All have been read; now comes what is noted of their runs.
+      if (++reads === 3) await change(store, '_Trigger', 'trigger001', { Active: true, nextRun: noon + MINUTE, updatedAt: 5 });
+      return store.reader.find(query);
+    };
+    const stale = withOwn(store, { reader: withOwn(store.reader, { find }) });
+    assert.equal(await runDue({ ...system(), store: stale }, noon), noon + MINUTE);
+    assert.equal(reads, 3);
+    assert.deepEqual([(await timesOf(store, 'trigger001')).nextRun, await log()], [noon + MINUTE, []]);
   });
 
   test('the time zone decides', async () => {

@@ -11,7 +11,7 @@ import { logRow } from '../log.ts';
 import type { Schedule } from '../model.ts';
 import { jobRow, queueTable } from '../queue/index.ts';
 import { is } from '../queue/steps.ts';
-import { readScheduled, type Scheduled, triggerTable } from './definitions.ts';
+import { readDefinition, readScheduled, type Scheduled, triggerTable } from './definitions.ts';
 
 /**
  * Queues the runs of a system that are due (CONTRACT "Triggers"; docs/decisions.md "Triggers": Schedules). Of many processes one queues each
@@ -34,7 +34,10 @@ export async function runDue({ store }: AutomationSystem, now: number, skew = Nu
 }
 
 /** @returns when the trigger runs next */
-async function look(store: Store, scheduled: Scheduled, now: number, skew: number): Promise<number | null> {
+async function look(store: Store, listed: Scheduled, now: number, skew: number): Promise<number | null> {
+  // What is known of all triggers may be older than the row.
+  const scheduled = listed.isBroken ? await readDefinition(store, listed.trigger.id) : listed;
+  if (!scheduled) return null;
   const { schedule, isBroken, nextRun: due } = scheduled;
   if (isBroken) await giveUp(store, scheduled, now);
   if (schedule === null) return null;
@@ -128,7 +131,7 @@ async function change(
 }
 
 /** `updatedAt` stays: nobody has changed the definition. */
-function noteOf(table: TableSchema, { trigger, nextRun: due }: Scheduled, values: OwnValues): Mutation {
+function noteOf(table: TableSchema, { trigger, nextRun: due, writtenAt }: Scheduled, values: OwnValues): Mutation {
   const at = fieldOf(table, 'nextRun');
   return {
     kind: 'update',
@@ -141,6 +144,7 @@ function noteOf(table: TableSchema, { trigger, nextRun: due }: Scheduled, values
         due === null
           ? { kind: 'not', item: { kind: 'exists', ref: { field: at, path: [] } } }
           : { kind: 'compare', field: at, op: 'eq', value: due },
+        { kind: 'compare', field: fieldOf(table, 'updatedAt'), op: 'eq', value: writtenAt },
         { kind: 'not', item: { kind: 'compare', field: fieldOf(table, 'Active'), op: 'eq', value: false } },
       ],
     },
