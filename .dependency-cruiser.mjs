@@ -27,6 +27,7 @@ const layers = [
   ['http', 'mcp', 'oauth', 'cli'],
   ['index.ts'],
   ['stores.ts'],
+  ['workshop.ts'],
   ['app.ts', 'move.ts', 'processes.ts', 'lifecycle-log.ts', 'faults.ts'],
   ['main.ts'],
 ];
@@ -59,7 +60,7 @@ function pattern(layer) {
  * @param {number} level its place in the list
  */
 function allowed(layer, level) {
-  const wires = ['stores.ts', 'app.ts', 'move.ts', 'main.ts'].includes(layer);
+  const wires = ['stores.ts', 'workshop.ts', 'app.ts', 'move.ts', 'main.ts'].includes(layer);
   const below = layers.slice(0, level).flat();
   const readable = wires || layer.startsWith('storage/') ? below : below.filter((name) => !engines.includes(name));
   const siblings = services.includes(layer) ? [`^src/(?:${services.join('|')})/index[.]ts$`] : [];

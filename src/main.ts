@@ -1,15 +1,15 @@
 import { isAbsolute, relative } from 'node:path';
-import type { Use, Workshop } from './app.ts';
 import { type Actions, addFirstSystem, runProgram } from './cli/index.ts';
 import { loadSettings, type Settings } from './config/index.ts';
 import { isUnavailable, ServiceError } from './errors/fail.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import type { LifecycleLog } from './lifecycle-log.ts';
 import { endInOrder, isWorker, serveWith, tellListening, toldByStarter } from './processes.ts';
+import type { Use, Workshop } from './workshop.ts';
 
 const print = (line: string) => console.log(line);
 
-// app.ts is loaded after the settings were read, so that a malformed one is answered at once and has its line to itself.
+// app.ts and workshop.ts are loaded after the settings were read, so that a malformed one is answered at once and has its line to itself.
 const actions: Actions = {
   async start() {
     const settings = loadSettings(process.cwd());
@@ -117,7 +117,7 @@ async function ask(question: string): Promise<string | null> {
 
 async function inWorkshop<T>(use: Use, work: (workshop: Workshop) => T | Promise<T>): Promise<T> {
   const { config, secrets } = loadSettings(process.cwd());
-  const { openWorkshop } = await import('./app.ts');
+  const { openWorkshop } = await import('./workshop.ts');
   const workshop = await openWorkshop(config, secrets.databaseUrl, use);
   try {
     return await work(workshop);
