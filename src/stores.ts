@@ -6,7 +6,7 @@ import { Conditions, type Logger } from './observe/index.ts';
 import type { Engine } from './storage/engine-port.ts';
 import { lostText } from './storage/identity.ts';
 import type { Registry } from './storage/registry.ts';
-import { ProcessLock, SqliteEngine, SqliteRegistry, stateOfRegistry, storedFiles } from './storage/sqlite/index.ts';
+import { ProcessLock, SqliteEngine, SqliteRegistry, stateOfRegistry, storedFiles, whenIndexed } from './storage/sqlite/index.ts';
 import { refuseMoved } from './transfer/index.ts';
 
 /** Where all that a service keeps of its systems is: opened here and nowhere else. */
@@ -89,7 +89,7 @@ export async function openEmbedded(
   const { dataDir, queryTimeout } = config;
   const addresses = new Addresses(config);
   await refuseLost(config, mayMake);
-  const registry = openRegistry(registryOf({ dataDir }), conditions);
+  const registry = openRegistry(registryOf({ dataDir }), conditions, log);
   const engine = new SqliteEngine(systemsOf({ dataDir }), {
     timeLimit: queryTimeout,
     conditions,
@@ -115,9 +115,16 @@ async function noteDamage(registry: Registry, appId: string, isDamaged: boolean)
   if (known) await registry.noteStore(known.systemId, { damagedAt: isDamaged ? Date.now() : null });
 }
 
-function openRegistry(path: string, conditions: Conditions): SqliteRegistry {
+function openRegistry(path: string, conditions: Conditions, log: Logger): SqliteRegistry {
+  const missing = (since: number) => {
+    const from = new Date(since).toISOString();
+    log.error(
+      { store: path, since: from },
+      `the log of changes was cut or removed: what was changed since ${from} may be missing`,
+    );
+  };
   try {
-    return new SqliteRegistry(path, conditions);
+    return new SqliteRegistry(path, conditions, missing);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`DATA_DIR: ${path}: ${(error as Error).message}`, { cause: error });
@@ -131,7 +138,7 @@ function openRegistry(path: string, conditions: Conditions): SqliteRegistry {
  */
 async function refuseLost(config: Config, mayMake: boolean): Promise<void> {
   const path = registryOf(config);
-  const state = stateOfRegistry(path);
+  const state = await stateOf(config);
   if (state === 'there') return;
   if (state === 'damaged') throw new OperatorError(`DATA_DIR: ${path} is damaged: put back a copy of it`);
   const log = `${path}-wal`;
@@ -142,7 +149,13 @@ async function refuseLost(config: Config, mayMake: boolean): Promise<void> {
 }
 
 /** Whether there is no registry in DATA_DIR. */
-export const isLost = (config: Config): boolean => ['missing', 'empty'].includes(stateOfRegistry(registryOf(config)));
+export const isLost = async (config: Config): Promise<boolean> => ['missing', 'empty'].includes(await stateOf(config));
+
+async function stateOf(config: Config): Promise<ReturnType<typeof stateOfRegistry>> {
+  const path = registryOf(config);
+  await whenIndexed(path, () => ProcessLock.isHeldElsewhere(lockOf(config)));
+  return stateOfRegistry(path);
+}
 
 /** @throws OperatorError where DATA_DIR holds nothing */
 export async function refuseEmpty(config: Config): Promise<void> {

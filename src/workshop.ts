@@ -75,7 +75,8 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
   makeDataDirectory(config);
   const log = createLog(config.logLevel);
   // A service may go on without the file of its registry, of which another one is not to be made beside it.
-  const lock = databaseUrl === undefined && use === 'adopting' && isLost(config) ? ProcessLock.take(lockOf(config)) : null;
+  const lock =
+    databaseUrl === undefined && use === 'adopting' && (await isLost(config)) ? ProcessLock.take(lockOf(config)) : null;
   const stores = await openStores(config, databaseUrl, log, { mayMake: use === 'adopting' });
   const { registry, engine } = stores;
   // Most commands need no files, and should not fail where these cannot be reached.

@@ -8,12 +8,14 @@ import { BusyTime } from './busy-time.ts';
 import type { Connection, ConnectionEvents } from './connection.ts';
 import { missingError, type StoreFault, storeFaultOf } from './faults.ts';
 import { copyLog } from './log-length.ts';
-import { type Place, PlacedFile } from './placed-file.ts';
+import { missingPart, type Place, PlacedFile } from './placed-file.ts';
 import { kindOfRefusal } from './refusal-kind.ts';
 import { fileAt, isSameFile, KnownStorage, lookAtStorage } from './storage-look.ts';
 
 /** Milliseconds between two openings of a file, and between two looks at its storage. */
 const REOPEN_MS = 250;
+/** Milliseconds between two looks for a file that nobody asks for. */
+const WATCH_MS = 1_000;
 /** Milliseconds after which a page that still cannot be read is damage: a device may fail for as long. */
 const SUSPECT_MS = 1_000;
 /** Milliseconds after which a page that could not be read is forgotten. */
@@ -25,9 +27,6 @@ const LAST_AGAIN_MS = 60_000;
 /** Result codes that tell of a read: whether the storage takes writes says nothing of these. READ, SHORT_READ. */
 const ofReads: ReadonlySet<number> = new Set([266, 522]);
 const SHORT_READ = 522;
-
-/** What is missing, by the end of its name. */
-const partOf = { missing: '', 'without its log': '-wal', 'without its index': '-shm' } as const;
 
 /** What the store does for its availability. */
 export interface AvailabilitySettings {
@@ -88,6 +87,7 @@ export class Availability implements ConnectionEvents {
   #lookedAt = Number.NEGATIVE_INFINITY;
   /** Whether the connection is open for what is in its log alone. */
   #isUnsaved = false;
+  readonly #watch: NodeJS.Timeout;
   #isClosed = false;
 
   constructor(settings: AvailabilitySettings) {
@@ -95,6 +95,7 @@ export class Availability implements ConnectionEvents {
     this.#about = settings.about;
     this.#file = new PlacedFile(settings.path);
     this.#storage = new KnownStorage(settings.path, REOPEN_MS);
+    this.#watch = setInterval(() => !this.#connection.isTransaction && this.isInPlace(), WATCH_MS).unref();
     this.recovery = new Recovery(
       () => this.#look(),
       () => this.#back(),
@@ -168,6 +169,7 @@ export class Availability implements ConnectionEvents {
 
   close(): void {
     this.#isClosed = true;
+    clearInterval(this.#watch);
     this.recovery.close();
   }
 
@@ -210,7 +212,7 @@ export class Availability implements ConnectionEvents {
       this.#connection.rollback();
       this.#isUnsaved = !copyLog(this.#connection.db);
     }
-    this.#lose('the store is missing', missingError(`${this.#settings.path}${partOf[what]}`).cause);
+    this.#lose('the store is missing', missingPart(this.#settings.path, what).cause);
   }
 
   #lose(kind: PassingFault, cause: unknown): void {

@@ -1,4 +1,3 @@
-import { existsSync, statSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileAddresses } from '../../config/index.ts';
@@ -20,8 +19,9 @@ import {
 import type { Store } from '../port.ts';
 import { checkOpened, identifyFile, inspectFile, makeFile, stateOfFile, takeFile, verifyFile } from './identity.ts';
 import { missed } from './leave.ts';
+import { whenIndexed } from './log-index.ts';
 import { LogMark } from './log-mark.ts';
-import { openingFault } from './opening-fault.ts';
+import { kindOfOpening, openingFault } from './opening-fault.ts';
 import { DirectoryProbe } from './probe.ts';
 import { ReaderPool, type ReportFault } from './reads/pool.ts';
 import { SqliteStore } from './store.ts';
@@ -89,9 +89,9 @@ export class SqliteEngine implements Engine {
   async open(known: KnownStore, purpose: Purpose, grown?: GenerationGrown): Promise<OpenedStore> {
     const path = fileOf(this.#folderOf(known.appId));
     try {
+      await whenIndexed(path, this.#isServedElsewhere);
       const state = stateOfFile(path);
       if (state) throw new StoreRefused(state, path);
-      this.#refuseWithoutIndex(path);
       const log = LogMark.before(path, known.systemId);
       const found = inspectFile(path);
       const least =
@@ -107,20 +107,13 @@ export class SqliteEngine implements Engine {
         close();
         if (!store) log.closed();
       }
+      this.#conditions?.over({ app: known.appId, file: path });
       return { store, identity, missingSince };
     } catch (error) {
+      const kind = kindOfOpening(error, path);
+      if (kind) this.#conditions?.met(kind, { app: known.appId, file: path }, error);
       throw openingFault(error, path);
     }
-  }
-
-  /**
-   * Processes agree by the log's index on who writes where. Where it was removed, one that opens the file makes another, and both write over
-   * each other; the one that serves notices that before it writes.
-   */
-  #refuseWithoutIndex(path: string): void {
-    if (!statSync(`${path}-wal`, { throwIfNoEntry: false })?.size || existsSync(`${path}-shm`) || !this.#isServedElsewhere())
-      return;
-    throw new OperatorError(`${path}-shm was removed while the service runs: it makes it anew at the next request to the system`);
   }
 
   async inspect(appId: string): Promise<Found> {

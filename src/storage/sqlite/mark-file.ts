@@ -46,6 +46,11 @@ export function markBytes(mark: Mark, owner: string): Buffer {
   return bytes;
 }
 
+/** Whether a mark, of whomever, says that there is a log. */
+export function isOfLog(bytes: Buffer | null): boolean {
+  return bytes?.length === MARK_BYTES && bytes.subarray(0, 8).equals(MAGIC) && bytes.readUInt32BE(16) === 0;
+}
+
 /** @returns `null` for what is no mark, or another's: it proves nothing */
 export function markFrom(bytes: Buffer | null, owner: string): Mark | null {
   if (bytes?.length !== MARK_BYTES || !bytes.subarray(0, 8).equals(MAGIC) || !bytes.subarray(8, 16).equals(ownerSum(owner)))

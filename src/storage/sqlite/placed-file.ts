@@ -1,8 +1,17 @@
 import type { Stats } from 'node:fs';
+import type { ServiceError } from '../../errors/fail.ts';
+import { missingError } from './faults.ts';
 import { fileAt, isSameFile } from './storage-look.ts';
 
 /** What of a file is at its place. */
 export type Place = 'there' | 'without its log' | 'without its index' | 'missing';
+
+const partOf = { missing: '', 'without its log': '-wal', 'without its index': '-shm' } as const;
+
+/** `unavailable`, since a part of a file is not where it was. */
+export function missingPart(path: string, what: Exclude<Place, 'there'>): ServiceError {
+  return missingError(`${path}${partOf[what]}`);
+}
 
 /** Milliseconds that a look at the index counts for. */
 const INDEX_MS = 5;

@@ -19,10 +19,16 @@ import type {
 import { sortedError, sorting, storeFaultOf } from './faults.ts';
 import { ProcessLock } from './lock.ts';
 import type { LogMark } from './log-mark.ts';
+import { missingPart, PlacedFile } from './placed-file.ts';
 import { RegistryConnection } from './registry-connection.ts';
 import { registryLog } from './registry-state.ts';
 import { migrate, registryMigrations } from './schema/migrations.ts';
+import { fileAt } from './storage-look.ts';
 import { beginWriting } from './write-lock.ts';
+
+/** Milliseconds that a look for the file counts for, and those between two looks that nobody asks for. */
+const LOOK_MS = 5;
+const WATCH_MS = 1_000;
 
 /** How long to wait for another process that adds a system, in milliseconds. */
 const BUSY_TIMEOUT = 30_000;
@@ -51,13 +57,29 @@ export class SqliteRegistry implements Registry {
   readonly #log: LogMark;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Opens the file, making it where there is none. @param conditions told of faults that can pass */
-  constructor(path: string, conditions?: Pick<Conditions, 'met' | 'over'>) {
+  readonly #path: string;
+  readonly #place: PlacedFile;
+  readonly #watch: NodeJS.Timeout;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  /**
+   * Opens the file, making it where there is none.
+   * @param conditions told of faults that can pass
+   * @param missing told since when changes may be missing, in milliseconds since 1970
+   */
+  constructor(path: string, conditions?: Pick<Conditions, 'met' | 'over'>, missing: (since: number) => void = () => {}) {
+    this.#path = path;
+    this.#place = new PlacedFile(path);
     this.#log = registryLog(path);
     const first = new DatabaseSync(path, { timeout: BUSY_TIMEOUT });
     try {
       chmodSync(path, 0o600);
+      const since = this.#log.missingSince(first);
       this.#salt = prepare(first, path);
+      if (since !== null) {
+        missing(since);
+        this.#begin(first);
+      }
       // From here on it is the event loop that would wait.
       const verify = (db: DatabaseSync) => this.#verify(db, path);
       this.#writer = new RegistryConnection(path, { timeout: 0, conditions, verify });
@@ -78,16 +100,41 @@ export class SqliteRegistry implements Registry {
           db.exec('PRAGMA synchronous = NORMAL');
         },
       });
+      this.#watch = setInterval(() => this.#look(), WATCH_MS).unref();
     } finally {
       first.close();
     }
     this.#deletionLock = join(dirname(path), 'deletion.lock');
   }
 
+  /** The log begins anew: it is known from now on, also to commands beside this process. */
+  #begin(db: DatabaseSync): void {
+    try {
+      db.exec('UPDATE installation SET changes = changes + 1');
+      this.#log.committed(db);
+    } catch (error) {
+      if (!storeFaultOf(error)) throw error;
+    }
+  }
+
+  /** What is written to a file that was taken away is lost, and so may be what is written without its log or the log's index. */
+  #look(): void {
+    const now = performance.now();
+    if (now - this.#lookedAt < LOOK_MS) return;
+    this.#lookedAt = now;
+    const found = this.#place.look();
+    if (found === 'there') return;
+    // All of them are closed, the last of which saves what is only in a log that was removed.
+    for (const connection of [this.#notes, this.#reader, this.#writer]) connection.failed(missingPart(this.#path, found).cause);
+  }
+
   /** Another registry may have been put in its place meanwhile, whose keys would be worth nothing here. */
   #verify(db: DatabaseSync, path: string): void {
     if (db.prepare('SELECT salt FROM installation').get()?.salt !== this.#salt)
       throw unavailableSince(Object.assign(new Error(`${path} is another registry`), { errcode: 1032 }));
+    const file = fileAt(path);
+    if (file && this.#place.isAnother(file)) this.#log.isAnother();
+    this.#place.opened();
   }
 
   /** What counts others' commits begins anew. */
@@ -125,6 +172,7 @@ export class SqliteRegistry implements Registry {
   version(): number {
     if (this.#isLookShared && this.#isLookedAt) return this.#known.changes;
     this.#isLookedAt = true;
+    this.#look();
     try {
       this.#reader.use(() => {
         const [dataVersion] = this.#dataVersion.get() as unknown as [number];
@@ -237,6 +285,7 @@ export class SqliteRegistry implements Registry {
       isTold,
       damagedAt ?? null,
     ] as const;
+    this.#look();
     sorting(() => this.#notes.use((db) => db.prepare(sql).run(systemId, ...values)));
   }
 
@@ -250,6 +299,7 @@ export class SqliteRegistry implements Registry {
 
   async noteUses(uses: readonly KeyUse[]): Promise<void> {
     const sql = 'UPDATE keys SET lastUsedAt = ?1 WHERE appId = ?2 AND name = ?3 AND (lastUsedAt IS NULL OR lastUsedAt < ?1)';
+    this.#look();
     sorting(() =>
       this.#notes.use((db) => {
         const note = db.prepare(sql);
@@ -270,6 +320,7 @@ export class SqliteRegistry implements Registry {
   }
 
   close(): void {
+    clearInterval(this.#watch);
     this.#notes.close();
     this.#reader.close();
     this.#log.closing();
@@ -284,6 +335,7 @@ export class SqliteRegistry implements Registry {
         const db = await this.#begun();
         try {
           const result = await work();
+          this.#look();
           this.#writer.use(() => db.exec('UPDATE installation SET changes = changes + 1; COMMIT'));
           this.#log.committed(db);
           return result;
@@ -301,6 +353,7 @@ export class SqliteRegistry implements Registry {
   }
 
   async #begun(): Promise<DatabaseSync> {
+    this.#look();
     const db = this.#writer.use((open) => open);
     try {
       await beginWriting(db, BUSY_TIMEOUT);

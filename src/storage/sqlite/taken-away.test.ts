@@ -1,7 +1,7 @@
 /** Parts of a file that others take away, or replace, while it is served (docs/adr/0020). */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -91,19 +91,47 @@ describe('a file that is served', () => {
   test('an index that was removed is made anew before anything is written: another process may have made one', async () => {
     await wait(10);
     rmSync(`${path}-shm`);
+    const writing = wait(10).then(() => create(5));
+    assert.equal(await isRefused(writing), true);
+    await store.whenBack();
+    await wait(10);
+    rmSync(`${path}-shm`);
     const other = new SqliteEngine(directory, { ...settings, isServedElsewhere: () => true });
-    await assert.rejects(other.open(known, 'work'), /-shm was removed while the service runs/);
+    // A command waits until the service has noticed by itself.
+    const { store: same } = await other.open(known, 'work');
+    await createRecord(masterContext(same), 'Kept', { n: 5 });
+    await same.close();
     await other.close();
-    assert.equal(await isRefused(create(5)), true);
     await store.whenBack();
     const write = `UPDATE rds_catalog SET changes = changes + 1`;
     const script = `const db = new (require('node:sqlite').DatabaseSync)(process.argv[1]); db.exec(process.argv[2]); db.close()`;
-    for (let n = 5; n < 8; n++) {
+    for (let n = 6; n < 9; n++) {
       await create(n);
       execFileSync(process.execPath, ['-e', script, path, write]);
     }
-    assert.equal(await count(), 8);
+    assert.equal(await count(), 9);
     isSound();
+  });
+
+  test('what keeps it from being opened is told, and that it is over', async () => {
+    await store.close();
+    const file = path;
+    const over: unknown[] = [];
+    const telling = new SqliteEngine(directory, { ...settings, conditions: { ...told, over: (about) => over.push(about) } });
+    for (const end of ['', '-shm', '-wal']) {
+      conditions.clear();
+      over.length = 0;
+      if (end === '') renameSync(path, `${path}.aside`);
+      symlinkSync(`${path}${end}`, `${path}${end}`);
+      await assert.rejects(telling.open(known, 'work'), isUnavailable);
+      assert.deepEqual([...conditions], ['the store cannot be opened'], end);
+      rmSync(`${path}${end}`);
+      if (end === '') renameSync(`${path}.aside`, path);
+      await (await telling.open(known, 'work')).store.close();
+      assert.deepEqual(over[0], { app: known.appId, file });
+    }
+    await telling.close();
+    await serve();
   });
 
   test('a copy of it that was made a moment ago does not take its place, nor after a restart; it does itself', async () => {
