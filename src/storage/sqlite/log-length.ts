@@ -19,8 +19,9 @@ export function readLogLength(statement: StatementSync): LogLength {
 /** Copies the log into the file. Never throws. @returns whether all of it is there: a reader of an old state, or a fault, may keep some back */
 export function copyLog(db: DatabaseSync): boolean {
   try {
-    const { pages, copied } = readLogLength(prepare(db, 'PRAGMA wal_checkpoint(PASSIVE)'));
-    return pages === copied;
+    const [isBusy, pages, copied] = prepare(db, 'PRAGMA wal_checkpoint(PASSIVE)').get() as unknown as [number, number, number];
+    // Where somebody else is copying there are no lengths.
+    return isBusy === 0 && pages >= 0 && pages === copied;
   } catch {
     return false;
   }

@@ -16,6 +16,7 @@ import { knownOf, newIdentity } from '../identity.ts';
 import type { Store } from '../port.ts';
 import { addressesOf } from '../sql/testing/addresses.ts';
 import { SqliteEngine } from './engine.ts';
+import { copyLog } from './log-length.ts';
 
 describe('a file that is served', () => {
   const directory = mkdtempSync(join(tmpdir(), 'rds-taken-'));
@@ -86,6 +87,12 @@ describe('a file that is served', () => {
     await create(10);
     isSound();
     assert.deepEqual([...conditions], ['the store is missing']);
+  });
+
+  test('a log of which nobody says how long it is does not count as saved: somebody else may be copying it', () => {
+    const db = new DatabaseSync(':memory:');
+    assert.equal(copyLog(db), false);
+    db.close();
   });
 
   test('an index that was removed is made anew before anything is written: another process may have made one', async () => {
