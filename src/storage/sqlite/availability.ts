@@ -95,20 +95,18 @@ export class Availability implements ConnectionEvents {
     this.#about = settings.about;
     this.#file = new PlacedFile(settings.path);
     this.#storage = new KnownStorage(settings.path, REOPEN_MS);
-    this.#watch = setInterval(() => !this.#connection.isTransaction && this.isInPlace(), WATCH_MS).unref();
+    this.#watch = setInterval(() => this.#lookAround(), WATCH_MS).unref();
     this.recovery = new Recovery(
       () => this.#look(),
       () => this.#back(),
     );
   }
 
-  /** The connection is open. */
   opened(connection: Connection): void {
     this.#connection = connection;
     this.#file.opened();
   }
 
-  /** How often the file was opened. */
   get opening(): number {
     return this.#opening;
   }
@@ -167,6 +165,11 @@ export class Availability implements ConnectionEvents {
     return false;
   }
 
+  /** Others would write without the log, or its index. A file that is gone as a whole, as a removed system's is, harms nobody. */
+  #lookAround(): void {
+    if (!this.#loss && !this.#connection.isTransaction && this.#file.look().startsWith('without')) this.isInPlace();
+  }
+
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#watch);
@@ -219,9 +222,7 @@ export class Availability implements ConnectionEvents {
     let file: Stats | null = null;
     try {
       file = fileAt(this.#settings.path);
-    } catch {
-      // As if none were there.
-    }
+    } catch {}
     const now = performance.now();
     // Reading it through does not find all damage: what is met soon after that is believed.
     const pause = now - this.#soundAt < MINUTE_MS ? LAST_AGAIN_MS : FIRST_AGAIN_MS;

@@ -120,6 +120,14 @@ describe('a file that is served', () => {
     isSound();
   });
 
+  test('one that is gone as a whole is told of only to who asks for it, as a system may be removed', async () => {
+    renameSync(path, `${path}.aside`);
+    await wait(1_100);
+    assert.deepEqual([...conditions], []);
+    renameSync(`${path}.aside`, path);
+    assert.equal(await count(), 5);
+  });
+
   test('what keeps it from being opened is told, and that it is over', async () => {
     await store.close();
     const file = path;
