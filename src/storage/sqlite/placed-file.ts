@@ -33,13 +33,13 @@ export class PlacedFile {
 
   /** The file at the place is the one that was opened. */
   opened(): void {
+    this.#file = this.#log = this.#index = null;
     try {
       this.#file = fileAt(this.#path);
-    } catch {
-      this.#file = null;
-    }
-    // They are made by the first read.
-    this.#log = this.#index = null;
+      // Made by the first read, which may be yet to come.
+      this.#log = fileAt(`${this.#path}-wal`);
+      this.#index = fileAt(`${this.#path}-shm`);
+    } catch {}
     this.#indexSeenAt = Number.NEGATIVE_INFINITY;
   }
 

@@ -61,6 +61,8 @@ export class SqliteRegistry implements Registry {
   readonly #place: PlacedFile;
   readonly #watch: NodeJS.Timeout;
   #lookedAt = Number.NEGATIVE_INFINITY;
+  /** Whether it is not known where the open file lies. */
+  #isGone = true;
 
   /**
    * Opens the file, making it where there is none.
@@ -124,6 +126,7 @@ export class SqliteRegistry implements Registry {
     this.#lookedAt = now;
     const found = this.#place.look();
     if (found === 'there') return;
+    this.#isGone = true;
     // All of them are closed, the last of which saves what is only in a log that was removed.
     for (const connection of [this.#notes, this.#reader, this.#writer]) connection.failed(missingPart(this.#path, found).cause);
   }
@@ -132,9 +135,12 @@ export class SqliteRegistry implements Registry {
   #verify(db: DatabaseSync, path: string): void {
     if (db.prepare('SELECT salt FROM installation').get()?.salt !== this.#salt)
       throw unavailableSince(Object.assign(new Error(`${path} is another registry`), { errcode: 1032 }));
+    // One that is opened anew by itself, for a fault of its own, is where the others are.
+    if (!this.#isGone) return;
     const file = fileAt(path);
     if (file && this.#place.isAnother(file)) this.#log.isAnother();
     this.#place.opened();
+    this.#isGone = false;
   }
 
   /** What counts others' commits begins anew. */
