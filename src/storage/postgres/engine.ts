@@ -100,7 +100,7 @@ export class PostgresEngine implements Engine {
 
   async probe(): Promise<void> {
     if (this.#database.outage.cannotWrite) throw unavailable();
-    await this.#database.short({ text: 'SELECT 1', params: [] });
+    await this.#database.probe();
   }
 
   /** Connections are made when they are needed, in no time. */

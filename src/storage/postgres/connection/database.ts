@@ -75,6 +75,8 @@ export interface Database {
   transact<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Statements by themselves, not in a transaction, on a connection of their own. */
   alone<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** Resolves where the database answers, soon also where a long line stands before the question. @throws unavailable, timeout */
+  probe(): Promise<void>;
   /** A line may be dead: all connections prove that they are alive before they are used again. */
   suspect(): void;
   close(): Promise<void>;

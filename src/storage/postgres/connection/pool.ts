@@ -3,6 +3,7 @@ import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { Conditions } from '../../../observe/index.ts';
 import { Pauses } from '../../pauses.ts';
 import type { Statement } from '../../sql/writer.ts';
+import { answers } from './answers.ts';
 import { readPages } from './cursor.ts';
 import type { Database, Result, Row, Session, TransactionOptions } from './database.ts';
 import { Dialer, IDLE_LIMIT, type TransactionLimits, WRITE_LOCK_LIMIT } from './dial.ts';
@@ -18,11 +19,13 @@ import {
   StatementFailed,
 } from './errors.ts';
 import { Group, type Lease, PROOF_LIMIT } from './group.ts';
+import { HeldReads } from './held-reads.ts';
 import type { Link } from './link.ts';
 import { explore } from './opening.ts';
 import { Outage } from './outage.ts';
 import { Texts } from './prepared.ts';
 import { SharedLinks } from './shared.ts';
+import { sizes } from './sizes.ts';
 import { bePatient, limitsOf, runAlone, runAtomically, runRead, runTransaction } from './transaction.ts';
 import { Vigil } from './vigil.ts';
 
@@ -61,15 +64,6 @@ export async function connectDatabase(url: string, settings: PoolSettings): Prom
   return new Pool(new Dialer(address, new Texts()), settings);
 }
 
-/** How many connections each group gets. */
-function sizes(connections: number): { short: number; transactions: number; long: number } {
-  const left = Math.max(3, connections - 1);
-  const short = left < 8 ? 1 : 2;
-  // Making a system takes one for the registry's transaction, and another for what is made meanwhile.
-  const transactions = Math.max(2, Math.floor(((left - short) * 4) / 9));
-  return { short, transactions, long: left - short - transactions };
-}
-
 class Pool implements Database {
   readonly outage: Outage;
   readonly #vigil: Vigil;
@@ -81,6 +75,7 @@ class Pool implements Database {
   /** The same of those that stand still between their statements. */
   readonly #slowLimits: TransactionLimits;
   readonly #shared: SharedLinks;
+  readonly #held = new HeldReads();
   readonly #transactions: Group;
   readonly #long: Group;
 
@@ -111,23 +106,37 @@ class Pool implements Database {
     });
   }
 
-  async short(statement: Statement, system?: string, mostBytes = Number.POSITIVE_INFINITY): Promise<Row[]> {
+  async short(statement: Statement, system = '', mostBytes = Number.POSITIVE_INFINITY): Promise<Row[]> {
+    // They leave a connection to other reads of their system.
+    const onHold = () => this.long(statement, system, mostBytes, `${system} held`);
+    if (this.#held.has(statement.text)) return onHold();
     for (let attempt = 0; ; attempt++) {
       try {
         const got = this.#shared.get();
         const link = got instanceof Promise ? await got : got;
-        return (await link.query(statement, attempt === 0, { mostBytes })).rows;
+        const { rows } = await link.query(statement, attempt === 0, { mostBytes });
+        this.#held.remove(statement.text);
+        return rows;
       } catch (error) {
         if (attempt === 0 && mayReadAgain(error)) continue;
-        if (isTimeout(error) || isLockTimeout(error)) return this.long(statement, system ?? '', mostBytes);
+        if (isLockTimeout(error)) {
+          this.#held.add(statement.text);
+          return onHold();
+        }
+        if (isTimeout(error)) return this.long(statement, system, mostBytes);
         throw this.#seen(ofRead(error), system);
       }
     }
   }
 
-  async long(statement: Statement, system: string, mostBytes = Number.POSITIVE_INFINITY): Promise<Row[]> {
+  probe(): Promise<void> {
+    return answers(this, this.#shared);
+  }
+
+  /** @param turn whose turn it takes */
+  async long(statement: Statement, system: string, mostBytes = Number.POSITIVE_INFINITY, turn = system): Promise<Row[]> {
     for (let attempt = 0; ; attempt++) {
-      const { link, release } = await this.#lease(this.#long, system);
+      const { link, release } = await this.#lease(this.#long, turn);
       try {
         return (await runRead(link, statement, this.#limits, attempt === 0, { mostBytes })).rows;
       } catch (error) {

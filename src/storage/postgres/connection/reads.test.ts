@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '../../../errors/fail.ts';
 import type { Database } from './database.ts';
@@ -92,6 +92,34 @@ test('a read that is not short after all, or meets a lock, does not hold up thos
       assert.ok(performance.now() - again < 150);
     });
     assert.deepEqual(await read, [[0]]);
+  }));
+
+test('reads of a table that somebody has locked hold up no others, however many come, and are short again after it', () =>
+  withDatabase(async ({ database }) => {
+    const counting = sql('SELECT count(*) FROM t');
+    await database.atomically([sql('CREATE TABLE t (a int)')]);
+    const long = mock.method(database, 'long');
+    const reads: Promise<unknown>[] = [];
+    await database.transact(async (session) => {
+      await session.query(sql('LOCK TABLE t'));
+      for (let n = 0; n < 60; n++) {
+        reads.push(database.short(counting, 's'));
+        await delay(10);
+      }
+      // The first ones stand before others until their 100 ms are over.
+      assert.ok(long.mock.callCount() >= 30, `${long.mock.callCount()} on connections of their own`);
+      await Promise.all([database.short(sql('SELECT 1')), database.probe(), database.long(sql('SELECT 1'), 's')]);
+    });
+    assert.deepEqual(
+      await Promise.all(reads),
+      reads.map(() => [[0]]),
+    );
+    for (const until = performance.now() + 5_000; ; await delay(50)) {
+      const calls = long.mock.callCount();
+      await database.short(counting, 's');
+      if (long.mock.callCount() === calls) break;
+      assert.ok(performance.now() < until, 'it is short again');
+    }
   }));
 
 test('a system cannot take all connections for long reads; another is served at once', () =>
