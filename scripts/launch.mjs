@@ -37,7 +37,7 @@ function testArguments(args) {
     QUIET,
     '--test-reporter=spec',
     '--test-global-setup=test/support/run.ts',
-    '--test-concurrency=2',
+    '--test-concurrency=3',
     '--test-timeout=1200000',
     ...options,
     ...(patterns.length > 0 ? patterns : ['test', 'src', 'scripts']).flatMap(testsAt),
