@@ -14,7 +14,8 @@ const write = (service: Service, tag: string, filler = 10) =>
   service.call('POST', path('Accounts'), { body: { Name: tag, filler: 'x'.repeat(filler) } });
 
 async function tagsOf(service: Service): Promise<string[]> {
-  const { body } = await service.call('GET', `${path('Accounts')}?limit=1000&order=createdAt`);
+  const { status, body, text } = await service.call('GET', `${path('Accounts')}?limit=1000&order=createdAt`);
+  assert.equal(status, 200, text);
   return body.results.map(({ Name }: { Name: string }) => Name);
 }
 

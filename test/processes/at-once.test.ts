@@ -153,8 +153,10 @@ describeProcesses('decisions of two processes at once', (stores) => {
       const className = await a.table({});
       await bothKnow(className);
       await times(MANY, (n) => of(n).use('Set-Table-Permissions', { className, permissions: { [actions[n] ?? '']: ['Sales'] } }));
-      const { classLevelPermissions } = (await a.call('GET', `/platform/schemas/${className}`)).body;
-      for (const action of actions) assert.deepEqual(classLevelPermissions[action], { 'role:Sales': true });
+      await soon(async () => {
+        const { classLevelPermissions } = (await a.call('GET', `/platform/schemas/${className}`)).body;
+        for (const action of actions) assert.deepEqual(classLevelPermissions[action], { 'role:Sales': true });
+      });
     }, 3);
   });
 });

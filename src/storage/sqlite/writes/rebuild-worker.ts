@@ -9,9 +9,9 @@ import { lowerPriority } from '../priority.ts';
 import { catalogVersion, loadSchema } from '../schema/catalog.ts';
 import { commit } from './commit.ts';
 import { carryOutPlan } from './plan.ts';
-import type { Rebuild, RebuildAnswer } from './rebuild.ts';
+import type { RebuildAnswer, RebuildSetup } from './rebuild.ts';
 
-const { path, plan, catalogVersion: plannedUnder, addresses } = workerData as Rebuild;
+const { path, plan, catalogVersion: plannedUnder, addresses, isCommitting } = workerData as RebuildSetup;
 lowerPriority();
 
 function rebuild(connection: Connection): RebuildAnswer {
@@ -20,7 +20,7 @@ function rebuild(connection: Connection): RebuildAnswer {
     // Another process may have come in between: the plan may no longer fit, and the client may try again.
     if (connection.ask(catalogVersion) !== plannedUnder) throw serviceError('unavailable');
     const { outcome } = carryOutPlan(connection, plan, connection.ask(loadSchema), { addresses: () => addresses });
-    parentPort?.postMessage('committing' satisfies RebuildAnswer);
+    Atomics.store(isCommitting, 0, 1);
     commit(connection, () => true);
     return { outcome };
   } catch (error) {

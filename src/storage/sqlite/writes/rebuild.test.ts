@@ -9,20 +9,23 @@ import { rebuildOnThread } from './rebuild.ts';
 const thread = (code: string) =>
   rebuildOnThread(
     { path: '', plan: { changes: [], mutations: [] }, catalogVersion: 0, addresses: rowContext.addresses() },
-    new URL(`data:text/javascript,${encodeURIComponent(`import { parentPort } from 'node:worker_threads'; ${code}`)}`),
+    new URL(
+      `data:text/javascript,${encodeURIComponent(`import { parentPort, workerData } from 'node:worker_threads'; ${code}`)}`,
+    ),
   );
 const says = (answer: object | string) => `parentPort.postMessage(${JSON.stringify(answer)});`;
+const committing = 'Atomics.store(workerData.isCommitting, 0, 1);';
 
 test('a thread answers with the outcome, or with why there is none', async () => {
-  assert.deepEqual(await thread(says('committing') + says({ outcome: { returned: '' } })), { returned: '' });
+  assert.deepEqual(await thread(committing + says({ outcome: { returned: '' } })), { returned: '' });
   await assert.rejects(thread(says('overtaken')), Overtaken);
   const full = { key: 'unavailable', text: 'x', cause: { text: 'database or disk is full', errcode: 13 } };
   await assert.rejects(thread(says(full)), isUnavailable);
 });
 
 test('one that ends in its COMMIT leaves it open whether the change was carried out', async () => {
-  await assert.rejects(thread(`${says('committing')} throw new Error('x');`), isInDoubt);
-  await assert.rejects(thread(`${says('committing')} process.exit(1);`), isInDoubt);
+  await assert.rejects(thread(`${committing} throw new Error('x');`), isInDoubt);
+  await assert.rejects(thread(`${committing} process.exit(1);`), isInDoubt);
 });
 
 test('one that ends before has changed nothing: for lack of something, or as a fault of ours', async () => {

@@ -31,12 +31,13 @@ export interface Rebuild {
   readonly addresses: FileAddresses;
 }
 
-/**
- * What the thread says: that its COMMIT begins; then the outcome, or the error of the catalogue that refused the plan or that a fault is, or
- * that a condition of it does not hold.
- */
+/** The same, with what the thread sets to 1 before its COMMIT begins: a message might not arrive where the thread ends in it. */
+export interface RebuildSetup extends Rebuild {
+  readonly isCommitting: Int32Array;
+}
+
+/** What the thread says: the outcome, or the error of the catalogue that refused the plan or that a fault is, or that a condition of it does not hold. */
 export type RebuildAnswer =
-  | 'committing'
   | 'overtaken'
   | { readonly outcome: WriteOutcome }
   | { readonly key: ErrorKey; readonly text: string; readonly cause?: SentFault };
@@ -75,18 +76,17 @@ function readsAll(step: SchemaStep): boolean {
  */
 export function rebuildOnThread(rebuild: Rebuild, file = workerFile): Promise<WriteOutcome> {
   return new Promise((resolve, reject) => {
-    const worker = new Worker(file, { workerData: rebuild });
-    let isCommitting = false;
+    const isCommitting = new Int32Array(new SharedArrayBuffer(4));
+    const worker = new Worker(file, { workerData: { ...rebuild, isCommitting } satisfies RebuildSetup });
     // It ended without an answer: it could not be started, had no memory left, or was at fault.
     const ended = (cause: unknown) => {
       const { code } = cause as NodeJS.ErrnoException;
       const isPassing = storeFaultOf(cause) !== null || code?.startsWith('ERR_WORKER_');
-      if (isCommitting) reject(inDoubtSince(cause));
+      if (Atomics.load(isCommitting, 0) === 1) reject(inDoubtSince(cause));
       else reject(isPassing ? unavailableSince(cause) : cause);
     };
     worker.on('message', (answer: RebuildAnswer) => {
-      if (answer === 'committing') isCommitting = true;
-      else if (answer === 'overtaken') reject(new Overtaken());
+      if (answer === 'overtaken') reject(new Overtaken());
       else if ('outcome' in answer) resolve(answer.outcome);
       else reject(receivedError(answer));
     });
