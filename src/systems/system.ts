@@ -92,6 +92,7 @@ export class System {
   registration: Registration;
   readonly #keyGuard: KeyGuard;
   #holders = 0;
+  #uses = 0;
   #touched = true;
   #isClosing = false;
   #whenFree: (() => void) | undefined;
@@ -122,6 +123,7 @@ export class System {
   /** @param isUse whether the system is to count as used, and stay open for a while after */
   hold(isUse = true): void {
     this.#holders++;
+    if (isUse) this.#uses++;
     this.#touched ||= isUse;
   }
 
@@ -132,6 +134,11 @@ export class System {
   /** Whether it is to be closed as soon as nobody holds it: who works on without end has to leave it then. */
   get isClosing(): boolean {
     return this.#isClosing;
+  }
+
+  /** How often it was held for use. */
+  get uses(): number {
+    return this.#uses;
   }
 
   /** Whether nobody holds the system now. */

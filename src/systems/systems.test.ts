@@ -255,7 +255,7 @@ test('an addition is seen when it is complete, by this process too', async () =>
   await adding;
   (await systems.acquire('app'))?.release();
 });
-test('a system that is visited is closed again where it was not open, and nobody holds it', async () => {
+test('a system that is visited is closed again where it was not open, and nobody has used it', async () => {
   await add();
   await add(entry('b'));
   assert.deepEqual((await systems.appIds()).toSorted(), ['app', 'b']);
@@ -274,4 +274,9 @@ test('a system that is visited is closed again where it was not open, and nobody
   assert.deepEqual(engine.log, ['open app', 'close app', 'open b', 'open app', 'close app', 'open app']);
   held?.release();
   for (const system of systems.opened()) if (system.appId === 'app') system.release();
+});
+test('a system that a request used while it was visited stays open', async () => {
+  await add();
+  await systems.visit('app', async () => (await systems.acquire('app'))?.release());
+  assert.deepEqual(engine.log, ['open app']);
 });

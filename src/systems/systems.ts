@@ -133,7 +133,7 @@ export class Systems {
 
   /**
    * Holds a system for the time of some work, for who goes through all of them: one that was opened for it is closed at its end, unless
-   * somebody else holds it then.
+   * somebody else has used it meanwhile.
    * @returns `undefined` where there is no such system
    */
   async visit<T>(appId: string, work: (system: System) => Promise<T>): Promise<T | undefined> {
@@ -144,7 +144,7 @@ export class Systems {
       return await work(system);
     } finally {
       system.release();
-      if (!wasOpen && system.isFree && this.#open.get(appId) === system) {
+      if (!wasOpen && system.isFree && system.uses === 1 && this.#open.get(appId) === system) {
         this.#open.delete(appId);
         this.#close(system);
         await this.#closing.get(appId);
