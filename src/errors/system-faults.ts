@@ -40,7 +40,6 @@ const kinds: ReadonlyMap<unknown, PassingFault> = new Map([
   ['ETIMEDOUT', 'an I/O error'],
   ['EBUSY', 'the store is busy'],
   ['EAGAIN', 'the store is busy'],
-  ['ELOOP', 'the store cannot be opened'],
 ]);
 
 /** The kind of a fault of the operating system that can pass; `null` for every other error. */

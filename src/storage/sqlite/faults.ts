@@ -42,8 +42,8 @@ const extendedKinds: ReadonlyMap<number, PassingFault> = new Map([
 /** Of a busy or full store nothing is wrong with the connection. */
 const harmless: ReadonlySet<PassingFault> = new Set(['the store is busy', 'the disk is full', 'no memory is left']);
 
-/** What Node says of a connection that is closed, and of statements that went with it. */
-const CLOSED = 'ERR_INVALID_STATE';
+/** What Node says of a connection that is closed, and of statements that went with it; and the system of a file behind a loop of links. */
+const notOpen: ReadonlySet<unknown> = new Set(['ERR_INVALID_STATE', 'ELOOP']);
 
 /** Extended codes with which a COMMIT fails after all that it had to write has reached the file: FSYNC, DIR_FSYNC, SHMOPEN, SHMSIZE, SHMLOCK, SHMMAP. */
 const afterWriting: ReadonlySet<number> = new Set([1034, 1290, 4618, 4874, 5130, 5386]);
@@ -59,7 +59,7 @@ export function storeFaultOf(error: unknown): StoreFault | null {
     const kind = extendedKinds.get(errcode) ?? kinds.get(errcode & 0xff);
     return kind === undefined ? null : { kind, code: errcode, isBroken: !harmless.has(kind) };
   }
-  if (code === CLOSED) return { kind: 'the store cannot be opened', code: 0, isBroken: true };
+  if (notOpen.has(code)) return { kind: 'the store cannot be opened', code: 0, isBroken: true };
   const kind = passingFaultOfSystem(error);
   return kind && { kind, code: 0, isBroken: !harmless.has(kind) };
 }
