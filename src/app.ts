@@ -5,7 +5,6 @@ import type { Config, Secrets } from './config/index.ts';
 import type { Files } from './files/index.ts';
 import { Functions } from './functions/index.ts';
 import { HttpServer, limitOf } from './http/index.ts';
-import { isoText } from './kernel/time.ts';
 import { createMailer } from './mail/index.ts';
 import { AgentTools } from './mcp/index.ts';
 import { OAuth, sweepItems } from './oauth/index.ts';
@@ -14,7 +13,7 @@ import { ProcessLock } from './storage/sqlite/index.ts';
 import { lockOf, makeDataDirectory, openStores, type Stores } from './stores.ts';
 import { Administration, Deletions, KeyGuard, type System, Systems, Upkeep } from './systems/index.ts';
 import { PasswordResets, Users } from './users/index.ts';
-import { type ContextOf, hooksWith, masterOf, missingText, openBytes, openFiles } from './workshop.ts';
+import { type ContextOf, hooksWith, masterOf, openBytes, openFiles, tellMissing } from './workshop.ts';
 
 /** How long requests in flight may take after the service was told to end, and after a fault, in milliseconds. */
 const DRAIN_BOUND = { told: 30_000, fault: 3_000 };
@@ -93,7 +92,7 @@ async function assemble(
     log.warn({ address }, 'keys are tried out: unknown ones of this address are refused'),
   );
   const notClosed = (error: unknown) => log.error({ err: error }, 'a system was not closed well');
-  const missing = (app: string, since: number) => log.error({ app, since: isoText(since) }, missingText(since));
+  const missing = tellMissing(log);
   const systems = new Systems(stores.registry, stores.engine, config.systemIdle, notClosed, keyGuard, { conditions, missing });
   const upkeep = new Upkeep(
     () => systems.opened(),

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Addresses, type Config } from './config/index.ts';
 import { OperatorError } from './kernel/operator-error.ts';
+import { isoText } from './kernel/time.ts';
 import { Conditions, type Logger } from './observe/index.ts';
 import type { Engine } from './storage/engine-port.ts';
 import { lostText } from './storage/identity.ts';
@@ -117,7 +118,7 @@ async function noteDamage(registry: Registry, appId: string, isDamaged: boolean)
 
 function openRegistry(path: string, conditions: Conditions, log: Logger): SqliteRegistry {
   const missing = (since: number) => {
-    const from = new Date(since).toISOString();
+    const from = isoText(since);
     log.error(
       { store: path, since: from },
       `the log of changes was cut or removed: what was changed since ${from} may be missing`,

@@ -36,8 +36,13 @@ export const masterOf =
   (hooks: WriteHooks): ContextOf =>
   (store, appId) => ({ appId, store, principal: master, hooks, referer: null });
 
-export const missingText = (since: number) =>
-  `the log of changes was cut or removed: writes since ${isoText(since)} may be missing`;
+/** Tells the log of a system whose log of changes was cut or removed. */
+export const tellMissing =
+  (log: Logger) =>
+  (app: string, since: number): void => {
+    const from = isoText(since);
+    log.error({ app, since: from }, `the log of changes was cut or removed: writes since ${from} may be missing`);
+  };
 
 /** What a command may make of DATA_DIR: nothing; all, where it is the first to use it; a registry beside stores that are there. */
 export type Use = 'used' | 'first' | 'adopting';
@@ -92,9 +97,7 @@ export async function openWorkshop(config: Config, databaseUrl: string | undefin
   const administration = new Administration(registry, engine, () => openBytes(config, log));
   const withStore = async <T>(appId: string, work: (store: Store) => Promise<T>): Promise<T> => {
     administration.checkSystem(appId);
-    const store = await openStore(engine, registry, appId, 'work', (since) =>
-      log.error({ app: appId, since: isoText(since) }, missingText(since)),
-    );
+    const store = await openStore(engine, registry, appId, 'work', (since) => tellMissing(log)(appId, since));
     try {
       return await work(store);
     } finally {

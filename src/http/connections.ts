@@ -120,7 +120,7 @@ class Quiet {
 /** The socket of a server. */
 class ServerDoor implements Door {
   accepted = 0;
-  readonly #server: Server;
+  readonly #server: Server & { pauseOnConnect?: boolean };
   readonly #parked: Socket[] = [];
   /** Who is told of connections, unless they are parked. */
   #told: ((socket: Socket) => void)[] | undefined;
@@ -141,7 +141,7 @@ class ServerDoor implements Door {
   }
 
   park(): void {
-    const server = this.#server as Server & { pauseOnConnect?: boolean };
+    const server = this.#server;
     server.pauseOnConnect = true;
     this.#told = server.listeners('connection').filter((listener) => listener !== this.#count) as ((socket: Socket) => void)[];
     for (const listener of this.#told) server.off('connection', listener);
@@ -153,7 +153,7 @@ class ServerDoor implements Door {
   };
 
   unpark(): void {
-    const server = this.#server as Server & { pauseOnConnect?: boolean };
+    const server = this.#server;
     server.pauseOnConnect = false;
     server.off('connection', this.#keep);
     server.off('connection', this.#count);

@@ -4,16 +4,15 @@ import { crc32 } from 'node:zlib';
 import { StoreRefused } from '../identity.ts';
 import { identityInFile, verifyFile } from './identity.ts';
 import { bytesAt, frameIn, hasFrames, headerIn, headerOf, readAt } from './log-header.ts';
+import { logLengthQuery, readLogLength } from './log-length.ts';
 import { MARK_BYTES, type Mark, markBytes, markFrom } from './mark-file.ts';
+import { prepare } from './prepare.ts';
 
 /** How often a log may have begun anew between a mark that a power cut brought back and now. */
 const MOST_RESETS = 2 ** 20;
 
 /** Milliseconds between two marks under steady writes: a crash within them leaves the earlier one. */
 const BETWEEN_MARKS_MS = 10;
-
-/** How much of the log there is, and how much of it is in the file: what SQLite answers to it. */
-const LOOK = 'PRAGMA wal_checkpoint(NOOP)';
 
 /** What SQLite knows of a log: how many frames are committed, and how many of them are in the file. */
 type Look = () => { readonly frames: number; readonly inFile: number };
@@ -210,11 +209,11 @@ const markOf = (path: string) => `${path}-mark`;
 const prepared = new WeakMap<DatabaseSync, StatementSync>();
 
 function lookOf(db: DatabaseSync): Look {
-  const statement = prepared.get(db) ?? db.prepare(LOOK);
+  const statement = prepared.get(db) ?? prepare(db, logLengthQuery);
   prepared.set(db, statement);
   return () => {
-    const { log, checkpointed } = statement.get() as { log: number; checkpointed: number };
-    return { frames: Math.max(0, log), inFile: Math.max(0, checkpointed) };
+    const { pages, copied } = readLogLength(statement);
+    return { frames: Math.max(0, pages), inFile: Math.max(0, copied) };
   };
 }
 

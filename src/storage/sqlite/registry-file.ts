@@ -66,7 +66,7 @@ export class RegistryFile {
         this.#begin(first);
       }
       // From here on it is the event loop that would wait.
-      const verify = (db: DatabaseSync) => this.#verify(db, path);
+      const verify = (db: DatabaseSync) => this.#verify(db);
       this.#writer = new RegistryConnection(path, { timeout: 0, conditions, verify });
       this.#reader = new RegistryConnection(path, {
         timeout: LOOK_TIMEOUT,
@@ -114,7 +114,8 @@ export class RegistryFile {
   }
 
   /** Another registry may have been put in its place meanwhile, whose keys would be worth nothing here. */
-  #verify(db: DatabaseSync, path: string): void {
+  #verify(db: DatabaseSync): void {
+    const path = this.#path;
     if (db.prepare('SELECT salt FROM installation').get()?.salt !== this.#salt)
       throw unavailableSince(Object.assign(new Error(`${path} is another registry`), { errcode: 1032 }));
     // One that is opened anew by itself, for a fault of its own, is where the others are.
