@@ -1,12 +1,11 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { fail } from '../errors/fail.ts';
+import { Contention } from '../kernel/contention.ts';
 import { newObjectId } from '../kernel/ids.ts';
 import { TurnsOf } from '../kernel/turns.ts';
 import { type KeyVersion, Overtaken } from '../storage/port.ts';
 import type { RecordContext } from './context.ts';
 
-/** How long work is done anew, in milliseconds, and the longest pause in between. */
-const LONGEST_MS = 10_000;
+/** The longest pause until work is done anew, in milliseconds. */
 const LONGEST_PAUSE_MS = 20;
 
 /**
@@ -16,14 +15,14 @@ const LONGEST_PAUSE_MS = 20;
  * @throws unavailable where others are faster for seconds; what the work throws
  */
 export async function decideAnew<T>(work: () => Promise<T>): Promise<T> {
-  const until = performance.now() + LONGEST_MS;
-  for (let attempt = 1; ; attempt++)
+  const contention = new Contention();
+  for (;;)
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof Overtaken)) throw error;
-      if (performance.now() > until) return fail('unavailable');
-      await wait(Math.random() * Math.min(attempt, LONGEST_PAUSE_MS));
+      if (contention.isOver) return fail('unavailable');
+      await contention.next(1, LONGEST_PAUSE_MS);
     }
 }
 

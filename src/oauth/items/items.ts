@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { fail, isInDoubt, isPassing, ServiceError } from '../../errors/fail.ts';
+import { Contention } from '../../kernel/contention.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Filter } from '../../query/filter.ts';
 import { type Progress, readRow, readRows } from '../../records/index.ts';
@@ -45,7 +46,6 @@ const rowFields = ['objectId', 'kind', 'payload', 'consumedAt', 'expiresAt'] as 
 const stateFields = ['objectId', 'kind', 'expiresAt'] as const;
 const familyFields = ['objectId', 'family'] as const;
 
-const PUT_ATTEMPTS = 5;
 /** Milliseconds for which a store that is away is waited for, and until it is asked again at the soonest. */
 const PATIENCE_MS = 5_000;
 const PAUSE_MS = 100;
@@ -88,7 +88,7 @@ export class Items {
   /**
    * Keeps an item in place of the one that is there.
    * @returns whether it could: not where what it requires is gone
-   * @throws unavailable where others keep the same one at the same time, again and again
+   * @throws unavailable where others keep the same one at the same time, for seconds
    */
   async put(kind: string, id: string, item: NewItem): Promise<boolean> {
     const key = keyOf(kind, id);
@@ -99,7 +99,7 @@ export class Items {
         this.#insert(table, { kind, key, item, at }),
       ]);
     // Processes that put one item at a time may all find none.
-    for (let attempt = 1; attempt <= PUT_ATTEMPTS; attempt++) {
+    for (const contention = new Contention(); !contention.isOver; await contention.next(5, 20)) {
       // What a grant requires comes after a code or token that is used by then, and would be refused if it came again.
       const outcome = await (item.requires === undefined ? write() : this.#patiently(write, isPassing));
       if (outcome !== 'taken') return outcome === 'done';

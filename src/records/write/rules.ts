@@ -1,5 +1,6 @@
 import { authorize } from '../../access/index.ts';
 import { fail, ServiceError } from '../../errors/fail.ts';
+import { Contention } from '../../kernel/contention.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { Turns } from '../../kernel/turns.ts';
 import type { Schema } from '../../schema/model.ts';
@@ -52,9 +53,6 @@ export function underRules(className: string, action: keyof TableRules, write: R
   return rules?.[action]?.(write) ?? { fields: write.fields };
 }
 
-/** How often writes are prepared while others change what their rules read. */
-const ATTEMPTS = 5;
-
 /** The systems with writes that are prepared again. One at a time: else all but one would come too late each time. */
 const latecomers = new Turns();
 
@@ -62,7 +60,7 @@ const latecomers = new Turns();
  * Prepares writes and carries them out; again from the beginning where a record was not as its rules had read it. The first time is at once
  * where the rules are, so that writes keep the order in which they came.
  * @param prepare asks the rules
- * @throws unavailable where others are faster time and again; what `prepare` and `carryOut` throw
+ * @throws unavailable where others are faster for seconds; what `prepare` and `carryOut` throw
  */
 export async function carryOutRuled<P extends readonly PreparedRecord[], T>(
   { appId }: RecordContext,
@@ -71,7 +69,7 @@ export async function carryOutRuled<P extends readonly PreparedRecord[], T>(
 ): Promise<T> {
   const asked = prepare();
   let prepared = asked instanceof Promise ? await asked : asked;
-  const again = async (failure: unknown, attempt: number): Promise<T> => {
+  const again = async (failure: unknown, contention: Contention): Promise<T> => {
     const before = prepared;
     prepared = await prepare();
     if (prepared.every(({ version }, at) => version === before[at]?.version)) throw failure;
@@ -79,14 +77,14 @@ export async function carryOutRuled<P extends readonly PreparedRecord[], T>(
       return await carryOut(prepared);
     } catch (error) {
       if (!isMissing(error)) throw error;
-      return attempt < ATTEMPTS ? again(error, attempt + 1) : fail('unavailable');
+      return contention.isOver ? fail('unavailable') : again(error, contention);
     }
   };
   try {
     return await carryOut(prepared);
   } catch (error) {
     if (!isMissing(error) || prepared.every(({ version }) => version === undefined)) throw error;
-    return latecomers.take(appId, () => again(error, 2));
+    return latecomers.take(appId, () => again(error, new Contention()));
   }
 }
 

@@ -1,3 +1,4 @@
+import { Contention } from '../../kernel/contention.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Query } from '../../query/selection.ts';
 import type { Schema } from '../../schema/model.ts';
@@ -28,18 +29,17 @@ export async function readRecords(
   names: readonly string[],
   atMost = Number.POSITIVE_INFINITY,
 ): Promise<JsonObject[]> {
-  for (let attempt = 1; ; attempt++)
+  const contention = new Contention();
+  for (;;)
     try {
       return await readOnce(store, className, names, atMost);
     } catch (error) {
       // Another process is a step ahead.
-      if (!(error instanceof SchemaChanged) || attempt === ATTEMPTS) throw error;
+      if (!(error instanceof SchemaChanged) || contention.isOver) throw error;
+      await contention.next();
       await store.whenCurrent();
     }
 }
-
-/** How often a read is planned anew since the schema has changed meanwhile. More often is no accident. */
-const ATTEMPTS = 20;
 
 async function readOnce(store: Store, className: string, names: readonly string[], limit: number): Promise<JsonObject[]> {
   const table = store.schema().tables.get(className);

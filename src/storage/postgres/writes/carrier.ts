@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { isUnavailable, ServiceError } from '../../../errors/fail.ts';
+import { CONTENTION_LIMIT_MS, Contention } from '../../../kernel/contention.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { Overtaken } from '../../port.ts';
 import { WRITE_LOCK_LIMIT } from '../connection/dial.ts';
@@ -27,11 +27,9 @@ import type { QueuedWrite } from './queued-write.ts';
 import type { StepContext } from './step.ts';
 import type { Transactions } from './transactions.ts';
 
-/** How often a transaction is run that others were in the way of, and how long it waits in between at the most, in milliseconds. */
-const MOST_ATTEMPTS = 10;
-const PAUSE = 15;
-/** How often a write is planned anew since the schema has changed again. */
-const MOST_STALE = 20;
+/** The pause until a transaction is run again that others were in the way of, in milliseconds: what it grows by, and the longest. */
+const PAUSE_STEP_MS = 15;
+const LONGEST_PAUSE_MS = 150;
 
 /** What writes of a system are carried out with. */
 export interface CarrierContext extends StepContext {
@@ -100,8 +98,8 @@ export class WriteCarrier implements Carrier {
       if (!(error instanceof SchemaMoved)) this.#reject(open(), error);
     }
     for (const write of open()) {
-      write.stale++;
-      if (write.stale > MOST_STALE) this.#reject([write], unavailable());
+      write.staleSince ||= performance.now();
+      if (performance.now() - write.staleSince > CONTENTION_LIMIT_MS) this.#reject([write], unavailable());
     }
     return { again: open(), obstacles: [] };
   }
@@ -211,7 +209,8 @@ export class WriteCarrier implements Carrier {
    * @throws unavailable where they still are
    */
   async #tried<T>(writes: readonly QueuedWrite[], transaction: () => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++)
+    const contention = new Contention();
+    for (;;)
       try {
         return await transaction();
       } catch (error) {
@@ -220,9 +219,9 @@ export class WriteCarrier implements Carrier {
         // Others may go on meanwhile.
         if (isLockTimeout(cause)) throw error;
         const isUnsent = isUnavailable(cause) && isConnectionError(cause);
-        if (!(mayRetry(cause) || (isUnsent && attempt === 1))) throw error;
-        if (attempt === MOST_ATTEMPTS) throw unavailable(cause);
-        if (!isUnsent) await wait(Math.random() * PAUSE * attempt);
+        if (!(mayRetry(cause) || (isUnsent && contention.attempt === 1))) throw error;
+        if (contention.isOver) throw unavailable(cause);
+        await (isUnsent ? contention.next() : contention.next(PAUSE_STEP_MS, LONGEST_PAUSE_MS));
       }
   }
 }

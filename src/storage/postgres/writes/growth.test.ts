@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { createRecord, updateSchema } from '../../../records/index.ts';
@@ -13,13 +13,14 @@ import { type TestDatabase, testDatabase } from '../testing/server.ts';
 
 let place: TestDatabase;
 let database: Database;
+let settings: Parameters<typeof PostgresStore.open>[0];
 let store: PostgresStore;
 let other: pg.Client;
 before(async () => {
   place = await testDatabase();
   const report = () => {};
   database = await connectDatabase(place.url, { timeLimit: 10_000 });
-  const settings = { database, schemaName: 'rds_test', notices: new Notices(), presence: new Presence(), report, ...rowContext };
+  settings = { database, schemaName: 'rds_test', notices: new Notices(), presence: new Presence(), report, ...rowContext };
   store = await PostgresStore.open(settings, true);
   other = new pg.Client({ connectionString: place.url });
   await other.connect();
@@ -53,4 +54,44 @@ test('changes of a schema wait for who reads the table, and writes to other tabl
   await other.query('COMMIT');
   await Promise.all(growing);
   assert.deepEqual(grown.sort(), ['Free', 'Read']);
+});
+
+/** The store as another process has it, whose transactions meet something before they are sent, so many times. */
+async function meeting(t: TestContext, times: number, what: (n: number) => Promise<void>): Promise<PostgresStore> {
+  const own = await connectDatabase(place.url, { timeLimit: 10_000 });
+  const slow = await PostgresStore.open({ ...settings, database: own }, false);
+  t.after(async () => {
+    await slow.close();
+    await own.close();
+  });
+  const send = own.atomically.bind(own);
+  let n = 0;
+  t.mock.method(own, 'atomically', async (...args: Parameters<Database['atomically']>) => {
+    if (n < times) await what(n++);
+    return send(...args);
+  });
+  return slow;
+}
+
+test('a write is planned anew as often as others change the schema before it', async (t) => {
+  await createRecord(context(), 'Moving', { n: 1 });
+  const slow = await meeting(t, 40, async (n) => {
+    await createRecord(context(), 'Moving', { [`f${n}`]: 1 });
+  });
+  const writes = Array.from({ length: 3 }, (_, n) => createRecord(masterContext(slow), 'Moving', { n }));
+  await Promise.all(writes);
+  assert.equal(store.schema().tables.get('Moving')?.fields.has('f39'), true);
+});
+
+test('a transaction is run again as often as others are in its way', async (t) => {
+  await createRecord(context(), 'Crossed', { n: 1 });
+  t.mock.method(Math, 'random', () => 0);
+  const deadlock = Object.assign(new Error('deadlock detected'), { code: '40P01', severity: 'ERROR' });
+  let crossed = 0;
+  const slow = await meeting(t, 40, async () => {
+    crossed++;
+    throw deadlock;
+  });
+  await createRecord(masterContext(slow), 'Crossed', { n: 2 });
+  assert.equal(crossed, 40);
 });

@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { serviceError } from '../../../errors/fail.ts';
+import { Contention } from '../../../kernel/contention.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
 import type { WritePlan } from '../../port.ts';
 import type { Session } from '../connection/database.ts';
@@ -15,9 +15,9 @@ import { tablesOf, watchedAmong } from './group.ts';
 import type { Version } from './known.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
-/** Milliseconds until a change is tried again that others were in the way of, and for how long. */
-const PAUSE = 100;
-const TRIED_FOR = 30_000;
+/** The longest pause until a change is tried again that others were in the way of, and how long it is, in milliseconds. */
+const PAUSE_MS = 150;
+const LIMIT_MS = 30_000;
 
 /** What a schema change did: a newer schema, and the outcome of its write; no outcome where it turned out to be an ordinary write. */
 interface Changed {
@@ -34,7 +34,7 @@ interface Changed {
  */
 export async function growSchema(context: CarrierContext, write: QueuedWrite): Promise<void> {
   const { transactions, known, written } = context;
-  const until = performance.now() + TRIED_FOR;
+  const contention = new Contention(LIMIT_MS);
   for (;;)
     try {
       const work = (session: Session) => changeWithin(context, session, write);
@@ -51,8 +51,8 @@ export async function growSchema(context: CarrierContext, write: QueuedWrite): P
         await context.reload().catch(() => {});
       }
       if (!mayRetry(error) || isLockTimeout(error)) throw error;
-      if (performance.now() > until) throw unavailable(error);
-      await wait(PAUSE * (0.5 + Math.random()));
+      if (contention.isOver) throw unavailable(error);
+      await contention.next(PAUSE_MS);
     }
 }
 

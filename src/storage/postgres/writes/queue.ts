@@ -85,7 +85,7 @@ export class WriteQueue {
         plan,
         ...heldBy(plan),
         plannedUnder,
-        stale: 0,
+        staleSince: 0,
         heldSince: 0,
         isSuspect: false,
         isSettled: false,

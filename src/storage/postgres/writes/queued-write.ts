@@ -15,8 +15,8 @@ export interface QueuedWrite {
   locks: readonly string[];
   /** The schema that the plan was made under. */
   plannedUnder: Schema;
-  /** How often it was planned under a schema that was another by then. */
-  stale: number;
+  /** Since when it is planned under schemas that are others by then, by `performance.now()`; 0: it was not. */
+  staleSince: number;
   /** Since when it is held up by others' locks, by `performance.now()`; 0: it is not. */
   heldSince: number;
   /** One of several that a lock was not had for, and nobody knows which: it is carried out by itself. */
