@@ -22,8 +22,7 @@ import { tablesOf, watchedAmong } from './group.ts';
 import { growSchema } from './growth.ts';
 import type { KnownSchema } from './known.ts';
 import { changesOf, Obstructed, obstaclesOf, recordObstacle } from './obstacles.ts';
-import type { Carrier, Left, Patience } from './queue.ts';
-import type { QueuedWrite } from './queued-write.ts';
+import type { Carrier, Left, Patience, QueuedWrite } from './queued-write.ts';
 import type { StepContext } from './step.ts';
 import type { Transactions } from './transactions.ts';
 

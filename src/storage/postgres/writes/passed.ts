@@ -1,11 +1,12 @@
 import { orderedBy } from './obstacles.ts';
-import type { QueuedWrite } from './queued-write.ts';
+import { deletes, type QueuedWrite } from './queued-write.ts';
 
 /** Writes that others go on before: none of their turns, and none to their records. */
 export class Passed {
   readonly entries: QueuedWrite[] = [];
   readonly #turns = new Set<number>();
   readonly #records = new Set<string>();
+  #isBehind = false;
   /** Turns and tables of those that wait for what others hold: the order of a turn's writes is kept within a table. */
   readonly #places = new Set<string>();
 
@@ -13,6 +14,12 @@ export class Passed {
     this.entries.push(entry);
     this.#turns.add(entry.turn);
     for (const record of entry.records) this.#records.add(record);
+  }
+
+  /** Adds a row that is written behind, for which deletes alone wait. */
+  addBehind(entry: QueuedWrite): void {
+    this.entries.push(entry);
+    this.#isBehind = true;
   }
 
   /** Adds one that others of its turn may go on before, in other tables. */
@@ -32,8 +39,9 @@ export class Passed {
     return this.#turns.has(turn);
   }
 
-  holds({ turn, records }: QueuedWrite): boolean {
-    return this.#turns.has(turn) || records.some((record) => this.#records.has(record));
+  holds(entry: QueuedWrite): boolean {
+    if (this.#isBehind && deletes(entry)) return true;
+    return this.#turns.has(entry.turn) || entry.records.some((record) => this.#records.has(record));
   }
 }
 

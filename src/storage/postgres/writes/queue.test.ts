@@ -4,8 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { applyChange, emptySchema } from '../../../schema/change.ts';
 import { fieldOf, type Schema, tableOf } from '../../../schema/model.ts';
 import type { Assignment, Condition, Mutation, WritePlan } from '../../port.ts';
-import { type Left, WriteQueue } from './queue.ts';
-import type { QueuedWrite } from './queued-write.ts';
+import { WriteQueue } from './queue.ts';
+import type { Left, QueuedWrite } from './queued-write.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -141,6 +141,22 @@ test('a delete waits for rows that are written behind', async () => {
   assert.deepEqual(now(), ['1']);
   await end(0);
   assert.deepEqual(now(), ['delete:2']);
+});
+
+test('rows that are written behind keep their order, and a delete waits for all that came before it', async () => {
+  void add('1', { behind: true });
+  await turn();
+  void add('2', { behind: true });
+  void add('3', { deletes: true });
+  await turn();
+  void add('4');
+  await turn();
+  void add('5', { behind: true });
+  await turn();
+  assert.deepEqual(now(), ['1', '4']);
+  const again = underWay[0]?.group ?? [];
+  await end(0, again);
+  assert.deepEqual(now(), ['4', '1 2 delete:3 5']);
 });
 
 test('what has to be planned anew comes first', async () => {

@@ -5,7 +5,7 @@ import { LARGEST_TEXT, mayJoin, mayLock, textOf } from './group-limits.ts';
 import { heldBy, writtenAtOnce } from './held.ts';
 import { isTableObstacle, obstaclesOf } from './obstacles.ts';
 import { Passed } from './passed.ts';
-import { changes, type QueuedWrite } from './queued-write.ts';
+import { type Carrier, changes, deletes, type QueuedWrite } from './queued-write.ts';
 import { excludes, type Running } from './running.ts';
 
 /** How a queue works. */
@@ -18,26 +18,6 @@ export interface QueueOptions {
   readonly longestHeld: number;
   /** What it is rejected with then. */
   readonly tooLong: () => unknown;
-}
-
-/** How long a transaction waits for a lock: a moment, after which others go on before it, or longer, in a place where it is in nobody's way. */
-export type Patience = 'short' | 'long';
-
-/** What is left of writes that were to be carried out. */
-export interface Left {
-  /** To be planned anew, in their order. */
-  readonly again: readonly QueuedWrite[];
-  /** What others hold of what they need (obstacles.ts). */
-  readonly obstacles: readonly string[];
-}
-
-/** Who carries writes out. */
-export interface Carrier {
-  schema(): Schema;
-  /** Carries out and settles writes that change no schema. Never rejects. */
-  carryOut(group: readonly QueuedWrite[], patience: Patience): Promise<Left>;
-  /** Carries out and settles a write that changes the schema. Never rejects. */
-  change(write: QueuedWrite): Promise<Left>;
 }
 
 /** Until what others hold is tried again: the first pause, doubled up to the longest, in milliseconds. */
@@ -218,6 +198,11 @@ export class WriteQueue {
         taken++;
         continue;
       }
+      if (entry.behind && this.#isBehind()) {
+        passed.addBehind(entry);
+        taken++;
+        continue;
+      }
       // A delete must not come before what is written behind.
       if (!entry.behind && (passed.holds(entry) || this.#waitsForChange(entry))) {
         passed.add(entry);
@@ -285,9 +270,14 @@ export class WriteQueue {
   }
 
   #mustWait(entry: QueuedWrite): boolean {
-    const deletes = entry.plan.mutations.some(({ kind }) => kind === 'delete');
+    for (const running of this.#running) if (excludes(running, entry)) return true;
     // A row that is about to be written may point at what a delete takes.
-    for (const running of this.#running) if (excludes(running, entry) || (deletes && running.isBehind)) return true;
+    return deletes(entry) && this.#isBehind();
+  }
+
+  /** Whether rows are being written behind: one group at a time, since they keep the order in which they came. */
+  #isBehind(): boolean {
+    for (const { isBehind } of this.#running) if (isBehind) return true;
     return false;
   }
 }

@@ -28,3 +28,26 @@ export interface QueuedWrite {
 
 /** Whether a write changes the schema. */
 export const changes = ({ plan }: QueuedWrite): boolean => plan.changes.length > 0;
+
+/** Whether a write deletes records. */
+export const deletes = ({ plan }: QueuedWrite): boolean => plan.mutations.some(({ kind }) => kind === 'delete');
+
+/** How long a transaction waits for a lock: a moment, after which others go on before it, or longer, in a place where it is in nobody's way. */
+export type Patience = 'short' | 'long';
+
+/** What is left of writes that were to be carried out. */
+export interface Left {
+  /** To be planned anew, in their order. */
+  readonly again: readonly QueuedWrite[];
+  /** What others hold of what they need (obstacles.ts). */
+  readonly obstacles: readonly string[];
+}
+
+/** Who carries writes out. */
+export interface Carrier {
+  schema(): Schema;
+  /** Carries out and settles writes that change no schema. Never rejects. */
+  carryOut(group: readonly QueuedWrite[], patience: Patience): Promise<Left>;
+  /** Carries out and settles a write that changes the schema. Never rejects. */
+  change(write: QueuedWrite): Promise<Left>;
+}
