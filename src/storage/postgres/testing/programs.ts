@@ -21,9 +21,13 @@ export async function unprivilegedUser(): Promise<Owner> {
   return { uid: Number(found[2]), gid: Number(found[3]) };
 }
 
+/** Comes last: containers forbid that programs are run there. */
+const IN_MEMORY = '/dev/shm';
+
 /** A new directory that is the owner's alone, in a place that he can enter. */
 export async function directoryOf(owner: Owner): Promise<string> {
-  for (const place of new Set([tmpdir(), '/tmp', '/var/tmp', '/dev/shm'])) {
+  const onDisk = [tmpdir(), '/tmp', '/var/tmp'].filter((place) => place !== IN_MEMORY);
+  for (const place of new Set([...onDisk, IN_MEMORY])) {
     const made = await mkdtemp(join(place, 'rds-postgres-')).catch(() => undefined);
     if (made === undefined) continue;
     if (owner.uid !== undefined && owner.gid !== undefined) await chown(made, owner.uid, owner.gid);
