@@ -7,7 +7,7 @@ import type { Lease } from './group.ts';
 import { sql } from './testing/open.ts';
 
 /** A read without end over a connection that answers at once; what becomes of the connection. */
-function endless(pauses: Pauses) {
+function endless(pauses: Pauses, isAwaited = async () => false) {
   const log: string[] = [];
   const link = {
     isIdle: true,
@@ -27,7 +27,7 @@ function endless(pauses: Pauses) {
     limits: {},
     pauses,
     cancel: async () => {},
-    isAwaited: async () => false,
+    isAwaited,
   };
   return { pages: readPages(lease, sql('SELECT 1'), 5, settings as unknown as Parameters<typeof readPages>[3]), log };
 }
@@ -49,4 +49,24 @@ test('a caller who reads on is not', async () => {
     if (++taken === 100) break;
   }
   assert.deepEqual(log, ['BEGIN RE', 'ROLLBACK', 'released']);
+});
+
+test('one who takes nothing for five seconds is given up soon after others wait, though not when they were looked for first', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let looks = 0;
+  const { pages, log } = endless(new Pauses(60_000), async () => ++looks === 4);
+  await pages.next();
+  const pass = async (ms: number) => {
+    t.mock.timers.tick(ms);
+    await new Promise(setImmediate);
+  };
+  await pass(4_999);
+  assert.equal(looks, 0);
+  await pass(1);
+  assert.equal(looks, 1);
+  // Whoever waits for a lock does so for 300 ms at a time.
+  for (let n = 0; n < 3; n++) await pass(150);
+  assert.equal(looks, 4);
+  assert.deepEqual(log, ['BEGIN RE', 'ROLLBACK', 'released']);
+  await assert.rejects(pages.next(), { key: 'timeout' });
 });

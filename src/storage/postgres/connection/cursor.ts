@@ -9,6 +9,8 @@ import type { Answer, Link } from './link.ts';
 
 /** Longest wait for a caller who does not ask for the next page where others wait for a connection, or for the table, in milliseconds. */
 const STALL_LIMIT_WANTED = 5_000;
+/** Milliseconds until it is asked again then whether others wait: they do so for shorter times than that limit, again and again. */
+const LOOK_AGAIN_MS = 150;
 
 /** Bytes of a page, some: where they have come the server waits until the caller has taken them. */
 const PAGE_BYTES = 1024 * 1024;
@@ -215,7 +217,7 @@ class Stall {
   begin(bytes: number): void {
     this.#began = performance.now();
     this.#mayLast = this.#pauses.begin(bytes);
-    this.#lookLater();
+    this.#lookAfter(STALL_LIMIT_WANTED);
   }
 
   /** The caller is back. Whether it was too late. */
@@ -226,10 +228,10 @@ class Stall {
     return this.#givenUp;
   }
 
-  #lookLater(): void {
+  #lookAfter(pauseMs: number): void {
     const began = this.#began;
     const left = began + this.#mayLast - performance.now();
-    this.#timer = setTimeout(() => void this.#look(began), Math.min(STALL_LIMIT_WANTED, Math.max(0, left)));
+    this.#timer = setTimeout(() => void this.#look(began), Math.min(pauseMs, Math.max(0, left)));
   }
 
   async #look(began: number): Promise<void> {
@@ -241,6 +243,6 @@ class Stall {
     if (isEnough) {
       this.#givenUp = true;
       this.#giveUp();
-    } else this.#lookLater();
+    } else this.#lookAfter(LOOK_AGAIN_MS);
   }
 }

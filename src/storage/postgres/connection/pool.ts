@@ -21,6 +21,7 @@ import {
 import { Group, type Lease, PROOF_LIMIT } from './group.ts';
 import { HeldReads } from './held-reads.ts';
 import type { Link } from './link.ts';
+import { LockHolders } from './lock-holders.ts';
 import { explore } from './opening.ts';
 import { Outage } from './outage.ts';
 import { Texts } from './prepared.ts';
@@ -76,6 +77,7 @@ class Pool implements Database {
   readonly #slowLimits: TransactionLimits;
   readonly #shared: SharedLinks;
   readonly #held = new HeldReads();
+  readonly #lockHolders = new LockHolders((statement) => this.short(statement));
   readonly #transactions: Group;
   readonly #long: Group;
 
@@ -281,8 +283,7 @@ class Pool implements Database {
   /** Behind a pooler nobody knows which server process it is. */
   async #isAwaited({ processId }: Link): Promise<boolean> {
     if (this.#dialer.address.pooled) return false;
-    const text = 'SELECT 1 FROM pg_locks WHERE NOT granted AND $1 = ANY(pg_blocking_pids(pid)) LIMIT 1';
-    return (await this.short({ text, params: [processId] })).length > 0;
+    return this.#lockHolders.has(processId);
   }
 
   async #cancel(link: Link): Promise<void> {
