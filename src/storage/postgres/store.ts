@@ -5,6 +5,7 @@ import type { Schema } from '../../schema/model.ts';
 import type { GenerationGrown } from '../engine-port.ts';
 import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
 import type { RowContext } from '../sql/shape.ts';
+import type { Statement } from '../sql/writer.ts';
 import { claim } from './claims.ts';
 import type { Database } from './connection/database.ts';
 import { causeOf, lockNotHad, ofCatalog, ofWrite } from './connection/errors.ts';
@@ -22,7 +23,6 @@ import { postgresDialect } from './sql/dialect.ts';
 import { WritesBehind } from './writes/behind.ts';
 import { type CarrierContext, WriteCarrier } from './writes/carrier.ts';
 import { KnownSchema } from './writes/known.ts';
-import { heldTables as heldTablesStatement, tableObstacle } from './writes/obstacles.ts';
 import { inSession } from './writes/one-commit.ts';
 import { WriteQueue } from './writes/queue.ts';
 import { transactionsOf } from './writes/transactions.ts';
@@ -100,9 +100,8 @@ export class PostgresStore implements Store, Watcher {
       outage.met(seen, schemaName);
       return seen;
     };
-    const heldTables = async () =>
-      new Set((await database.short(heldTablesStatement(schemaName), schemaName)).map(([name]) => tableObstacle(String(name))));
-    this.#context = { heldTables, transactions, schemaName, dialect, addresses, known: this.#known, reload, written, rejection };
+    const look = (statement: Statement) => database.short(statement, schemaName);
+    this.#context = { look, transactions, schemaName, dialect, addresses, known: this.#known, reload, written, rejection };
     this.#queue = new WriteQueue(new WriteCarrier(this.#context), {
       largestGroup: LARGEST_GROUP,
       mostGroups: MOST_GROUPS,

@@ -2,6 +2,8 @@ import { isUnavailable, ServiceError } from '../../../errors/fail.ts';
 import { CONTENTION_LIMIT_MS, Contention } from '../../../kernel/contention.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { Overtaken } from '../../port.ts';
+import type { Statement } from '../../sql/writer.ts';
+import type { Row } from '../connection/database.ts';
 import { WRITE_LOCK_LIMIT } from '../connection/dial.ts';
 import {
   CommitUnknown,
@@ -15,13 +17,14 @@ import {
 import { storeNotice } from '../notices.ts';
 import { carryOutAlone } from './alone.ts';
 import { type Attempt, attemptGroup } from './attempt.ts';
+import { Autovacuums } from './autovacuum.ts';
 import { isDivisionByZero, schemaCheck } from './check.ts';
 import { requireConditions } from './conditions.ts';
 import { GroupFailed, refusalOf } from './failure.ts';
 import { tablesOf, watchedAmong } from './group.ts';
 import { growSchema } from './growth.ts';
 import type { KnownSchema } from './known.ts';
-import { changesOf, Obstructed, obstaclesOf, recordObstacle } from './obstacles.ts';
+import { changesOf, heldTables, Obstructed, obstaclesOf, recordObstacle, tableObstacle } from './obstacles.ts';
 import type { Carrier, Left, Patience, QueuedWrite } from './queued-write.ts';
 import type { StepContext } from './step.ts';
 import type { Transactions } from './transactions.ts';
@@ -41,8 +44,8 @@ export interface CarrierContext extends StepContext {
   written(tables: ReadonlySet<string>): void;
   /** The error that a write is rejected with, as its caller gets it. */
   rejection(error: unknown): unknown;
-  /** What others hold of the system's tables now (obstacles.ts). */
-  heldTables(): Promise<ReadonlySet<string>>;
+  /** Reads what others hold of the system's tables now (obstacles.ts, autovacuum.ts). */
+  look(statement: Statement): Promise<readonly Row[]>;
 }
 
 /** What writes are carried out under. */
@@ -62,9 +65,11 @@ class SchemaMoved extends Error {}
 /** Carries groups of writes out, each in one round trip where all goes well; where it does not, each write fails alone. */
 export class WriteCarrier implements Carrier {
   readonly #context: CarrierContext;
+  readonly #autovacuums: Autovacuums;
 
   constructor(context: CarrierContext) {
     this.#context = context;
+    this.#autovacuums = new Autovacuums((statement) => context.look(statement), context.schemaName);
   }
 
   schema(): Schema {
@@ -77,14 +82,17 @@ export class WriteCarrier implements Carrier {
   }
 
   change(write: QueuedWrite): Promise<Left> {
-    const work = async () => {
+    const grow = async (lockLimit: number) => {
       try {
-        await growSchema(this.#context, write);
+        await growSchema(this.#context, write, lockLimit);
       } catch (error) {
-        throw isLockTimeout(error) ? await this.#obstructed([write], [write], error) : error;
+        if (!isLockTimeout(error)) throw error;
+        const waitMs = lockLimit === WRITE_LOCK_LIMIT ? await this.#autovacuums.waitFor(obstaclesOf(write)) : 0;
+        if (waitMs === 0) throw await this.#obstructed([write], [write], error);
+        await grow(waitMs);
       }
     };
-    return this.#settled([write], work);
+    return this.#settled([write], () => grow(WRITE_LOCK_LIMIT));
   }
 
   /** @returns the writes that the work has not settled */
@@ -108,7 +116,8 @@ export class WriteCarrier implements Carrier {
    * that failed; of all of them where nobody knows which.
    */
   async #obstructed(writes: readonly QueuedWrite[], failing: readonly QueuedWrite[], cause: unknown): Promise<Obstructed> {
-    const held = await this.#context.heldTables().catch((): ReadonlySet<string> => new Set());
+    const rows = await this.#context.look(heldTables(this.#context.schemaName)).catch(() => []);
+    const held = new Set(rows.map(([name]) => tableObstacle(String(name))));
     const tables = writes.flatMap(obstaclesOf).filter((obstacle) => held.has(obstacle));
     if (tables.length > 0) return new Obstructed([...new Set(tables)], cause);
     const slow = failing.length > 0 ? failing : writes;

@@ -3,7 +3,6 @@ import { Contention } from '../../../kernel/contention.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
 import type { WritePlan } from '../../port.ts';
 import type { Session } from '../connection/database.ts';
-import { WRITE_LOCK_LIMIT } from '../connection/dial.ts';
 import { CommitUnknown, isLockTimeout, isTooLarge, mayRetry, ofCatalog, unavailable } from '../connection/errors.ts';
 import { storeNotice } from '../notices.ts';
 import { catalogFrom, loadStatement, lockCatalog } from '../schema/catalog.ts';
@@ -28,17 +27,17 @@ interface Changed {
 
 /**
  * Carries out a write that changes the schema, under the lock of the catalogue. Where another process has changed it meanwhile it is planned
- * anew, and left unsettled where it has nothing to change any more. It waits for locks no longer than other writes: whoever comes after it
- * waits behind it.
+ * anew, and left unsettled where it has nothing to change any more. Those who come after it wait behind it.
+ * @param lockLimit milliseconds that it waits for a lock
  * @throws a lock that was not had in time (55P03), and what else the write is to be rejected with
  */
-export async function growSchema(context: CarrierContext, write: QueuedWrite): Promise<void> {
+export async function growSchema(context: CarrierContext, write: QueuedWrite, lockLimit: number): Promise<void> {
   const { transactions, known, written } = context;
   const contention = new Contention(LIMIT_MS);
   for (;;)
     try {
       const work = (session: Session) => changeWithin(context, session, write);
-      const { version, plan, returned } = await transactions.transact(work, { timeLimit: 0, lockLimit: WRITE_LOCK_LIMIT });
+      const { version, plan, returned } = await transactions.transact(work, { timeLimit: 0, lockLimit });
       known.adopt(version);
       if (returned === undefined) return;
       written(tablesOf([plan]));

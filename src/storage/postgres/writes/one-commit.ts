@@ -36,7 +36,7 @@ export async function inSession<T>(
     known,
     transactions: savepoints(session),
     // Whoever opened the transaction has said how long it may wait.
-    heldTables: async () => new Set(),
+    look: async () => [],
     async reload() {
       known.adopt(known.merged(catalogFrom((await session.query(loadStatement(context.schemaName))).rows)));
     },

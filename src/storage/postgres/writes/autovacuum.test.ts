@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createRecord, updateSchema } from '../../../records/index.ts';
+import { masterContext } from '../../../records/testing/context.ts';
+import { rowContext } from '../../sql/testing/addresses.ts';
+import { connectDatabase, type Database } from '../connection/index.ts';
+import { Notices } from '../notices.ts';
+import { Presence } from '../presence.ts';
+import { PostgresStore } from '../store.ts';
+import { type TestDatabase, type TestServer, testServer } from '../testing/server.ts';
+import { Autovacuums } from './autovacuum.ts';
+
+/** One that begins as soon as rows were written, and takes minutes. */
+const slowAutovacuum = {
+  autovacuum_naptime: '1s',
+  autovacuum_vacuum_threshold: 10,
+  autovacuum_vacuum_scale_factor: 0,
+  autovacuum_vacuum_cost_delay: '100ms',
+  autovacuum_vacuum_cost_limit: 1,
+};
+
+let server: TestServer;
+let place: TestDatabase;
+let database: Database;
+let store: PostgresStore;
+before(async () => {
+  server = await testServer(slowAutovacuum);
+  place = await server.database();
+  database = await connectDatabase(place.url, { timeLimit: 10_000 });
+  const shared = { database, notices: new Notices(), presence: new Presence(), report: () => {} };
+  store = await PostgresStore.open({ ...shared, schemaName: 'rds_test', ...rowContext }, true);
+});
+after(async () => {
+  await store?.close();
+  await database?.close();
+  await server?.close();
+});
+
+const isVacuumed = async (): Promise<boolean> => {
+  const locks = `SELECT 1 FROM pg_locks WHERE relation = 'rds_test."t_Big"'::regclass AND mode = 'ShareUpdateExclusiveLock'`;
+  return (await server.query(locks, place)).length > 0;
+};
+
+/** An autovacuum of the table begins. */
+const vacuumed = async () => {
+  await server.query('UPDATE rds_test."t_Big" SET n = n + 1', place);
+  for (let n = 0; n < 300 && !(await isVacuumed()); n++) await wait(100);
+  assert.ok(await isVacuumed(), 'an autovacuum has the table');
+};
+
+test('an autovacuum gives way to changes of the schema, as it does to whoever else wants its table', async () => {
+  const context = masterContext(store);
+  for (let n = 0; n < 20; n++)
+    await Promise.all(Array.from({ length: 100 }, (_, m) => createRecord(context, 'Big', { n: m, s: 'x'.repeat(1_000) })));
+  await vacuumed();
+  // Writes do not mind it.
+  await createRecord(context, 'Big', { n: 1 });
+  assert.ok(await isVacuumed());
+  await createRecord(context, 'Big', { added: 1 });
+  await wait(5_000);
+  await vacuumed();
+  await updateSchema(context, 'Big', { fields: { added: { __op: 'Delete' } } });
+  assert.deepEqual(store.schema().tables.get('Big')?.fields.has('added'), false);
+});
+
+test('a change waits so long for tables of its own alone, and not each time', async () => {
+  const rows = [['t_Big', 1_000]];
+  const autovacuums = new Autovacuums(async () => rows, 'rds_test');
+  assert.equal(await autovacuums.waitFor(['table "t_Other"']), 0);
+  assert.equal(await autovacuums.waitFor(['table "t_Big"']), 1_500);
+  assert.equal(await autovacuums.waitFor(['table "t_Big"']), 0);
+  const late = new Autovacuums(async () => [['t_Big', 60_000]], 'rds_test');
+  assert.equal(await late.waitFor(['table "t_Big"']), 0);
+  const away = new Autovacuums(() => Promise.reject(new Error('away')), 'rds_test');
+  assert.equal(await away.waitFor(['table "t_Big"']), 0);
+});

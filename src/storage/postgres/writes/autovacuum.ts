@@ -1,0 +1,54 @@
+import type { Statement } from '../../sql/writer.ts';
+import type { Row } from '../connection/database.ts';
+import { quotedName } from '../names.ts';
+import { tableObstacle } from './obstacles.ts';
+
+/** Milliseconds between two times when a change waits so long: those who read the table wait behind it. */
+const EVERY_MS = 5_000;
+/** What the server takes to end it, and the longest wait, in milliseconds. */
+const MARGIN_MS = 500;
+const LONGEST_MS = 3_000;
+
+/**
+ * The server ends an autovacuum that others wait for, but only for those who have waited for `deadlock_timeout`: longer than a change of the
+ * schema waits for a lock, so that one of a large table would keep all changes from it for minutes.
+ */
+export class Autovacuums {
+  readonly #read: (statement: Statement) => Promise<readonly Row[]>;
+  readonly #statement: Statement;
+  #waitedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(read: (statement: Statement) => Promise<readonly Row[]>, schemaName: string) {
+    this.#read = read;
+    this.#statement = underWay(schemaName);
+  }
+
+  /**
+   * How long a change that did not get its lock is to wait for it, in milliseconds, so that the autovacuum that has one of its tables is ended.
+   * @param obstacles the change's, as `obstaclesOf` has them
+   * @returns 0 where none has one of them, or such a wait was just now
+   */
+  async waitFor(obstacles: readonly string[]): Promise<number> {
+    if (performance.now() - this.#waitedAt < EVERY_MS) return 0;
+    const rows = await this.#read(this.#statement).catch(() => []);
+    const found = rows.find(([name]) => obstacles.includes(tableObstacle(String(name))));
+    const waitMs = found ? Number(found[1]) + MARGIN_MS : 0;
+    if (waitMs === 0 || waitMs > LONGEST_MS) return 0;
+    this.#waitedAt = performance.now();
+    return waitMs;
+  }
+}
+
+/** Asks which tables of a system an autovacuum has, by themselves or by where their long values are, and after how many milliseconds it gives way. */
+function underWay(schemaName: string): Statement {
+  return {
+    // Of the sessions that others may see, those of no user are the server's own.
+    text: `SELECT DISTINCT c.relname, (SELECT setting::integer FROM pg_settings WHERE name = 'deadlock_timeout')
+      FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid AND a.usesysid IS NULL
+      JOIN pg_class AS c ON l.relation = c.oid OR l.relation = c.reltoastrelid
+      WHERE l.locktype = 'relation' AND l.mode = 'ShareUpdateExclusiveLock' AND l.granted
+        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND c.relnamespace = to_regnamespace($1)`,
+    params: [quotedName(schemaName)],
+  };
+}
