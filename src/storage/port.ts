@@ -191,6 +191,9 @@ export interface WritePlan {
   readonly mutations: readonly Mutation[];
 }
 
+/** Whether a plan deletes a record. */
+export const deletesRecord = ({ mutations }: WritePlan): boolean => mutations.some(({ kind }) => kind === 'delete');
+
 /** A write that is ready to be carried out. */
 export interface PreparedWrite {
   /**

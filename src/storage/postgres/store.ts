@@ -3,7 +3,7 @@ import { serviceError } from '../../errors/fail.ts';
 import type { Conditions } from '../../observe/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { GenerationGrown } from '../engine-port.ts';
-import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
+import { deletesRecord, type KeyVersion, type PreparedWrite, type Store, type WriteOutcome, type WritePlan } from '../port.ts';
 import type { RowContext } from '../sql/shape.ts';
 import type { Statement } from '../sql/writer.ts';
 import { claim } from './claims.ts';
@@ -212,7 +212,7 @@ export class PostgresStore implements Store, Watcher {
       return this.#queuedAnew(write, behind, schema, error);
     }
     // A row that is about to be written may point at what a delete takes.
-    if (plan.mutations.some(({ kind }) => kind === 'delete')) this.#behind.flush();
+    if (deletesRecord(plan)) this.#behind.flush();
     return this.#queue.add(write, plan, schema, behind);
   }
 

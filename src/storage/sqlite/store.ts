@@ -4,7 +4,7 @@ import { newObjectId } from '../../kernel/ids.ts';
 import type { Conditions } from '../../observe/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { GenerationGrown } from '../engine-port.ts';
-import type { KeyVersion, PreparedWrite, Store, WriteOutcome, WritePlan } from '../port.ts';
+import { deletesRecord, type KeyVersion, type PreparedWrite, type Store, type WriteOutcome, type WritePlan } from '../port.ts';
 import type { RowContext } from '../sql/shape.ts';
 import { storeWithin } from '../store-within.ts';
 import { Availability } from './availability.ts';
@@ -147,10 +147,7 @@ export class SqliteStore implements Store {
     }
     const carryOut = () => this.#carryOut(this.#known.schema === planned ? plan : write.plan(this.#known.schema));
     // A row that is about to be written may point at what a delete takes.
-    return this.#commits.run(
-      carryOut,
-      plan.mutations.some(({ kind }) => kind === 'delete'),
-    );
+    return this.#commits.run(carryOut, deletesRecord(plan));
   }
 
   writeBehind(write: PreparedWrite): void {

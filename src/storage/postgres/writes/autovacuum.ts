@@ -1,7 +1,7 @@
 import type { Statement } from '../../sql/writer.ts';
 import type { Row } from '../connection/database.ts';
 import { quotedName } from '../names.ts';
-import { tableObstacle } from './obstacles.ts';
+import { isTableOfSystem, tableObstacle } from './obstacles.ts';
 
 /** Milliseconds between two times when a change waits so long: those who read the table wait behind it. */
 const EVERY_MS = 5_000;
@@ -46,9 +46,8 @@ function underWay(schemaName: string): Statement {
     text: `SELECT DISTINCT c.relname, (SELECT setting::integer FROM pg_settings WHERE name = 'deadlock_timeout')
       FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid AND a.usesysid IS NULL
       JOIN pg_class AS c ON l.relation = c.oid OR l.relation = c.reltoastrelid
-      WHERE l.locktype = 'relation' AND l.mode = 'ShareUpdateExclusiveLock' AND l.granted
-        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-        AND c.relnamespace = to_regnamespace($1)`,
+      WHERE ${isTableOfSystem}
+        AND l.mode = 'ShareUpdateExclusiveLock' AND l.granted`,
     params: [quotedName(schemaName)],
   };
 }

@@ -1,5 +1,5 @@
 import { isUnavailable, ServiceError } from '../../../errors/fail.ts';
-import { CONTENTION_LIMIT_MS, Contention } from '../../../kernel/contention.ts';
+import { Contention } from '../../../kernel/contention.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { Overtaken } from '../../port.ts';
 import type { Statement } from '../../sql/writer.ts';
@@ -105,8 +105,8 @@ export class WriteCarrier implements Carrier {
       if (!(error instanceof SchemaMoved)) this.#reject(open(), error);
     }
     for (const write of open()) {
-      write.staleSince ||= performance.now();
-      if (performance.now() - write.staleSince > CONTENTION_LIMIT_MS) this.#reject([write], unavailable());
+      write.contention ??= new Contention();
+      if (write.contention.isOver) this.#reject([write], unavailable());
     }
     return { again: open(), obstacles: [] };
   }

@@ -74,12 +74,15 @@ function tablesIn(mutation: Mutation, schema: Schema): string[] {
   return tables.map(tableObstacle);
 }
 
+/** Of locks `l` and relations `c`: the locks of the tables of a system, whose schema is the first parameter. */
+export const isTableOfSystem = `l.locktype = 'relation' AND c.relnamespace = to_regnamespace($1)
+        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+
 /** Asks which tables of a system somebody holds, or waits for, in a way that keeps writes from them. */
 export function heldTables(schemaName: string): Statement {
   return {
     text: `SELECT DISTINCT c.relname FROM pg_locks AS l JOIN pg_class AS c ON c.oid = l.relation
-      WHERE l.locktype = 'relation' AND c.relnamespace = to_regnamespace($1)
-        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      WHERE ${isTableOfSystem}
         AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')`,
     params: [quotedName(schemaName)],
   };

@@ -1,5 +1,6 @@
+import { deletesRecord } from '../../port.ts';
 import { orderedBy } from './obstacles.ts';
-import { deletes, type QueuedWrite } from './queued-write.ts';
+import type { QueuedWrite } from './queued-write.ts';
 
 /** Writes that others go on before: none of their turns, and none to their records. */
 export class Passed {
@@ -40,7 +41,7 @@ export class Passed {
   }
 
   holds(entry: QueuedWrite): boolean {
-    if (this.#isBehind && deletes(entry)) return true;
+    if (this.#isBehind && deletesRecord(entry.plan)) return true;
     return this.#turns.has(entry.turn) || entry.records.some((record) => this.#records.has(record));
   }
 }

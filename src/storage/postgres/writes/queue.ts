@@ -1,11 +1,11 @@
 import type { Schema } from '../../../schema/model.ts';
-import type { PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
+import { deletesRecord, type PreparedWrite, type WriteOutcome, type WritePlan } from '../../port.ts';
 import { hasEdits } from './edits.ts';
 import { LARGEST_TEXT, mayJoin, mayLock, textOf } from './group-limits.ts';
 import { heldBy, writtenAtOnce } from './held.ts';
 import { isTableObstacle, obstaclesOf } from './obstacles.ts';
 import { Passed } from './passed.ts';
-import { type Carrier, changes, deletes, type QueuedWrite } from './queued-write.ts';
+import { type Carrier, changes, type QueuedWrite } from './queued-write.ts';
 import { excludes, type Running } from './running.ts';
 
 /** How a queue works. */
@@ -65,7 +65,7 @@ export class WriteQueue {
         plan,
         ...heldBy(plan),
         plannedUnder,
-        staleSince: 0,
+        contention: undefined,
         heldSince: 0,
         isSuspect: false,
         isSettled: false,
@@ -272,7 +272,7 @@ export class WriteQueue {
   #mustWait(entry: QueuedWrite): boolean {
     for (const running of this.#running) if (excludes(running, entry)) return true;
     // A row that is about to be written may point at what a delete takes.
-    return deletes(entry) && this.#isBehind();
+    return deletesRecord(entry.plan) && this.#isBehind();
   }
 
   /** Whether rows are being written behind: one group at a time, since they keep the order in which they came. */

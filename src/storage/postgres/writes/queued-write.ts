@@ -1,3 +1,4 @@
+import type { Contention } from '../../../kernel/contention.ts';
 import type { Schema } from '../../../schema/model.ts';
 import type { PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
 
@@ -15,8 +16,8 @@ export interface QueuedWrite {
   locks: readonly string[];
   /** The schema that the plan was made under. */
   plannedUnder: Schema;
-  /** Since when it is planned under schemas that are others by then, by `performance.now()`; 0: it was not. */
-  staleSince: number;
+  /** Its attempts since it was first planned under a schema that was another by then; `undefined`: it was not. */
+  contention: Contention | undefined;
   /** Since when it is held up by others' locks, by `performance.now()`; 0: it is not. */
   heldSince: number;
   /** One of several that a lock was not had for, and nobody knows which: it is carried out by itself. */
@@ -28,9 +29,6 @@ export interface QueuedWrite {
 
 /** Whether a write changes the schema. */
 export const changes = ({ plan }: QueuedWrite): boolean => plan.changes.length > 0;
-
-/** Whether a write deletes records. */
-export const deletes = ({ plan }: QueuedWrite): boolean => plan.mutations.some(({ kind }) => kind === 'delete');
 
 /** How long a transaction waits for a lock: a moment, after which others go on before it, or longer, in a place where it is in nobody's way. */
 export type Patience = 'short' | 'long';
