@@ -2,9 +2,8 @@
  * What the npm scripts call: installs what is missing, then runs the command on the pinned Node.
  * Usage: node scripts/launch.mjs <command> [arguments]
  */
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { ensureInstalled, findNode, LaunchError, launching, root, run } from './runtime.mjs';
+import { testsAt } from './test-files.mjs';
 
 /** `node:sqlite` still announces itself as experimental. */
 const QUIET = '--disable-warning=ExperimentalWarning';
@@ -42,25 +41,6 @@ function testArguments(args) {
     ...options,
     ...(patterns.length > 0 ? patterns : ['test', 'src', 'scripts']).flatMap(testsAt),
   ];
-}
-
-/** Runs the tests of a folder in one process, where they share what they start (test/support/run-together.ts). */
-const TOGETHER = 'together.ts';
-
-/**
- * The files that run the tests of a directory; another path or pattern as it is.
- *
- * @param {string} path
- * @returns {string[]}
- */
-function testsAt(path) {
-  if (!statSync(join(root, path), { throwIfNoEntry: false })?.isDirectory()) return [path];
-  if (existsSync(join(root, path, TOGETHER))) return [join(path, TOGETHER)];
-  const entries = readdirSync(join(root, path), { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
-  return entries.flatMap((entry) => {
-    if (entry.isDirectory()) return testsAt(join(path, entry.name));
-    return entry.name.endsWith('.test.ts') ? [join(path, entry.name)] : [];
-  });
 }
 
 launching(() => {

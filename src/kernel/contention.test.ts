@@ -14,6 +14,19 @@ test('work that others are in the way of is over after its time, however often i
   assert.equal(contention.attempt, 1 + 1001);
 });
 
+test('work whose attempts take longer than that has three', async (t) => {
+  let nowMs = 0;
+  t.mock.method(performance, 'now', () => nowMs);
+  const contention = new Contention();
+  const over: boolean[] = [];
+  for (let n = 0; n < 4; n++) {
+    nowMs += 2 * CONTENTION_LIMIT_MS;
+    over.push(contention.isOver);
+    await contention.next();
+  }
+  assert.deepEqual(over, [false, false, true, true]);
+});
+
 test('pauses grow with the attempts, up to the longest', async (t) => {
   const waited: number[] = [];
   t.mock.method(Math, 'random', () => 0.999);

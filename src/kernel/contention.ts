@@ -5,6 +5,8 @@ import { setTimeout as wait } from 'node:timers/promises';
  * fails means that another one succeeded, and how many others there are is no property of the work.
  */
 export const CONTENTION_LIMIT_MS = 10_000;
+/** Attempts that work has in any case, however long each takes. */
+const LEAST_ATTEMPTS = 3;
 
 /** The attempts of one piece of work, which may last for so long together, with random pauses between them that grow. */
 export class Contention {
@@ -22,7 +24,7 @@ export class Contention {
 
   /** Whether it has lasted too long for another attempt. */
   get isOver(): boolean {
-    return performance.now() > this.#until;
+    return this.#attempt >= LEAST_ATTEMPTS && performance.now() > this.#until;
   }
 
   /** Begins the next attempt. @param stepMs what the longest pause before it grows by with each attempt; 0: no pause @param maxMs up to this */

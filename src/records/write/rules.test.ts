@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fail } from '../../errors/fail.ts';
+import { CONTENTION_LIMIT_MS } from '../../kernel/contention.ts';
 import { fieldOf } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
@@ -13,7 +15,8 @@ import type { RecordContext } from '../context.ts';
 import { readRow } from '../rows.ts';
 import { masterContext } from '../testing/context.ts';
 import { createRecord } from './create.ts';
-import type { TableRules } from './rules.ts';
+import type { PreparedRecord } from './prepared.ts';
+import { carryOutRuled, type TableRules } from './rules.ts';
 import { writeTogether } from './together.ts';
 import { type OnlyIf, updateRecord } from './update.ts';
 
@@ -88,7 +91,12 @@ for (const [way, change] of Object.entries(ways)) {
   });
 
   test(`${way}: who is overtaken each time gives up; a record that goes is not found`, async (t) => {
-    meanwhile = () => updateRecord(masterContext(store), className, objectId, { a: 0 });
+    let nowMs = 0;
+    t.mock.method(performance, 'now', () => nowMs);
+    meanwhile = () => {
+      nowMs += 0.3 * CONTENTION_LIMIT_MS;
+      return updateRecord(masterContext(store), className, objectId, { a: 0 });
+    };
     let clock = Date.now();
     t.mock.method(Date, 'now', () => ++clock);
     await assert.rejects(change({ a: 1 }), { key: 'unavailable' });
@@ -122,4 +130,40 @@ test('what the caller asks for holds beside what the rules have read', async () 
   assert.deepEqual(await values(), [1, 0]);
   await updateRecord(ruled, className, objectId, { a: 0, b: 1 });
   await assert.rejects(updateRecord(ruled, className, objectId, { b: 0 }, isNone), { key: 'changedMeanwhile' });
+});
+
+const readBy = (version: number): PreparedRecord => ({ className, objectId, fields: {}, at: 0, version, plan: assert.fail });
+
+test('writes that come too late all the time are refused after the same time, however many there are', async (t) => {
+  let nowMs = 0;
+  let version = 0;
+  t.mock.method(performance, 'now', () => nowMs);
+  const late = async () => {
+    nowMs += CONTENTION_LIMIT_MS / 10;
+    return fail('objectNotFound');
+  };
+  const refused = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      await assert.rejects(
+        carryOutRuled(ruled, () => [readBy(++version)], late),
+        { key: 'unavailable' },
+      );
+      return nowMs;
+    }),
+  );
+  assert.ok(Math.max(...refused) < 2.5 * CONTENTION_LIMIT_MS, `${refused}`);
+});
+
+test('a write that comes too late all the time lets others go on', async () => {
+  let attempts = 0;
+  const beganAtMs = performance.now();
+  const isOver = () => performance.now() - beganAtMs > 300;
+  const prepare = () => [readBy(isOver() ? attempts : ++attempts)];
+  const timer = wait(5).then(() => attempts);
+  await assert.rejects(
+    carryOutRuled(ruled, prepare, async () => fail('objectNotFound')),
+    { key: 'objectNotFound' },
+  );
+  assert.ok((await timer) < 10);
+  assert.ok(attempts > 3 && attempts < 100, `${attempts}`);
 });

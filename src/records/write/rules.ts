@@ -55,6 +55,8 @@ export function underRules(className: string, action: keyof TableRules, write: R
 
 /** The systems with writes that are prepared again. One at a time: else all but one would come too late each time. */
 const latecomers = new Turns();
+/** The longest pause until a write is prepared again, in milliseconds. */
+const LONGEST_PAUSE_MS = 20;
 
 /**
  * Prepares writes and carries them out; again from the beginning where a record was not as its rules had read it. The first time is at once
@@ -69,23 +71,29 @@ export async function carryOutRuled<P extends readonly PreparedRecord[], T>(
 ): Promise<T> {
   const asked = prepare();
   let prepared = asked instanceof Promise ? await asked : asked;
-  const again = async (failure: unknown, contention: Contention): Promise<T> => {
-    const before = prepared;
-    prepared = await prepare();
-    if (prepared.every(({ version }, at) => version === before[at]?.version)) throw failure;
-    try {
-      return await carryOut(prepared);
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-      return contention.isOver ? fail('unavailable') : again(error, contention);
-    }
-  };
+  let failure: unknown;
   try {
     return await carryOut(prepared);
   } catch (error) {
     if (!isMissing(error) || prepared.every(({ version }) => version === undefined)) throw error;
-    return latecomers.take(appId, () => again(error, new Contention()));
+    failure = error;
   }
+  const contention = new Contention();
+  return latecomers.take(appId, async () => {
+    for (;;) {
+      if (contention.isOver) return fail('unavailable');
+      await contention.next(1, LONGEST_PAUSE_MS);
+      const before = prepared;
+      prepared = await prepare();
+      if (prepared.every(({ version }, at) => version === before[at]?.version)) throw failure;
+      try {
+        return await carryOut(prepared);
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+        failure = error;
+      }
+    }
+  });
 }
 
 const isMissing = (error: unknown): boolean => error instanceof ServiceError && error.key === 'objectNotFound';

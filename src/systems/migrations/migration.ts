@@ -15,6 +15,9 @@ export interface SystemMigration extends Migration {
   prepare(store: Store): Promise<(schema: Schema) => WritePlan>;
 }
 
+/** The longest pause until records are read anew, in milliseconds. */
+const LONGEST_PAUSE_MS = 20;
+
 /** A write that does nothing. */
 export const nothing: WritePlan = { changes: [], mutations: [] };
 
@@ -36,7 +39,7 @@ export async function readRecords(
     } catch (error) {
       // Another process is a step ahead.
       if (!(error instanceof SchemaChanged) || contention.isOver) throw error;
-      await contention.next();
+      await contention.next(1, LONGEST_PAUSE_MS);
       await store.whenCurrent();
     }
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { testDatabase } from '../testing/server.ts';
+import type { Row } from './database.ts';
 import { connectDatabase } from './index.ts';
 import { LockHolders } from './lock-holders.ts';
 
@@ -38,4 +39,32 @@ test('who holds a lock that others wait for is found; one query answers all who 
     await database.close();
     await place.drop();
   }
+});
+
+test('while a query is under way no other is sent; its answer is new when it comes', async () => {
+  let queries = 0;
+  let answer: (rows: Row[]) => void = () => assert.fail();
+  let fail: (error: Error) => void = assert.fail;
+  const holders = new LockHolders(() => {
+    queries++;
+    return new Promise<Row[]>((resolve, reject) => {
+      answer = resolve;
+      fail = reject;
+    });
+  });
+  const first = holders.has(1);
+  await wait(150);
+  const second = holders.has(2);
+  assert.equal(queries, 1);
+  answer([[2]]);
+  assert.deepEqual(await Promise.all([first, second, holders.has(2)]), [false, true, true]);
+  assert.equal(queries, 1);
+  await wait(150);
+  const failing = [holders.has(1), holders.has(2)];
+  fail(new Error('away'));
+  for (const each of failing) await assert.rejects(each, { message: 'away' });
+  const later = holders.has(1);
+  assert.equal(queries, 3);
+  answer([[1]]);
+  assert.equal(await later, true);
 });

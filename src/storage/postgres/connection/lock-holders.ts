@@ -12,8 +12,9 @@ const statement: Statement = {
 /** The server processes that hold locks which others wait for. However many ask, the database is asked once in a while. */
 export class LockHolders {
   readonly #query: (statement: Statement) => Promise<readonly Row[]>;
-  #found: Promise<ReadonlySet<unknown>> | undefined;
-  #since = 0;
+  #found: ReadonlySet<unknown> = new Set();
+  #foundAtMs = Number.NEGATIVE_INFINITY;
+  #underWay: Promise<void> | undefined;
 
   constructor(query: (statement: Statement) => Promise<readonly Row[]>) {
     this.#query = query;
@@ -21,11 +22,18 @@ export class LockHolders {
 
   /** Whether a process is one of them. @throws what the query throws */
   async has(processId: number): Promise<boolean> {
-    const now = performance.now();
-    if (!this.#found || now - this.#since > FRESH_MS) {
-      this.#since = now;
-      this.#found = this.#query(statement).then((rows) => new Set(rows.map(([holder]) => holder)));
+    if (performance.now() - this.#foundAtMs > FRESH_MS) {
+      this.#underWay ??= this.#find().finally(() => {
+        this.#underWay = undefined;
+      });
+      await this.#underWay;
     }
-    return (await this.#found).has(processId);
+    return this.#found.has(processId);
+  }
+
+  async #find(): Promise<void> {
+    const rows = await this.#query(statement);
+    this.#found = new Set(rows.map(([holder]) => holder));
+    this.#foundAtMs = performance.now();
   }
 }

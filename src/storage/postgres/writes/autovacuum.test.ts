@@ -75,3 +75,21 @@ test('a change waits so long for tables of its own alone, and not each time', as
   const away = new Autovacuums(() => Promise.reject(new Error('away')), 'rds_test');
   assert.equal(await away.waitFor(['table "t_Big"']), 0);
 });
+
+test('what gives way to nobody is waited for less and less often, until one gave way', async (t) => {
+  let nowMs = 0;
+  t.mock.method(performance, 'now', () => nowMs);
+  const autovacuums = new Autovacuums(async () => [['t_Big', 1_000]], 'rds_test');
+  const waits = async () => {
+    const found: number[] = [];
+    for (const untilMs = nowMs + 300_000; nowMs < untilMs; nowMs += 1_000)
+      if ((await autovacuums.waitFor(['table "t_Big"'])) > 0) found.push(nowMs);
+    return found.map((at) => at / 1_000);
+  };
+  assert.deepEqual(await waits(), [0, 5, 15, 35, 75, 135, 195, 255]);
+  nowMs = 1_000_000;
+  assert.equal(await autovacuums.waitFor(['table "t_Big"']), 1_500);
+  autovacuums.gaveWay();
+  nowMs = 2_000_000;
+  assert.deepEqual((await waits()).slice(0, 3), [2_000, 2_005, 2_015]);
+});

@@ -3,8 +3,12 @@ import type { Row } from '../connection/database.ts';
 import { quotedName } from '../names.ts';
 import { isTableOfSystem, tableObstacle } from './obstacles.ts';
 
-/** Milliseconds between two times when a change waits so long: those who read the table wait behind it. */
+/**
+ * Milliseconds between two times when a change waits so long: those who read the table wait behind it. Doubled, up to the longest, with each
+ * time in vain: one that prevents wraparound gives way to nobody.
+ */
 const EVERY_MS = 5_000;
+const LONGEST_EVERY_MS = 60_000;
 /** What the server takes to end it, and the longest wait, in milliseconds. */
 const MARGIN_MS = 500;
 const LONGEST_MS = 3_000;
@@ -16,7 +20,8 @@ const LONGEST_MS = 3_000;
 export class Autovacuums {
   readonly #read: (statement: Statement) => Promise<readonly Row[]>;
   readonly #statement: Statement;
-  #waitedAt = Number.NEGATIVE_INFINITY;
+  #everyMs = EVERY_MS;
+  #nextAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(read: (statement: Statement) => Promise<readonly Row[]>, schemaName: string) {
     this.#read = read;
@@ -29,13 +34,19 @@ export class Autovacuums {
    * @returns 0 where none has one of them, or such a wait was just now
    */
   async waitFor(obstacles: readonly string[]): Promise<number> {
-    if (performance.now() - this.#waitedAt < EVERY_MS) return 0;
+    if (performance.now() < this.#nextAtMs) return 0;
     const rows = await this.#read(this.#statement).catch(() => []);
     const found = rows.find(([name]) => obstacles.includes(tableObstacle(String(name))));
     const waitMs = found ? Number(found[1]) + MARGIN_MS : 0;
     if (waitMs === 0 || waitMs > LONGEST_MS) return 0;
-    this.#waitedAt = performance.now();
+    this.#nextAtMs = performance.now() + this.#everyMs;
+    this.#everyMs = Math.min(2 * this.#everyMs, LONGEST_EVERY_MS);
     return waitMs;
+  }
+
+  /** The change that waited so long has got its lock. */
+  gaveWay(): void {
+    this.#everyMs = EVERY_MS;
   }
 }
 

@@ -24,7 +24,7 @@ import { GroupFailed, refusalOf } from './failure.ts';
 import { tablesOf, watchedAmong } from './group.ts';
 import { growSchema } from './growth.ts';
 import type { KnownSchema } from './known.ts';
-import { changesOf, heldTables, Obstructed, obstaclesOf, recordObstacle, tableObstacle } from './obstacles.ts';
+import { heldTables, Obstructed, obstaclesOf, tableObstacle, unnamedObstacles } from './obstacles.ts';
 import type { Carrier, Left, Patience, QueuedWrite } from './queued-write.ts';
 import type { StepContext } from './step.ts';
 import type { Transactions } from './transactions.ts';
@@ -90,6 +90,7 @@ export class WriteCarrier implements Carrier {
         const waitMs = lockLimit === WRITE_LOCK_LIMIT ? await this.#autovacuums.waitFor(obstaclesOf(write)) : 0;
         if (waitMs === 0) throw await this.#obstructed([write], [write], error);
         await grow(waitMs);
+        this.#autovacuums.gaveWay();
       }
     };
     return this.#settled([write], () => grow(WRITE_LOCK_LIMIT));
@@ -101,12 +102,17 @@ export class WriteCarrier implements Carrier {
     try {
       await work();
     } catch (error) {
-      if (error instanceof Obstructed) return { again: open(), obstacles: error.obstacles };
+      if (error instanceof Obstructed) {
+        // The time in which others hold what it needs has a bound of its own.
+        for (const write of open()) write.contention = undefined;
+        return { again: open(), obstacles: error.obstacles };
+      }
       if (!(error instanceof SchemaMoved)) this.#reject(open(), error);
     }
     for (const write of open()) {
       write.contention ??= new Contention();
       if (write.contention.isOver) this.#reject([write], unavailable());
+      else await write.contention.next();
     }
     return { again: open(), obstacles: [] };
   }
@@ -122,9 +128,7 @@ export class WriteCarrier implements Carrier {
     if (tables.length > 0) return new Obstructed([...new Set(tables)], cause);
     const slow = failing.length > 0 ? failing : writes;
     if (failing.length === 0) for (const write of writes) write.isSuspect = true;
-    const changes = slow.flatMap(changesOf);
-    const records = slow.flatMap((write) => write.records.map(recordObstacle));
-    return new Obstructed([...new Set(changes.length > 0 ? changes : records)], cause);
+    return new Obstructed([...new Set(unnamedObstacles(slow))], cause);
   }
 
   #reject(writes: readonly QueuedWrite[], error: unknown): void {

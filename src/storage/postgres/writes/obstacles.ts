@@ -22,14 +22,14 @@ export const tableObstacle = (name: string): string => `table ${quotedName(name)
 /** What holds up a change of a table's schema alone: who reads it. */
 const changeObstacle = (className: string): string => `change ${className}`;
 /** @param record as `QueuedWrite.records` has it */
-export const recordObstacle = (record: string): string => `record ${record}`;
+const recordObstacle = (record: string): string => `record ${record}`;
 /** Whether others of its kind are told from it by the table they are of, and the database says which of these are held. */
 export const isTableObstacle = (obstacle: string): boolean => obstacle.startsWith('table ');
 
-type Write = Pick<QueuedWrite, 'plan' | 'plannedUnder' | 'records'>;
+type Write = Pick<QueuedWrite, 'plan' | 'plannedUnder' | 'records' | 'behind'>;
 
 /** All that a write may be held up by. What it reads by filters that name other tables is left out: it is found by its records then. */
-export function obstaclesOf({ plan, plannedUnder, records }: Write): string[] {
+export function obstaclesOf({ plan, plannedUnder, records, behind }: Write): string[] {
   const { mutations, changes, conditions = [] } = plan;
   const changed = changes.flatMap((change) => {
     if (!('className' in change)) return [];
@@ -41,7 +41,7 @@ export function obstaclesOf({ plan, plannedUnder, records }: Write): string[] {
       ...mutations.flatMap((mutation) => tablesIn(mutation, plannedUnder)),
       ...conditions.map(tableOfCondition),
       ...changed,
-      ...records.map(recordObstacle),
+      ...(behind ? [] : records.map(recordObstacle)),
     ]),
   ];
 }
@@ -52,9 +52,16 @@ export function orderedBy({ plan, plannedUnder }: Write): string[] {
   return [...new Set(ordered.flatMap((mutation) => tablesIn(mutation, plannedUnder)))];
 }
 
-/** What holds up a change of the schema where no table is said to be held. */
-export function changesOf({ plan }: Write): string[] {
-  return plan.changes.flatMap((change) => ('className' in change ? [changeObstacle(change.className)] : []));
+/**
+ * What holds up writes where no table is said to be held: changes of the schema are held up by those who read the table, other writes by
+ * their records. Rows that are written behind keep the order in which they came, so what holds up one holds up all of its table.
+ */
+export function unnamedObstacles(writes: readonly Write[]): string[] {
+  const changes = writes.flatMap(({ plan }) =>
+    plan.changes.flatMap((change) => ('className' in change ? [changeObstacle(change.className)] : [])),
+  );
+  if (changes.length > 0) return changes;
+  return writes.flatMap((write) => (write.behind ? obstaclesOf(write) : write.records.map(recordObstacle)));
 }
 
 const tableOfCondition = (condition: Condition): string =>

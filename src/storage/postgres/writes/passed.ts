@@ -2,7 +2,7 @@ import { deletesRecord } from '../../port.ts';
 import { orderedBy } from './obstacles.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
-/** Writes that others go on before: none of their turns, and none to their records. */
+/** Writes that others go on before: none of their turns, and none to their records. Rows that are written behind keep back few. */
 export class Passed {
   readonly entries: QueuedWrite[] = [];
   readonly #turns = new Set<number>();
@@ -13,14 +13,12 @@ export class Passed {
 
   add(entry: QueuedWrite): void {
     this.entries.push(entry);
+    if (entry.behind) {
+      this.#isBehind = true;
+      return;
+    }
     this.#turns.add(entry.turn);
     for (const record of entry.records) this.#records.add(record);
-  }
-
-  /** Adds a row that is written behind, for which deletes alone wait. */
-  addBehind(entry: QueuedWrite): void {
-    this.entries.push(entry);
-    this.#isBehind = true;
   }
 
   /** Adds one that others of its turn may go on before, in other tables. */
@@ -41,9 +39,15 @@ export class Passed {
   }
 
   holds(entry: QueuedWrite): boolean {
-    if (this.#isBehind && deletesRecord(entry.plan)) return true;
+    if (this.#isBehind && comesAfterBehind(entry)) return true;
     return this.#turns.has(entry.turn) || entry.records.some((record) => this.#records.has(record));
   }
 }
+
+/**
+ * Whether a write must not come before rows that are written behind: further such rows, which keep the order in which they came, and deletes,
+ * since a row that is about to be written may point at what a delete takes.
+ */
+export const comesAfterBehind = ({ behind, plan }: QueuedWrite): boolean => behind || deletesRecord(plan);
 
 const placesOf = (entry: QueuedWrite): string[] => orderedBy(entry).map((table) => `${entry.turn} ${table}`);

@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { applyChange, emptySchema } from '../../../schema/change.ts';
 import { fieldOf, type Schema, tableOf } from '../../../schema/model.ts';
 import type { Assignment, Condition, Mutation, WritePlan } from '../../port.ts';
+import { tableObstacle } from './obstacles.ts';
 import { WriteQueue } from './queue.ts';
 import type { Left, QueuedWrite } from './queued-write.ts';
 
@@ -157,6 +158,73 @@ test('rows that are written behind keep their order, and a delete waits for all 
   const again = underWay[0]?.group ?? [];
   await end(0, again);
   assert.deepEqual(now(), ['4', '1 2 delete:3 5']);
+});
+
+test('rows that are written behind keep nobody waiting but each other and deletes: a change of the schema in their turn', async () => {
+  void add('1', { behind: true });
+  await turn();
+  void add('2', { behind: true });
+  void add('3', { changes: true });
+  void add('4', { behind: true });
+  await turn();
+  assert.deepEqual(now(), ['1', 'change:3']);
+  await end(0);
+  void add('5');
+  await turn();
+  assert.deepEqual(now(), ['change:3', '5']);
+  await end(1);
+  void add('6');
+  await turn();
+  assert.deepEqual(now(), ['change:3', '6']);
+  schema = applyChange(schema, { kind: 'createTable', className: 'B' });
+  await end(0);
+  assert.deepEqual(now(), ['6', '2 4']);
+});
+
+test('rows that are written behind keep nobody waiting: a change of the schema beside one', async () => {
+  void add('1', { changes: true });
+  await turn();
+  void add('2', { behind: true, changes: true });
+  void add('3', { behind: true });
+  await turn();
+  void add('4');
+  await turn();
+  assert.deepEqual(now(), ['change:1', '4']);
+  schema = applyChange(schema, { kind: 'createTable', className: 'B' });
+  await end(0);
+  assert.deepEqual(now(), ['4', '2 3']);
+});
+
+test('a delete that waits for rows that are written behind keeps nobody waiting but writes of its turn and to its record', async () => {
+  void add('1', { behind: true });
+  await turn();
+  void add('2', { deletes: true });
+  void add('3');
+  await turn();
+  void add('2');
+  void add('4');
+  await turn();
+  void add('5');
+  await turn();
+  assert.deepEqual(now(), ['1', '5']);
+  await end(0);
+  assert.deepEqual(now(), ['5', 'delete:2 3 2 4']);
+});
+
+test('rows that are written behind keep their order where others hold their table, and deletes there come after them', async () => {
+  const held = tableObstacle(tableOf(schema, 'A').sqlName);
+  void add('1', { behind: true });
+  await turn();
+  await end(0, underWay[0]?.group, [held]);
+  void add('2', { behind: true });
+  await turn();
+  void add('3', { deletes: true });
+  await turn();
+  assert.deepEqual(now(), []);
+  await wait(120);
+  assert.deepEqual(now(), ['1 2 delete:3']);
+  await end(0);
+  await queue.whenIdle();
 });
 
 test('what has to be planned anew comes first', async () => {

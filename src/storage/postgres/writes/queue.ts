@@ -1,10 +1,10 @@
 import type { Schema } from '../../../schema/model.ts';
-import { deletesRecord, type PreparedWrite, type WriteOutcome, type WritePlan } from '../../port.ts';
+import type { PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
 import { hasEdits } from './edits.ts';
 import { LARGEST_TEXT, mayJoin, mayLock, textOf } from './group-limits.ts';
 import { heldBy, writtenAtOnce } from './held.ts';
 import { isTableObstacle, obstaclesOf } from './obstacles.ts';
-import { Passed } from './passed.ts';
+import { comesAfterBehind, Passed } from './passed.ts';
 import { type Carrier, changes, type QueuedWrite } from './queued-write.ts';
 import { excludes, type Running } from './running.ts';
 
@@ -184,7 +184,7 @@ export class WriteQueue {
     for (const entry of this.#waiting) {
       if (group.length === this.#options.largestGroup || text > LARGEST_TEXT) break;
       // Planned when its turn comes: a change that its turn waits for makes the plan a stale one.
-      if (!entry.behind && (passed.holdsTurnOf(entry) || this.#hasChangeOf(entry))) {
+      if (passed.holdsTurnOf(entry) || this.#hasChangeOf(entry)) {
         passed.add(entry);
         taken++;
         continue;
@@ -198,18 +198,12 @@ export class WriteQueue {
         taken++;
         continue;
       }
-      if (entry.behind && this.#isBehind()) {
-        passed.addBehind(entry);
-        taken++;
-        continue;
-      }
-      // A delete must not come before what is written behind.
-      if (!entry.behind && (passed.holds(entry) || this.#waitsForChange(entry))) {
+      if (passed.holds(entry) || this.#waitsForChange(entry) || this.#waitsForBehind(entry)) {
         passed.add(entry);
         taken++;
         continue;
       }
-      if (this.#mustWait(entry) || passed.holds(entry)) break;
+      if (this.#mustWait(entry)) break;
       if (group.length > 0 && (changes(entry) || !mayJoin(entry, written) || !mayLock(entry, locked))) break;
       if (group.length > 0 && (entry.isSuspect || group[0]?.isSuspect)) break;
       edits ||= hasEdits(entry.plan);
@@ -271,13 +265,12 @@ export class WriteQueue {
 
   #mustWait(entry: QueuedWrite): boolean {
     for (const running of this.#running) if (excludes(running, entry)) return true;
-    // A row that is about to be written may point at what a delete takes.
-    return deletesRecord(entry.plan) && this.#isBehind();
+    return false;
   }
 
-  /** Whether rows are being written behind: one group at a time, since they keep the order in which they came. */
-  #isBehind(): boolean {
-    for (const { isBehind } of this.#running) if (isBehind) return true;
+  /** Whether a write waits for rows that are being written behind. */
+  #waitsForBehind(entry: QueuedWrite): boolean {
+    for (const running of this.#running) if (running.isBehind && comesAfterBehind(entry)) return true;
     return false;
   }
 }
