@@ -1,7 +1,7 @@
 /** The launcher in a clone without packages, with an npm that only notes what it is asked for. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -49,7 +49,8 @@ const pinned = module(
 function bareClone(): string {
   const clone = mkdtempSync(join(tmpdir(), 'rds-clone-'));
   after(() => rmSync(clone, { recursive: true, force: true }));
-  for (const name of ['launch.mjs', 'runtime.mjs']) cpSync(join(here, name), join(clone, 'scripts', name));
+  const programs = readdirSync(here).filter((name) => name.endsWith('.mjs'));
+  for (const name of programs) cpSync(join(here, name), join(clone, 'scripts', name));
   mkdirSync(join(clone, 'src'));
   writeFileSync(join(clone, 'package.json'), '{"type":"module"}');
   writeFileSync(join(clone, 'package-lock.json'), JSON.stringify({ packages }));
