@@ -3,7 +3,7 @@
  * Usage: node scripts/launch.mjs <command> [arguments]
  */
 import { ensureInstalled, findNode, LaunchError, launching, root, run } from './runtime.mjs';
-import { testsAt } from './test-files.mjs';
+import { FOLDERS, testsAt } from './test-files.mjs';
 
 /** `node:sqlite` still announces itself as experimental. */
 const QUIET = '--disable-warning=ExperimentalWarning';
@@ -39,7 +39,7 @@ function testArguments(args) {
     '--test-concurrency=3',
     '--test-timeout=1200000',
     ...options,
-    ...(patterns.length > 0 ? patterns : ['test', 'src', 'scripts']).flatMap(testsAt),
+    ...(patterns.length > 0 ? patterns : FOLDERS).flatMap(testsAt),
   ];
 }
 

@@ -5,6 +5,9 @@ import { root } from './runtime.mjs';
 /** Runs the tests of its folder in one process, where they share what they start (test/support/run-together.ts). */
 export const TOGETHER = 'together.suite.ts';
 
+/** Where tests are. */
+export const FOLDERS = ['test', 'src', 'scripts'];
+
 /**
  * The files that run the tests of a directory; another path or pattern as it is.
  *

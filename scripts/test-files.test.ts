@@ -3,20 +3,21 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { root } from './runtime.mjs';
-import { TOGETHER, testsAt } from './test-files.mjs';
+import { FOLDERS, TOGETHER, testsAt } from './test-files.mjs';
 
-const folders = ['test', 'src', 'scripts'];
 const testsUnder = (folder: string): string[] =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.test.ts'))
+    .filter((name) => /\.test\.[cm]?[jt]sx?$/.test(name))
     .map((name) => join(folder, name));
 
 test('a run of all tests leaves no file of tests out, and runs none twice', () => {
-  const reached = folders.flatMap(testsAt).flatMap((path) => {
+  const reached = FOLDERS.flatMap(testsAt).flatMap((path) => {
     if (basename(path) !== TOGETHER) return [path];
     assert.match(readFileSync(join(root, path), 'utf8'), /^runTogether\(import\.meta\.dirname\);$/m, path);
     return testsUnder(dirname(path));
   });
   assert.notEqual(reached.length, 0);
+  const entries = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const folders = entries.map(({ name }) => name).filter((name) => name !== 'node_modules' && !name.startsWith('.'));
   assert.deepEqual(reached.sort(), folders.flatMap(testsUnder).sort());
 });

@@ -43,7 +43,8 @@ if (engines.includes('postgres'))
         proxy.cut();
         await wait(120);
       }
-      for (let round = 0; round < 30; round++) {
+      // A busy machine commits less often.
+      for (let round = 0; round < 30 || (proxy.broken.length < 15 && round < 300); round++) {
         const about = parts[round % parts.length] as RegExp;
         proxy.breakCommits({ point: points[round % 3] as BreakingPoint, times: 1, about });
         await wait(80);
@@ -59,7 +60,7 @@ if (engines.includes('postgres'))
       await emptied(service);
       const records = await verifyTrail(service, answered, trail);
       t.diagnostic(`${answered.length} acknowledged, ${records} records, ${proxy.broken.length} commits broken`);
-      assert.ok(answered.length > 20 && proxy.broken.length > 10, 'the test tested nothing');
+      assert.ok(answered.length > 20 && proxy.broken.length >= 15, 'the test tested nothing');
     } finally {
       writing.abort();
       await service.stop();

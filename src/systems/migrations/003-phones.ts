@@ -1,4 +1,5 @@
 import { ServiceError } from '../../errors/fail.ts';
+import { Contention } from '../../kernel/contention.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Filter } from '../../query/filter.ts';
 import type { SchemaChange } from '../../schema/change.ts';
@@ -17,8 +18,10 @@ export const phones: SystemMigration = { number: 3, what: 'the keys of telephone
 
 /** Accounts that are read, and written in one commit: few enough that the requests of other systems have their turn. */
 const PAGE = 1_000;
-/** How often a page is read anew since somebody wrote to its accounts meanwhile. More often is no accident. */
-const ATTEMPTS = 100;
+/** How long a page is read anew since others wrote to its accounts meanwhile, and the pauses between, in milliseconds. */
+const LIMIT_MS = 60_000;
+const PAUSE_STEP_MS = 10;
+const LONGEST_PAUSE_MS = 100;
 
 async function prepare(store: Store): Promise<() => WritePlan> {
   await addField(store);
@@ -72,7 +75,8 @@ interface Account {
 
 /** Sets the keys of the first accounts after a place in the order of creation. @returns the place of the last; `null` where there was none */
 async function fillPage(store: Store, after: number): Promise<number | null> {
-  for (let attempt = 1; ; attempt++) {
+  const contention = new Contention(LIMIT_MS);
+  for (;;) {
     const accounts = accountsOf(store.schema());
     const field = accounts?.table.fields.get(accounts.keyName);
     if (!accounts || !field) return null;
@@ -91,7 +95,8 @@ async function fillPage(store: Store, after: number): Promise<number | null> {
       if (lacking.length > 0) await store.write({ plan: (schema) => ({ changes: [], mutations: updates(schema, lacking) }) });
       return rows.at(-1)?.[0] ?? null;
     } catch (error) {
-      if (!(error instanceof ServiceError) || error.key !== 'objectNotFound' || attempt === ATTEMPTS) throw error;
+      if (!(error instanceof ServiceError) || error.key !== 'objectNotFound' || contention.isOver) throw error;
+      await contention.next(PAUSE_STEP_MS, LONGEST_PAUSE_MS);
     }
   }
 }

@@ -3,13 +3,13 @@ import { beforeEach, type TestContext, test } from 'node:test';
 import { CONTENTION_LIMIT_MS } from '../../../kernel/contention.ts';
 import { applyChange, emptySchema } from '../../../schema/change.ts';
 import { tableOf } from '../../../schema/model.ts';
-import type { WritePlan } from '../../port.ts';
+import type { Mutation, WritePlan } from '../../port.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
 import { StatementFailed } from '../connection/errors.ts';
 import { postgresDialect } from '../sql/dialect.ts';
 import { WriteCarrier } from './carrier.ts';
 import type { KnownSchema, Version } from './known.ts';
-import { tableObstacle } from './obstacles.ts';
+import { obstaclesOf, tableObstacle } from './obstacles.ts';
 import type { QueuedWrite } from './queued-write.ts';
 import type { Transactions } from './transactions.ts';
 
@@ -105,12 +105,24 @@ test('a transaction that takes long and meets a deadlock is run again', async ()
   assert.equal((rejected as { key?: string }).key, 'unavailable');
 });
 
-test('where nobody says what is held, it is the records of a write, and the table of a row that is written behind', async () => {
+test('where nobody says what is held, something is in the way of each write that may be passed over for it alone', async () => {
   const table = tableOf(applyChange(emptySchema, { kind: 'createTable', className: 'A' }), 'A');
-  const update = (more: Partial<QueuedWrite>) =>
-    queued({ mutations: [{ kind: 'update', table, objectId: '1', guard: null, assignments: [], returning: [] }] }, more);
-  const outcome = new StatementFailed(0, LOCK_TIMEOUT);
-  outcomes = [{ outcome }, { outcome }];
-  assert.deepEqual((await carrier.carryOut([update({})], 'short')).obstacles, ['record record']);
-  assert.deepEqual((await carrier.carryOut([update({ behind: true })], 'short')).obstacles, [tableObstacle(table.sqlName)]);
+  const update: Mutation = { kind: 'update', table, objectId: '1', guard: null, assignments: [], returning: [] };
+  const deleteAll: Mutation = { kind: 'deleteAll', table, filter: { kind: 'and', items: [] } };
+  const named: [QueuedWrite, string][] = [
+    [queued({ mutations: [update] }), 'record record'],
+    [queued({ mutations: [deleteAll, update] }), 'record record'],
+    [queued({ mutations: [update] }, { behind: true }), tableObstacle(table.sqlName)],
+    [queued({ mutations: [deleteAll] }, { records: [] }), 'filter A'],
+    [queued({ changes: [{ kind: 'setTemplateVersion', version: 1 }] }, { records: [] }), 'unnamed'],
+    [queued({ changes: [{ kind: 'createTable', className: 'A' }] }, { records: [] }), 'change A'],
+  ];
+  for (const [write, obstacle] of named) {
+    const isChange = write.plan.changes.length > 0;
+    outcomes = [{ outcome: isChange ? LOCK_TIMEOUT : new StatementFailed(0, LOCK_TIMEOUT) }];
+    const { obstacles } = await (isChange ? carrier.change(write) : carrier.carryOut([write], 'short'));
+    assert.deepEqual(obstacles, [obstacle]);
+    // It waits for that: else it would be tried again at once, without end.
+    assert.ok(obstaclesOf(write).includes(obstacle));
+  }
 });

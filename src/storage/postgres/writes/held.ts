@@ -6,11 +6,17 @@ import { hasEdits, isEdited } from './edits.ts';
 import { pictureOf, recordKey } from './group.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
+const FILTERED = ['require', 'updateAll', 'deleteAll', 'unmark'] as const;
+type Filtered = Extract<Mutation, { kind: (typeof FILTERED)[number] }>;
+
+/** Whether a step finds its records by a filter. */
+export const namesNoRecord = (mutation: Mutation): mutation is Filtered => FILTERED.some((kind) => kind === mutation.kind);
+
 /** The records that a write changes, as far as its plan names them, and the tables in which it claims a value for itself alone. */
 function changedBy(mutations: readonly Mutation[]): string[] {
   return mutations.flatMap((mutation) => {
     const { kind, table } = mutation;
-    if (kind === 'require' || kind === 'updateAll' || kind === 'deleteAll' || kind === 'unmark') return [];
+    if (namesNoRecord(mutation)) return [];
     if (kind === 'insert') {
       const record = recordKey(table.className, idOf(mutation));
       // Of two that claim one name the first is to get it, so they must not be under way on two connections.

@@ -2,6 +2,7 @@ import type { Schema } from '../../../schema/model.ts';
 import type { Condition, Mutation } from '../../port.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { quotedName } from '../names.ts';
+import { namesNoRecord } from './held.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
 /**
@@ -23,6 +24,10 @@ export const tableObstacle = (name: string): string => `table ${quotedName(name)
 const changeObstacle = (className: string): string => `change ${className}`;
 /** @param record as `QueuedWrite.records` has it */
 const recordObstacle = (record: string): string => `record ${record}`;
+/** What holds up a write all steps of which find their records by filters: some of these. */
+const filterObstacle = (className: string): string => `filter ${className}`;
+/** What holds up a write that names nothing. */
+const UNNAMED_OBSTACLE = 'unnamed';
 /** Whether others of its kind are told from it by the table they are of, and the database says which of these are held. */
 export const isTableObstacle = (obstacle: string): boolean => obstacle.startsWith('table ');
 
@@ -36,15 +41,20 @@ export function obstaclesOf({ plan, plannedUnder, records, behind }: Write): str
     const table = plannedUnder.tables.get(change.className);
     return [changeObstacle(change.className), ...(table ? [tableObstacle(table.sqlName)] : [])];
   });
-  return [
-    ...new Set([
-      ...mutations.flatMap((mutation) => tablesIn(mutation, plannedUnder)),
-      ...conditions.map(tableOfCondition),
-      ...changed,
-      ...(behind ? [] : records.map(recordObstacle)),
-    ]),
-  ];
+  const obstacles = new Set([
+    ...mutations.flatMap((mutation) => tablesIn(mutation, plannedUnder)),
+    ...conditions.map(tableOfCondition),
+    ...changed,
+    ...(behind ? [] : recordObstaclesOf({ plan, records })),
+  ]);
+  return obstacles.size > 0 ? [...obstacles] : [UNNAMED_OBSTACLE];
 }
+
+/** By its records; of a write that names none, by what its steps look for. */
+const recordObstaclesOf = ({ plan, records }: Pick<Write, 'plan' | 'records'>): string[] =>
+  records.length > 0
+    ? records.map(recordObstacle)
+    : plan.mutations.filter(namesNoRecord).map(({ table }) => filterObstacle(table.className));
 
 /** Those of its tables in which the order of a turn's writes can be told: rows that only tell of a write may come in any order. */
 export function orderedBy({ plan, plannedUnder }: Write): string[] {
@@ -61,7 +71,10 @@ export function unnamedObstacles(writes: readonly Write[]): string[] {
     plan.changes.flatMap((change) => ('className' in change ? [changeObstacle(change.className)] : [])),
   );
   if (changes.length > 0) return changes;
-  return writes.flatMap((write) => (write.behind ? obstaclesOf(write) : write.records.map(recordObstacle)));
+  return writes.flatMap((write) => {
+    const records = write.behind ? [] : recordObstaclesOf(write);
+    return records.length > 0 ? records : obstaclesOf(write);
+  });
 }
 
 const tableOfCondition = (condition: Condition): string =>

@@ -2,30 +2,49 @@ import { deletesRecord } from '../../port.ts';
 import { orderedBy } from './obstacles.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
-/** Writes that others go on before: none of their turns, and none to their records. Rows that are written behind keep back few. */
+/**
+ * Writes that others go on before: none of their turns, and none to their records. Rows that are written behind keep back each other, in the
+ * order in which they came, and deletes, since a row that is about to be written may point at what a delete takes.
+ */
 export class Passed {
   readonly entries: QueuedWrite[] = [];
   readonly #turns = new Set<number>();
   readonly #records = new Set<string>();
-  #isBehind = false;
+  /** Of the first row that is written behind. */
+  #behind: 'none' | 'waiting' | 'held' = 'none';
   /** Turns and tables of those that wait for what others hold: the order of a turn's writes is kept within a table. */
   readonly #places = new Set<string>();
 
   add(entry: QueuedWrite): void {
     this.entries.push(entry);
     if (entry.behind) {
-      this.#isBehind = true;
+      this.#behind = 'waiting';
       return;
     }
     this.#turns.add(entry.turn);
     for (const record of entry.records) this.#records.add(record);
   }
 
-  /** Adds one that others of its turn may go on before, in other tables. */
+  /** Adds one that others of its turn may go on before, in other tables. Deletes that need what it waits for wait for that themselves. */
   hold(entry: QueuedWrite): void {
     this.entries.push(entry);
+    if (entry.behind) {
+      this.#behind = 'held';
+      return;
+    }
     for (const place of placesOf(entry)) this.#places.add(place);
     for (const record of entry.records) this.#records.add(record);
+  }
+
+  /** Adds a row that is written behind, after others. */
+  follow(entry: QueuedWrite): void {
+    this.entries.push(entry);
+    if (this.#behind === 'held') entry.heldSince ||= performance.now();
+  }
+
+  /** Whether rows that are written behind are among them. */
+  get hasBehind(): boolean {
+    return this.#behind !== 'none';
   }
 
   /** Whether a write must not come before one of them: by its record, or its turn and table. */
@@ -39,15 +58,9 @@ export class Passed {
   }
 
   holds(entry: QueuedWrite): boolean {
-    if (this.#isBehind && comesAfterBehind(entry)) return true;
+    if (this.#behind === 'waiting' && deletesRecord(entry.plan)) return true;
     return this.#turns.has(entry.turn) || entry.records.some((record) => this.#records.has(record));
   }
 }
-
-/**
- * Whether a write must not come before rows that are written behind: further such rows, which keep the order in which they came, and deletes,
- * since a row that is about to be written may point at what a delete takes.
- */
-export const comesAfterBehind = ({ behind, plan }: QueuedWrite): boolean => behind || deletesRecord(plan);
 
 const placesOf = (entry: QueuedWrite): string[] => orderedBy(entry).map((table) => `${entry.turn} ${table}`);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { beforeEach, test } from 'node:test';
+import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { applyChange, emptySchema } from '../../../schema/change.ts';
 import { fieldOf, type Schema, tableOf } from '../../../schema/model.ts';
@@ -37,6 +37,10 @@ beforeEach(() => {
     { schema: () => schema, carryOut: carry, change: (write) => carry([write]) },
     { largestGroup: 4, mostGroups: 2, longestHeld: 1000, tooLong: () => new Error('held') },
   );
+});
+
+afterEach(async () => {
+  while (underWay.length > 0) await end(0);
 });
 
 const nameOf = ({ plan }: QueuedWrite) => {
@@ -168,17 +172,29 @@ test('rows that are written behind keep nobody waiting but each other and delete
   void add('4', { behind: true });
   await turn();
   assert.deepEqual(now(), ['1', 'change:3']);
-  await end(0);
   void add('5');
   await turn();
-  assert.deepEqual(now(), ['change:3', '5']);
-  await end(1);
+  assert.deepEqual(now(), ['1', 'change:3', '5']);
+  await end(2);
+  void add('6', { deletes: true });
+  await turn();
+  await end(0);
+  assert.deepEqual(now(), ['change:3', '2 4 delete:6']);
+});
+
+test('rows that are written behind are of no turn: neither do they keep the writes of theirs waiting, nor these them', async () => {
+  for (const id of ['1', '2', '3', '4', '5']) void add(id, { behind: true });
   void add('6');
   await turn();
-  assert.deepEqual(now(), ['change:3', '6']);
-  schema = applyChange(schema, { kind: 'createTable', className: 'B' });
+  assert.deepEqual(now(), ['1 2 3 4', '6']);
   await end(0);
-  assert.deepEqual(now(), ['6', '2 4']);
+  await end(0);
+  await end(0);
+  assert.deepEqual(now(), []);
+  for (const id of ['1', '2', '3', '4']) void add(id);
+  void add('5', { behind: true });
+  await turn();
+  assert.deepEqual(now(), ['1 2 3 4', '5']);
 });
 
 test('rows that are written behind keep nobody waiting: a change of the schema beside one', async () => {
@@ -308,6 +324,68 @@ test('who needs what others hold waits, and tries it now and then; those after h
   await end(0);
   assert.deepEqual(now(), ['2']);
   await end(0);
+  await queue.whenIdle();
+});
+
+test('a delete that is tried waits for rows that are written behind and came before it', async () => {
+  void add('1');
+  await turn();
+  await end(0, underWay[0]?.group, [record('1')]);
+  void add('2');
+  await turn();
+  void add('3');
+  await turn();
+  void add('4', { behind: true });
+  await turn();
+  void add('1', { deletes: true });
+  await turn();
+  await wait(120);
+  assert.deepEqual(now(), ['2', '3', '1']);
+  await end(2, underWay[2]?.group, [record('1')]);
+  await end(0);
+  assert.deepEqual(now(), ['3', '4']);
+  await wait(220);
+  assert.deepEqual(now(), ['3', '4', '1']);
+  await end(1);
+  await end(1);
+  assert.deepEqual(now(), ['3', 'delete:1']);
+});
+
+test('a delete that is due is tried before further rows are written behind', async () => {
+  void add('1', { deletes: true });
+  await turn();
+  await end(0, underWay[0]?.group, [record('1')]);
+  void add('2', { behind: true });
+  await turn();
+  void add('3', { behind: true });
+  await turn();
+  await wait(120);
+  assert.deepEqual(now(), ['2']);
+  await end(0);
+  assert.deepEqual(now(), ['delete:1', '3']);
+});
+
+test('what needs several things that others hold is tried as soon as one is due', async () => {
+  const table = tableOf(schema, 'A');
+  const update = (objectId: string): Mutation => ({
+    kind: 'update',
+    table,
+    objectId,
+    guard: null,
+    assignments: [],
+    returning: [],
+  });
+  const plan: WritePlan = { changes: [], mutations: [update('1'), update('2')] };
+  const both = queue.add({ plan: () => plan }, plan, schema);
+  await turn();
+  await end(0, underWay[0]?.group, [record('1')]);
+  await wait(120);
+  assert.deepEqual(now(), ['1']);
+  await end(0, underWay[0]?.group, [record('1'), record('2')]);
+  await wait(120);
+  assert.deepEqual(now(), ['1']);
+  await end(0);
+  await both;
   await queue.whenIdle();
 });
 

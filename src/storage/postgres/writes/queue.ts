@@ -1,10 +1,10 @@
 import type { Schema } from '../../../schema/model.ts';
-import type { PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
+import { deletesRecord, type PreparedWrite, type WriteOutcome, type WritePlan } from '../../port.ts';
 import { hasEdits } from './edits.ts';
 import { LARGEST_TEXT, mayJoin, mayLock, textOf } from './group-limits.ts';
 import { heldBy, writtenAtOnce } from './held.ts';
 import { isTableObstacle, obstaclesOf } from './obstacles.ts';
-import { comesAfterBehind, Passed } from './passed.ts';
+import { Passed } from './passed.ts';
 import { type Carrier, changes, type QueuedWrite } from './queued-write.ts';
 import { excludes, type Running } from './running.ts';
 
@@ -45,6 +45,7 @@ export class WriteQueue {
   readonly #running = new Set<Running>();
   #waiting: QueuedWrite[] = [];
   #turn = 0;
+  #rowsBehind = 0;
   #scheduled = false;
   #idle: (() => void)[] = [];
   readonly #obstacles = new Map<string, Obstacle>();
@@ -60,7 +61,8 @@ export class WriteQueue {
     return new Promise((resolve, reject) => {
       const entry: QueuedWrite = {
         write,
-        turn: this.#turn,
+        // Each row that is written behind is a turn of its own.
+        turn: behind ? -++this.#rowsBehind : this.#turn,
         behind,
         plan,
         ...heldBy(plan),
@@ -100,8 +102,9 @@ export class WriteQueue {
   }
 
   #start(): void {
-    for (let group = this.#next(); group.length > 0; group = this.#next()) void this.#run(group);
+    // First what is due: a delete is tried when no rows are being written behind, and the next ones begin at once.
     if (this.#obstacles.size > 0) this.#try();
+    for (let group = this.#next(); group.length > 0; group = this.#next()) void this.#run(group);
     if (this.#waiting.length > 0 || this.#running.size > 0) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
@@ -139,7 +142,7 @@ export class WriteQueue {
     this.#obstacles.set(obstacle, { pause, tryAt: performance.now() + pause });
   }
 
-  /** Tries what others hold and is due; one group at a time. Who has waited for too long is rejected. */
+  /** Tries what others hold and is due, one group at a time, and rejects what has waited for too long. */
   #try(): void {
     clearTimeout(this.#retry);
     const now = performance.now();
@@ -148,34 +151,38 @@ export class WriteQueue {
       entry.reject(this.#options.tooLong());
       return false;
     });
+    this.#tryDue(now);
+    if (this.#obstacles.size === 0) return;
+    const pauses = [...this.#obstacles.values()].map(({ tryAt }) => tryAt - now).filter((pause) => pause > 0);
+    this.#retry = setTimeout(() => this.#start(), Math.min(LONGEST_PAUSE, ...pauses));
+  }
+
+  #tryDue(now: number): void {
     for (const { trial } of this.#running) if (trial) return;
     const due = [...this.#obstacles].filter(([, { tryAt }]) => tryAt <= now).map(([obstacle]) => obstacle);
-    if (due.length > 0) {
-      const group = this.#next(new Set(due));
-      if (group.length > 0) {
-        void this.#run(group, true);
-        return;
-      }
-      // Nobody waits for it any more, or for something else first.
-      const wanted = new Set(this.#waiting.flatMap(obstaclesOf));
-      for (const obstacle of due)
-        if (wanted.has(obstacle)) this.#met(obstacle);
-        else this.#obstacles.delete(obstacle);
-      if (this.#waiting.length > 0) this.#schedule();
+    if (due.length === 0) return;
+    const group = this.#next(new Set(due));
+    if (group.length > 0) {
+      void this.#run(group, true);
+      return;
     }
-    const next = Math.min(...[...this.#obstacles.values()].map(({ tryAt }) => tryAt));
-    if (this.#obstacles.size > 0) this.#retry = setTimeout(() => this.#start(), Math.max(1, next - now));
+    // Nobody waits for it any more, or for something else first: then it is tried when that is done.
+    const wanted = new Set(this.#waiting.flatMap(obstaclesOf));
+    for (const obstacle of due)
+      if (!wanted.has(obstacle)) this.#obstacles.delete(obstacle);
+      else if (this.#running.size === 0) this.#met(obstacle);
   }
 
   /**
    * The writes to carry out next, in their order; none where they have to wait. What waits for a schema change, which may take its time
    * (growth.ts), or for what others hold, is passed over.
-   * @param tried what others hold that is to be tried: the writes that need it alone
+   * @param tried what others hold that is to be tried: only the writes that need some of it
    */
   #next(tried?: ReadonlySet<string>): QueuedWrite[] {
     const group: QueuedWrite[] = [];
     if (this.#waiting.length === 0 || (!tried && this.#isFull())) return group;
     const passed = new Passed();
+    const isBehind = this.#isBehind();
     const written = new Set<string>();
     const locked = new Set<string>();
     let edits = false;
@@ -183,6 +190,12 @@ export class WriteQueue {
     let text = 0;
     for (const entry of this.#waiting) {
       if (group.length === this.#options.largestGroup || text > LARGEST_TEXT) break;
+      // There may be thousands of them.
+      if (entry.behind && (isBehind || passed.hasBehind)) {
+        passed.follow(entry);
+        taken++;
+        continue;
+      }
       // Planned when its turn comes: a change that its turn waits for makes the plan a stale one.
       if (passed.holdsTurnOf(entry) || this.#hasChangeOf(entry)) {
         passed.add(entry);
@@ -194,11 +207,12 @@ export class WriteQueue {
         continue;
       }
       if (this.#obstacles.size > 0 && (passed.holdsInOrder(entry) || this.#isHeld(entry, tried))) {
-        passed.hold(entry);
+        if (entry.behind && entry.heldSince === 0) passed.add(entry);
+        else passed.hold(entry);
         taken++;
         continue;
       }
-      if (passed.holds(entry) || this.#waitsForChange(entry) || this.#waitsForBehind(entry)) {
+      if (passed.holds(entry) || this.#waitsForChange(entry) || (isBehind && deletesRecord(entry.plan))) {
         passed.add(entry);
         taken++;
         continue;
@@ -228,12 +242,12 @@ export class WriteQueue {
 
   /**
    * Whether a write waits for what others hold.
-   * @param tried what is to be tried of that: then all wait but those that need it, and nothing else that is held
+   * @param tried what is to be tried of that: then all wait but those that need some of it. What they need besides may be free by now
    */
   #isHeld(entry: QueuedWrite, tried: ReadonlySet<string> | undefined): boolean {
     for (const { trial } of this.#running) if (trial?.held.holdsInOrder(entry)) return true;
     const needed = obstaclesOf(entry).filter((obstacle) => this.#obstacles.has(obstacle));
-    const isHeld = tried ? needed.length === 0 || needed.some((obstacle) => !tried.has(obstacle)) : needed.length > 0;
+    const isHeld = tried ? !needed.some((obstacle) => tried.has(obstacle)) : needed.length > 0;
     if (needed.length > 0) entry.heldSince ||= performance.now();
     return isHeld;
   }
@@ -268,9 +282,9 @@ export class WriteQueue {
     return false;
   }
 
-  /** Whether a write waits for rows that are being written behind. */
-  #waitsForBehind(entry: QueuedWrite): boolean {
-    for (const running of this.#running) if (running.isBehind && comesAfterBehind(entry)) return true;
+  /** Whether rows are being written behind: one group at a time, since they keep the order in which they came. */
+  #isBehind(): boolean {
+    for (const { isBehind } of this.#running) if (isBehind) return true;
     return false;
   }
 }

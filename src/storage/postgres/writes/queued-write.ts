@@ -5,7 +5,7 @@ import type { PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
 /** A write that waits for its turn, or is under way. */
 export interface QueuedWrite {
   readonly write: PreparedWrite;
-  /** The turn of the event loop that it came in: its writes are carried out in their order. */
+  /** The turn of the event loop that it came in: its writes are carried out in their order. One of its own, below 0, where it is behind. */
   readonly turn: number;
   /** Nobody waits for it. */
   readonly behind: boolean;
