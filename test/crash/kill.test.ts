@@ -29,10 +29,7 @@ for (const engine of engines)
             writeUntilGone(service, `c${cycle}w${'.'.repeat(index)}${index}`, records, counter),
           );
           const all = Promise.allSettled(running);
-          const before = records.size;
-          await sleep(20 + Math.random() * 230);
-          // A busy machine takes its time for the first.
-          for (let n = 0; records.size === before && n < 1_000; n++) await sleep(10);
+          await Promise.all([records.confirms(2), sleep(20 + Math.random() * 230)]);
           await service.kill();
           for (const result of await all) {
             if (result.status === 'rejected') throw result.reason;

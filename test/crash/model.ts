@@ -3,6 +3,7 @@
  * Every state is one nonce that the record holds three times, so that a half-written record shows.
  */
 import assert from 'node:assert/strict';
+import { setTimeout as wait } from 'node:timers/promises';
 
 /** A nonce, or `null` for "there is no such record". */
 export type State = string | null;
@@ -18,6 +19,9 @@ export class RecordModel {
   private readonly acknowledged = new Map<string, State>();
   private readonly inFlight = new Map<string, State>();
 
+  /** Writes of records that were acknowledged. */
+  confirmations = 0;
+
   /** To be called before a write leaves; the writer sends no second write for the tag until it knows of this one. */
   began(tag: string, state: State): void {
     this.inFlight.set(tag, state);
@@ -29,6 +33,13 @@ export class RecordModel {
     assert.notEqual(state, undefined, `no write in flight for ${tag}`);
     this.acknowledged.set(tag, state ?? null);
     this.inFlight.delete(tag);
+    this.confirmations++;
+  }
+
+  /** Resolves when so many more are acknowledged: a busy machine takes its time. After ten seconds anyway. */
+  async confirms(more: number): Promise<void> {
+    const enough = this.confirmations + more;
+    for (let n = 0; this.confirmations < enough && n < 1_000; n++) await wait(10);
   }
 
   /** How many records must be there. */

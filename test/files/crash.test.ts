@@ -17,6 +17,7 @@ import {
 } from '../support/files.ts';
 import { path } from '../support/records.ts';
 import { engines, type Service, startService } from '../support/service.ts';
+import { soon } from '../support/soon.ts';
 import { operate, usage } from './operator.ts';
 import { settingsOfS3, usual } from './stores.ts';
 
@@ -107,6 +108,8 @@ for (const [engine, kind] of usual)
             const fresh: Known[] = [];
             const running = Promise.all(Array.from({ length: writers }, (_, lane) => workUntilGone(service, lane, fresh)));
             await sleep(200 + Math.random() * 500);
+            // A busy machine takes its time.
+            await soon(async () => assert.ok(fresh.length >= 2), 10_000);
             await service.kill();
             await running;
             service = await startService({ ...data, env });

