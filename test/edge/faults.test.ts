@@ -122,6 +122,8 @@ if (engines.includes('postgres')) {
 
   test('Operations: a fault of one of several processes is told, and the service goes on', async () => {
     const service = await startFaulty('postgres', 'error', together);
+    // The first process that serves may do so before the service has started as a whole.
+    await soon(async () => assert.deepEqual(life(service.output()), [['started']]), 15_000);
     const children = `/proc/${service.process.pid}/task/${service.process.pid}/children`;
     const workers = () => readFileSync(children, 'utf8').trim().split(' ');
     const [first, second] = workers();

@@ -40,10 +40,10 @@ function launch(args: readonly string[], env: Record<string, string>, cwd: strin
   return { child, run };
 }
 
-/** Runs the program to its end; one that has not ended after 20 seconds is killed and answers a null code. */
+/** Runs the program to its end; one that has not ended after a minute is killed and answers a null code. */
 export async function runToEnd(args: readonly string[], env: Record<string, string>, cwd: string): Promise<Run> {
   const { child, run } = launch(args, env, cwd);
-  const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
   const [code] = (await once(child, 'close')) as [number | null];
   clearTimeout(timer);
   return { ...run, code };

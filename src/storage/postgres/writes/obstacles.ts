@@ -1,5 +1,5 @@
 import type { Schema } from '../../../schema/model.ts';
-import type { Condition, Mutation } from '../../port.ts';
+import type { Condition, Mutation, WritePlan } from '../../port.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { quotedName } from '../names.ts';
 import { namesNoRecord } from './held.ts';
@@ -33,8 +33,17 @@ export const isTableObstacle = (obstacle: string): boolean => obstacle.startsWit
 
 type Write = Pick<QueuedWrite, 'plan' | 'plannedUnder' | 'records' | 'behind'>;
 
+/** Asked again and again while a write waits. */
+const known = new WeakMap<WritePlan, readonly string[]>();
+
 /** All that a write may be held up by. What it reads by filters that name other tables is left out: it is found by its records then. */
-export function obstaclesOf({ plan, plannedUnder, records, behind }: Write): string[] {
+export function obstaclesOf(write: Write): readonly string[] {
+  const obstacles = known.get(write.plan) ?? findObstacles(write);
+  known.set(write.plan, obstacles);
+  return obstacles;
+}
+
+function findObstacles({ plan, plannedUnder, records, behind }: Write): readonly string[] {
   const { mutations, changes, conditions = [] } = plan;
   const changed = changes.flatMap((change) => {
     if (!('className' in change)) return [];

@@ -167,9 +167,8 @@ export class WriteQueue {
       return;
     }
     // Nobody waits for it any more, or for something else first: then it is tried when that is done.
-    const wanted = new Set(this.#waiting.flatMap(obstaclesOf));
     for (const obstacle of due)
-      if (!wanted.has(obstacle)) this.#obstacles.delete(obstacle);
+      if (!this.#waiting.some((entry) => obstaclesOf(entry).includes(obstacle))) this.#obstacles.delete(obstacle);
       else if (this.#running.size === 0) this.#met(obstacle);
   }
 
