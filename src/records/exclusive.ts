@@ -5,9 +5,6 @@ import { TurnsOf } from '../kernel/turns.ts';
 import { type KeyVersion, Overtaken } from '../storage/port.ts';
 import type { RecordContext } from './context.ts';
 
-/** The longest pause until work is done anew, in milliseconds. */
-const LONGEST_PAUSE_MS = 20;
-
 /**
  * Does work that reads, decides and writes under conditions; from the beginning where a condition no longer held in the commit, since another
  * process was faster.
@@ -22,7 +19,7 @@ export async function decideAnew<T>(work: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (!(error instanceof Overtaken)) throw error;
       if (contention.isOver) return fail('unavailable');
-      await contention.next(1, LONGEST_PAUSE_MS);
+      await contention.next();
     }
 }
 

@@ -3,7 +3,7 @@
  * Every state is one nonce that the record holds three times, so that a half-written record shows.
  */
 import assert from 'node:assert/strict';
-import { setTimeout as wait } from 'node:timers/promises';
+import { soon } from '../support/soon.ts';
 
 /** A nonce, or `null` for "there is no such record". */
 export type State = string | null;
@@ -36,10 +36,10 @@ export class RecordModel {
     this.confirmations++;
   }
 
-  /** Resolves when so many more are acknowledged: a busy machine takes its time. After ten seconds anyway. */
+  /** Waits until so many more are acknowledged: a busy machine takes its time. */
   async confirms(more: number): Promise<void> {
     const enough = this.confirmations + more;
-    for (let n = 0; this.confirmations < enough && n < 1_000; n++) await wait(10);
+    await soon(async () => assert.ok(this.confirmations >= enough), 10_000);
   }
 
   /** How many records must be there. */

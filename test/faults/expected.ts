@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import type { Probe, Tally } from './clients.ts';
 import { assertBounded, conditionsOpen, conditionsThat, type Line } from './log.ts';
 
-/** CONTRACT: all works within two seconds of the end of a fault. The rest is for a machine that others use too. */
-export const WITHIN_MS = 2_000 + 4_000;
+/** CONTRACT: all works within two seconds of the end of a fault. As much again for a machine that others use too. */
+export const WITHIN_MS = 2_000 + 2_000;
 
 /** What a fault is to look like from outside. What is left out is not asked. */
 export interface Expected {

@@ -93,7 +93,7 @@ if (engines.includes('postgres'))
           }
         };
         const all = Promise.allSettled([untilGone(), untilGone(), untilGone()]);
-        const enough = n + 6;
+        const enough = n + 7;
         await wait(700 + Math.random() * 500);
         // A busy machine takes its time.
         await soon(async () => assert.ok(n >= enough), 10_000);
@@ -104,7 +104,7 @@ if (engines.includes('postgres'))
       await goingOn;
       const numbers = (await staying.all('PriceQuotes')).map(({ Number: number }) => number);
       const keys = (await staying.all(table)).map(({ k }) => k);
-      assert.ok(numbers.length >= 18, 'the test tested nothing');
+      assert.ok(numbers.length > 20, 'the test tested nothing');
       assert.equal(new Set(numbers).size, numbers.length);
       assert.equal(new Set(keys).size, keys.length);
     } finally {

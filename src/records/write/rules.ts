@@ -55,8 +55,6 @@ export function underRules(className: string, action: keyof TableRules, write: R
 
 /** The systems with writes that are prepared again. One at a time: else all but one would come too late each time. */
 const latecomers = new Turns();
-/** The longest pause until a write is prepared again, in milliseconds. */
-const LONGEST_PAUSE_MS = 20;
 
 /**
  * Prepares writes and carries them out; again from the beginning where a record was not as its rules had read it. The first time is at once
@@ -82,7 +80,7 @@ export async function carryOutRuled<P extends readonly PreparedRecord[], T>(
   return latecomers.take(appId, async () => {
     for (;;) {
       if (contention.isOver) return fail('unavailable');
-      await contention.next(1, LONGEST_PAUSE_MS);
+      await contention.next();
       const before = prepared;
       prepared = await prepare();
       if (prepared.every(({ version }, at) => version === before[at]?.version)) throw failure;

@@ -15,9 +15,6 @@ export interface SystemMigration extends Migration {
   prepare(store: Store): Promise<(schema: Schema) => WritePlan>;
 }
 
-/** The longest pause until records are read anew, in milliseconds. */
-const LONGEST_PAUSE_MS = 20;
-
 /** A write that does nothing. */
 export const nothing: WritePlan = { changes: [], mutations: [] };
 
@@ -39,7 +36,7 @@ export async function readRecords(
     } catch (error) {
       // Another process is a step ahead.
       if (!(error instanceof SchemaChanged) || contention.isOver) throw error;
-      await contention.next(1, LONGEST_PAUSE_MS);
+      await contention.next();
       await store.whenCurrent();
     }
 }

@@ -112,7 +112,7 @@ export class WriteCarrier implements Carrier {
     for (const write of open()) {
       write.contention ??= new Contention();
       if (write.contention.isOver) this.#reject([write], unavailable());
-      else await write.contention.next();
+      else await write.contention.next(0);
     }
     return { again: open(), obstacles: [] };
   }
@@ -233,7 +233,7 @@ export class WriteCarrier implements Carrier {
         const isUnsent = isUnavailable(cause) && isConnectionError(cause);
         if (!(mayRetry(cause) || (isUnsent && contention.attempt === 1))) throw error;
         if (contention.isOver) throw unavailable(cause);
-        await (isUnsent ? contention.next() : contention.next(PAUSE_STEP_MS, LONGEST_PAUSE_MS));
+        await (isUnsent ? contention.next(0) : contention.next(PAUSE_STEP_MS, LONGEST_PAUSE_MS));
       }
   }
 }

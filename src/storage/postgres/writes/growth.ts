@@ -51,7 +51,7 @@ export async function growSchema(context: CarrierContext, write: QueuedWrite, lo
       }
       if (!mayRetry(error) || isLockTimeout(error)) throw error;
       if (contention.isOver) throw unavailable(error);
-      await contention.next(PAUSE_MS);
+      await contention.next(PAUSE_MS, PAUSE_MS);
     }
 }
 

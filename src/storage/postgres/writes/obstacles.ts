@@ -38,8 +38,11 @@ const known = new WeakMap<WritePlan, readonly string[]>();
 
 /** All that a write may be held up by. What it reads by filters that name other tables is left out: it is found by its records then. */
 export function obstaclesOf(write: Write): readonly string[] {
-  const obstacles = known.get(write.plan) ?? findObstacles(write);
-  known.set(write.plan, obstacles);
+  let obstacles = known.get(write.plan);
+  if (!obstacles) {
+    obstacles = findObstacles(write);
+    known.set(write.plan, obstacles);
+  }
   return obstacles;
 }
 
