@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { serviceError } from '../../errors/fail.ts';
 import { connectDatabase } from './connection/index.ts';
 import { Notices } from './notices.ts';
@@ -39,6 +40,32 @@ test('a registry that has systems and has lost its salt is refused: it would mak
     await assert.rejects(PostgresRegistry.open(database, new Notices()), /the schema rds is damaged: it has lost its salt/);
   } finally {
     await database.close();
+    await place.drop();
+  }
+});
+
+test('while a system is deleted, who closes its store notes its last generation, and nobody else deletes it', async () => {
+  const place = await testDatabase();
+  const databases = await Promise.all([0, 1].map(() => connectDatabase(place.url, { timeLimit: 5_000 })));
+  const open = (database: (typeof databases)[number]) => PostgresRegistry.open(database, new Notices());
+  try {
+    const [mine, other] = (await Promise.all(databases.map(open))) as [PostgresRegistry, PostgresRegistry];
+    for (const appId of ['one', 'two'])
+      await mine.addSystem({ id: appId, appId, name: appId, createdAt: 1, masterKeyHash: 'hash' }, [], async () => undefined);
+    await mine.removeSystem('one', 0);
+    const done = await mine.deleteSystem('one', 1, async () => {
+      const noted = other.noteStore('one', { generation: 7 }).then(() => 'noted');
+      assert.equal(await Promise.race([noted, wait(2_000, 'kept waiting', { ref: false })]), 'noted');
+      assert.equal((await mine.storeOf('one'))?.generation, 7);
+      assert.equal(await other.deleteSystem('one', 1, () => assert.fail('at the same time')), false);
+    });
+    assert.deepEqual([done, await other.storeOf('one'), (await other.storeOf('two'))?.appId], [true, null, 'two']);
+    await mine.removeSystem('two', 0);
+    const cutOff = mine.deleteSystem('two', 1, () => Promise.reject(new Error('cut off')));
+    await assert.rejects(cutOff, /cut off/);
+    assert.equal(await other.deleteSystem('two', 1, async () => {}), true);
+  } finally {
+    await Promise.all(databases.map((database) => database.close()));
     await place.drop();
   }
 });

@@ -157,13 +157,22 @@ export class PostgresRegistry implements Registry {
     const begin = `UPDATE ${systems} SET "deleteAfter" = 0 WHERE "appId" = $1 AND "deleteAfter" <= $2::bigint`;
     if (!(await this.#changeOne({ text: begin, params: [appId, now] }))) return false;
     return this.#change(async (session) => {
-      // Who else would delete it passes it over for as long as this transaction has the row.
-      const lock = `SELECT 1 FROM ${systems} WHERE "appId" = $1 AND "deleteAfter" = 0 FOR UPDATE SKIP LOCKED`;
-      if ((await session.query({ text: lock, params: [appId] })).rows.length === 0) return false;
+      if (!(await this.#lockDeletion(session, appId))) return false;
       await work();
       await session.query({ text: `DELETE FROM ${systems} WHERE "appId" = $1`, params: [appId] });
       return true;
     });
+  }
+
+  /**
+   * For as long as the transaction lasts no other process deletes or forgets the system. Processes that close its store meanwhile note their last
+   * generation, for which the deletion may wait: so the row itself stays free for updates.
+   */
+  async #lockDeletion(session: Session, appId: string): Promise<boolean> {
+    const text = `SELECT pg_try_advisory_xact_lock(hashtextextended($2, 0)) FROM ${systems}
+      WHERE "appId" = $1 AND "deleteAfter" = 0 FOR KEY SHARE SKIP LOCKED`;
+    const { rows } = await session.query({ text, params: [appId, `record-service deletion ${appId}`] });
+    return rows[0]?.[0] === 1;
   }
 
   forgetSystem(appId: string): Promise<boolean> {
