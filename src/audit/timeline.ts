@@ -35,13 +35,12 @@ const none: readonly Mutation[] = [];
  * "`_Timeline` fields"; docs/decisions.md "Timeline").
  */
 export const timeline: WriteObserver = {
-  before(event, schema) {
-    const rows = event.event === 'delete' ? rowsFor(event, schema) : null;
-    return rows ? [insertOf(event, rows)] : none;
-  },
-  mutations(event, schema) {
+  plan(event, schema) {
     const rows = rowsFor(event, schema);
-    return rows ? stepsOf(event, rows) : none;
+    if (!rows) return {};
+    return event.event === 'delete'
+      ? { before: [insertOf(event, rows)], after: stepsOf(event, rows) }
+      : { after: stepsOf(event, rows) };
   },
 };
 

@@ -8,8 +8,10 @@ import { among } from './queue/steps.ts';
 
 /** The triggers of each store, remembered until anybody writes to `_Trigger`. */
 export interface ActiveTriggers {
-  /** Reads those that have changed, where they are not known as of now. At once where they are. @throws unavailable, timeout */
-  ready(store: Store): undefined | Promise<void>;
+  /** Whether they are known as of now. */
+  isReady(store: Store): boolean;
+  /** Reads those that have changed, where they are not known as of now. @throws unavailable, timeout */
+  ready(store: Store): Promise<void>;
   /** The active triggers of a table in the order of their creation, as of the last `ready`. */
   of(store: Store, className: string): readonly Trigger[];
   /** A trigger, switched off or not, as of the last `ready`. */
@@ -53,9 +55,10 @@ let turns = 0;
 const reading = new WeakMap<Store, { readonly version: number; readonly done: Promise<void> }>();
 
 export const activeTriggers: ActiveTriggers = {
+  isReady: (store) => known.get(store)?.version === store.tableVersion(className),
   ready(store) {
     const version = store.tableVersion(className);
-    if (known.get(store)?.version === version) return undefined;
+    if (known.get(store)?.version === version) return Promise.resolve();
     const under = reading.get(store);
     if (under?.version === version) return under.done;
     const done = read(store, version).finally(() => {

@@ -9,7 +9,6 @@ import type { Trigger } from './model.ts';
 import { createdValues } from './picture.ts';
 
 const none: readonly Trigger[] = [];
-const found = new WeakMap<WriteEvent, readonly Trigger[]>();
 
 /**
  * The triggers that a write may fire: whether they do is for the runner to find out. Those whose criteria a record that is made does not meet,
@@ -18,16 +17,8 @@ const found = new WeakMap<WriteEvent, readonly Trigger[]>();
 export function candidates(event: WriteEvent, schema: Schema, context: RecordContext): readonly Trigger[] {
   const active = activeTriggers.of(context.store, event.table.className);
   if (active.length === 0 || event.flags.triggers || isHidden(event.table.className)) return none;
-  let triggers = found.get(event);
-  if (!triggers) {
-    triggers = active.filter((trigger) => trigger.events.has(event.event) && mayFire(event, trigger, schema, context));
-    found.set(event, triggers);
-  }
-  return triggers;
+  return active.filter((trigger) => trigger.events.has(event.event) && mayFire(event, trigger, schema, context));
 }
-
-/** Those that `candidates` found last. */
-export const foundCandidates = (event: WriteEvent): readonly Trigger[] => found.get(event) ?? none;
 
 function mayFire(event: WriteEvent, trigger: Trigger, schema: Schema, context: RecordContext): boolean {
   if (trigger.author !== null && !isOpen(event)) return true;

@@ -1,9 +1,9 @@
 import { newRowId } from '../audit/index.ts';
-import type { RecordContext, WriteEvent, WriteObserver } from '../records/index.ts';
+import type { AddedSteps, RecordContext, WriteEvent, WriteObserver } from '../records/index.ts';
 import type { Schema } from '../schema/model.ts';
 import type { Mutation, Picture } from '../storage/port.ts';
 import { activeTriggers } from './active.ts';
-import { candidates, foundCandidates, isRelation } from './candidates.ts';
+import { candidates, isRelation } from './candidates.ts';
 import type { Trigger } from './model.ts';
 import { createdValues, picturedFields } from './picture.ts';
 import { jobRow } from './queue/index.ts';
@@ -18,49 +18,44 @@ export interface WriteListener {
   triggersChanged(context: RecordContext): void;
 }
 
-const none: readonly Mutation[] = [];
-
 /**
  * Queues the triggers of each write in the write's own commit (SPEC "Events" 2; CONTRACT "Triggers"; docs/adr/0012). A table without
  * active triggers costs a look into a map.
  * @param listener is told after the commit
  */
 export function triggerObserver(listener: WriteListener): WriteObserver {
-  /** By event: the row of the queue that holds the picture before. */
-  const befores = new WeakMap<WriteEvent, string>();
+  const isDefinition = ({ table }: WriteEvent) => table.className === '_Trigger';
+  const queues = ({ before, after }: AddedSteps) => before !== undefined || after !== undefined;
   return {
     ready: ({ store }) => activeTriggers.ready(store),
-    before(event, schema, context) {
-      if (event.event === 'create') return none;
+    plan(event, schema, context) {
       const triggers = candidates(event, schema, context);
-      if (triggers.length === 0) return none;
-      if (event.event === 'delete') return writeRow(event, triggers, schema, context, { isPictured: true });
-      if (triggers.every(({ changedFields }) => changedFields.length === 0)) return none;
-      const id = newRowId(event.at);
-      befores.set(event, id);
-      return jobRow(
-        schema,
-        { objectId: id, createdAt: event.at, kind: 'before', ...aboutRecord(event), ...heldBy(context) },
-        pictureOf(event),
-      );
-    },
-    mutations(event, schema, context) {
-      if (event.event === 'delete') return none;
-      const triggers = candidates(event, schema, context);
-      if (triggers.length === 0) return none;
+      if (triggers.length === 0) return {};
+      if (event.event === 'delete') return { before: writeRow(event, triggers, schema, context, { isPictured: true }) };
       // Rules of a table set values that its event does not tell of.
       const isPictured = event.event === 'update' || context.hooks.rules.has(event.table.className);
-      return writeRow(event, triggers, schema, context, { isPictured, before: befores.get(event) ?? null });
+      if (event.event === 'create' || triggers.every(({ changedFields }) => changedFields.length === 0))
+        return { after: writeRow(event, triggers, schema, context, { isPictured }) };
+      const before = newRowId(event.at);
+      return {
+        before: pictureBefore(before, event, schema, context),
+        after: writeRow(event, triggers, schema, context, { isPictured, before }),
+      };
     },
-    committed(event, context) {
-      if (event.table.className === '_Trigger') listener.triggersChanged(context);
-      if (foundCandidates(event).length > 0) listener.queued(context);
+    committed(event, context, added) {
+      if (isDefinition(event)) listener.triggersChanged(context);
+      if (queues(added)) listener.queued(context);
     },
-    doubted(event, context) {
-      const isDefinition = event.table.className === '_Trigger';
-      if (isDefinition || foundCandidates(event).length > 0) listener.doubted(context, isDefinition);
+    inDoubt(event, context, added) {
+      if (isDefinition(event) || queues(added)) listener.doubted(context, isDefinition(event));
     },
   };
+}
+
+/** The row of the queue that holds the record as it was before an update. */
+function pictureBefore(objectId: string, event: WriteEvent, schema: Schema, context: RecordContext): readonly Mutation[] {
+  const row = { objectId, createdAt: event.at, kind: 'before', ...aboutRecord(event), ...heldBy(context) };
+  return jobRow(schema, row, pictureOf(event));
 }
 
 const aboutRecord = ({ event, table, objectId }: WriteEvent) => ({

@@ -8,7 +8,7 @@ import { serviceError } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { createLog } from '../observe/index.ts';
 import { masterContext } from '../records/testing/context.ts';
-import type { WriteEvent } from '../records/write/observer.ts';
+import type { WriteEvent } from '../records/write/write-hooks.ts';
 import type { Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';

@@ -16,11 +16,11 @@ import { newIdFor } from '../schema/system-tables.ts';
 import type { Assignment } from '../storage/port.ts';
 import { pointerOf } from '../values/pointer.ts';
 import type { RecordContext } from './context.ts';
+import { runBeforeSave } from './write/before-save.ts';
 import { chosenId } from './write/create.ts';
 import { type FieldPlan, planFields } from './write/fields.ts';
 import { takeFlags } from './write/flags.ts';
-import { GrowingTable } from './write/growth.ts';
-import { underRules } from './write/rules.ts';
+import { SchemaDraft } from './write/schema-draft.ts';
 
 /** What is wrong with a record to be. */
 export interface RecordFault {
@@ -71,20 +71,20 @@ export async function checkRecords(
 ): Promise<CheckedRecords> {
   const { principal } = context;
   const { table: before, grant, refusal } = rightsTo(context, className);
-  let growing = before ? new GrowingTable(before, grant) : GrowingTable.create(context.store.schema(), className);
+  let draft = before ? new SchemaDraft(before, grant) : SchemaDraft.create(context.store.schema(), className);
   const records: CheckedRecord[] = [];
   for (const [index, body] of bodies.entries()) {
     if (index > 0 && index % SLICE === 0) await nextTurn();
-    const checker = new RecordChecker(growing, grant);
+    const checker = new RecordChecker(draft, grant);
     const { fields: sent } = takeFlags(body, actsAsMaster(principal));
     const objectId = checker.chosenId(sent, principal);
-    const fields = asksRules && !refusal ? await checker.underRules(context, className, sent, objectId) : sent;
+    const fields = asksRules && !refusal ? await checker.fieldsToSave(context, className, sent, objectId) : sent;
     checker.check(fields);
-    growing = checker.growing;
+    draft = checker.draft;
     const { faults, pointers } = checker;
     records.push({ faults, pointers, ...(objectId !== undefined && { objectId }) });
   }
-  return { records, table: growing.table, hiddenFields: grant.hiddenFields, refusal };
+  return { records, table: draft.table, hiddenFields: grant.hiddenFields, refusal };
 }
 
 /** So many records are looked at before others have their turn. */
@@ -119,11 +119,11 @@ function rightsTo({ store, principal }: RecordContext, className: string): Right
 class RecordChecker {
   readonly faults: RecordFault[] = [];
   readonly pointers: NamedRecord[] = [];
-  growing: GrowingTable;
+  draft: SchemaDraft;
   readonly #grant: Rights['grant'];
 
-  constructor(growing: GrowingTable, grant: Rights['grant']) {
-    this.growing = growing;
+  constructor(draft: SchemaDraft, grant: Rights['grant']) {
+    this.draft = draft;
     this.#grant = grant;
   }
 
@@ -137,9 +137,9 @@ class RecordChecker {
   }
 
   /** The fields as the rules leave them; as they were sent where these refuse. */
-  async underRules(context: RecordContext, className: string, fields: JsonObject, objectId?: string): Promise<JsonObject> {
+  async fieldsToSave(context: RecordContext, className: string, fields: JsonObject, objectId?: string): Promise<JsonObject> {
     try {
-      return (await underRules(className, 'create', { context, objectId: objectId ?? newIdFor(className), fields })).fields;
+      return (await runBeforeSave(className, 'create', { context, objectId: objectId ?? newIdFor(className), fields })).fields;
     } catch (error) {
       this.#note(error);
       return fields;
@@ -159,10 +159,10 @@ class RecordChecker {
   }
 
   #checkField(field: string, part: JsonObject): void {
-    const trial = new GrowingTable(this.growing.table, this.#grant);
+    const trial = new SchemaDraft(this.draft.table, this.#grant);
     try {
       this.#point(planFields(trial, part, 'create', this.#grant.hiddenFields));
-      this.growing = trial;
+      this.draft = trial;
     } catch (error) {
       this.#note(error, field);
     }

@@ -3,13 +3,13 @@ import type { PatternBudget } from '../query/regex/index.ts';
 import type { Schema } from '../schema/model.ts';
 import type { Condition, Mutation, Store } from '../storage/port.ts';
 import type { Progress } from './progress.ts';
-import type { FileKeeper } from './write/files.ts';
-import type { Cause, WriteObserver } from './write/observer.ts';
-import type { TableRules } from './write/rules.ts';
+import type { TableRules } from './write/before-save.ts';
+import type { FileKeeper } from './write/file-attachments.ts';
+import type { Cause, WriteObserver } from './write/write-hooks.ts';
 
 /** What others have to say of writes. `app.ts` hands it to the records, which know nobody above them. */
 export interface WriteHooks {
-  /** Who hears of every write, whatever path it comes by. */
+  /** They observe every write, whatever path it comes by. */
   readonly observers: readonly WriteObserver[];
   /** Rules of system tables, by class. */
   readonly rules: ReadonlyMap<string, TableRules>;

@@ -17,7 +17,7 @@ import { isHidden, isSystemTable } from '../schema/system-tables.ts';
 import type { RecordContext } from './context.ts';
 import { readDefinitions, switchOffDefinitions } from './definitions.ts';
 import { readLabels } from './labels.ts';
-import { type RecordWrite, type SchemaPlan, writeTogether } from './write/together.ts';
+import { type RecordWrite, type SchemaPlan, writeTogether } from './write/batch-write.ts';
 
 /**
  * All tables' schema records. SPEC "Schemas".

@@ -194,8 +194,15 @@ export interface WritePlan {
 /** Whether a plan deletes a record. */
 export const deletesRecord = ({ mutations }: WritePlan): boolean => mutations.some(({ kind }) => kind === 'delete');
 
+let lastOrder = 0;
+
+/** The number of a write in the order in which writes came to this process: to be taken on entry, before anything is awaited. */
+export const nextWriteOrder = (): number => ++lastOrder;
+
 /** A write that is ready to be carried out. */
 export interface PreparedWrite {
+  /** Of writes that reach the store in one turn of the event loop, the one with the lowest number (`nextWriteOrder`) goes first. */
+  readonly order?: number;
   /**
    * What to do under a given schema. Pure. Called once when the write is prepared, and again by the engine where the schema has changed
    * until the write's turn comes; errors reject this write alone.
@@ -252,7 +259,10 @@ export interface Store {
    * @param className a system table that is watched (`isWatched`); others may be counted in this process only
    */
   tableVersion(className: string): number;
-  /** Carries a write out and resolves when it is durable. Writes of one turn of the event loop share a commit; each fails alone. */
+  /**
+   * Carries a write out and resolves when it is durable. Writes of one turn of the event loop share a commit, in their
+   * order (`PreparedWrite.order`); each fails alone.
+   */
   write(write: PreparedWrite): Promise<WriteOutcome>;
   /**
    * The versions of keys, in their order, for the condition `unchanged` of a write that is decided by what is read after this: the schema,

@@ -4,12 +4,14 @@ import { type JsonObject, own } from '../kernel/json.ts';
 import { isoText } from '../kernel/time.ts';
 import {
   type Created,
+  commitPlan,
   createRecord,
+  eventOf,
   getRecord,
   type RecordContext,
   type TableRules,
   takeFlags,
-  transact,
+  type WriteEvent,
 } from '../records/index.ts';
 import { type Schema, tableOf } from '../schema/model.ts';
 import type { Store } from '../storage/port.ts';
@@ -36,6 +38,8 @@ export interface LoginClient {
   /** As of `SignInAttempt`. */
   readonly isGone: () => boolean;
 }
+
+const none: WriteEvent['assignments'] = new Map();
 
 /** What opens a session answers beside what it made. The token is shown this once. */
 export interface Opened extends Created {
@@ -145,14 +149,24 @@ export class Users {
       ...(asking ? [requireSession(schema, asking.objectId)] : []),
     ];
     const { fields: sent, flags } = takeFlags(body, actsAsMaster(principal));
-    const event = { event: 'create', objectId: session.objectId, sent, principal, flags, referer: context.referer } as const;
-    const write = transact(context, (schema) => ({
-      changes: [],
-      mutations: [...allowed(schema), ...openSession(schema, session, opening)],
-      events: [
-        { ...event, table: tableOf(schema, '_Session'), assignments: new Map(), cause: context.cause ?? null, at: opening.at },
-      ],
-    }));
+    const { objectId } = session;
+    const { at } = opening;
+    const write = commitPlan(context, (schema) => {
+      const about = {
+        event: 'create',
+        table: tableOf(schema, '_Session'),
+        objectId,
+        sent,
+        assignments: none,
+        flags,
+        at,
+      } as const;
+      return {
+        changes: [],
+        mutations: [...allowed(schema), ...openSession(schema, session, opening)],
+        events: [eventOf(context, about)],
+      };
+    });
     await (asking ? unlessMissing(write, 'invalidSession') : write);
     return { objectId: session.objectId, createdAt: isoText(opening.at), sessionToken };
   }

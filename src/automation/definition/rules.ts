@@ -28,13 +28,13 @@ const harmless: ReadonlySet<string> = new Set(['Active', 'Name']);
  * Throws invalidTrigger (107), invalidFieldName (105), and the errors of `where` for criteria.
  */
 export const triggerRules: TableRules = {
-  create(write: RuledWrite): RuledFields | Promise<RuledFields> {
-    // At once where it can be: triggers run in the order of their creation.
-    const wait = activeTriggers.sizes(write.context.store) ? undefined : activeTriggers.ready(write.context.store);
-    return wait ? wait.then(() => ruledCreate(write)) : ruledCreate(write);
+  async create(write: RuledWrite): Promise<RuledFields> {
+    const { store } = write.context;
+    if (!activeTriggers.sizes(store)) await activeTriggers.ready(store);
+    return ruledCreate(write);
   },
 
-  remove({ context, objectId }: RuledWrite): RuledFields {
+  async remove({ context, objectId }: RuledWrite): Promise<RuledFields> {
     leaveRoom(context.store, objectId);
     return { fields: {} };
   },

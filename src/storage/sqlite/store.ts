@@ -147,7 +147,7 @@ export class SqliteStore implements Store {
     }
     const carryOut = () => this.#carryOut(this.#known.schema === planned ? plan : write.plan(this.#known.schema));
     // A row that is about to be written may point at what a delete takes.
-    return this.#commits.run(carryOut, deletesRecord(plan));
+    return this.#commits.run(carryOut, { order: write.order, afterAll: deletesRecord(plan) });
   }
 
   writeBehind(write: PreparedWrite): void {

@@ -10,7 +10,7 @@ const roleName = /^[0-9A-Za-z_\- ]{1,100}$/;
 
 /** SPEC "Main business tables": role names are literal keys in permissions and are never renamed. */
 export const roleRules: TableRules = {
-  create({ fields }: RuledWrite): RuledFields {
+  async create({ fields }: RuledWrite): Promise<RuledFields> {
     checkName(fields.name);
     return { fields };
   },

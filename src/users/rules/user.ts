@@ -41,7 +41,7 @@ export const userRules: TableRules = {
     return endsSessions ? { ...ruled, before: (schema) => endSessionsOf(schema, objectId) } : ruled;
   },
 
-  remove({ objectId }: RuledWrite): RuledFields {
+  async remove({ objectId }: RuledWrite): Promise<RuledFields> {
     return { fields: {}, before: (schema) => endSessionsOf(schema, objectId) };
   },
 };

@@ -74,7 +74,7 @@ export function partsOf({ triggers = [], later = {}, ...options }: WorldOptions)
     mailer: unused as RunParts['mailer'],
     log: createLog('silent'),
     hooks: { observers: [], rules: new Map(), files: noFiles },
-    triggers: { ready: () => undefined, of: () => [], byId: (_, id) => byId.get(id), sizes: () => new Map() },
+    triggers: { isReady: () => true, ready: async () => {}, of: () => [], byId: (_, id) => byId.get(id), sizes: () => new Map() },
     fires: options.fires ?? (async () => true),
     perform: options.perform ?? finish,
     later: new Map(Object.entries(later) as [LaterKind, LaterWork][]),

@@ -52,6 +52,7 @@ function queued(plan: Partial<WritePlan>, more: Partial<QueuedWrite> = {}): Queu
   const write: QueuedWrite = {
     write: { plan: () => write.plan },
     turn: 0,
+    order: 0,
     behind: false,
     plan: { changes: [], mutations: [], ...plan },
     records: ['record'],

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { applyChange, emptySchema } from '../../../schema/change.ts';
 import { fieldOf, type Schema, tableOf } from '../../../schema/model.ts';
-import type { Assignment, Condition, Mutation, WritePlan } from '../../port.ts';
+import { type Assignment, type Condition, type Mutation, nextWriteOrder, type WritePlan } from '../../port.ts';
 import { tableObstacle } from './obstacles.ts';
 import { WriteQueue } from './queue.ts';
 import type { Left, QueuedWrite } from './queued-write.ts';
@@ -51,7 +51,9 @@ const nameOf = ({ plan }: QueuedWrite) => {
 const now = () => underWay.map(({ names }) => names);
 const end = (at: number, again?: readonly QueuedWrite[], obstacles?: readonly string[]) => underWay[at]?.end(again, obstacles);
 
-const add = (id: string, { changes = false, deletes = false, behind = false, edits = false, sets = '', condition = '' } = {}) => {
+const flags = { changes: false, deletes: false, behind: false, edits: false };
+const add = (id: string, more: Partial<typeof flags> & { sets?: string; condition?: string; order?: number } = {}) => {
+  const { changes, deletes, behind, edits, sets = '', condition = '', order } = { ...flags, ...more };
   const plan = (): WritePlan => {
     const table = tableOf(schema, 'A');
     const field = fieldOf(table, 'list');
@@ -66,7 +68,7 @@ const add = (id: string, { changes = false, deletes = false, behind = false, edi
     const isNew = changes && !schema.tables.has('B');
     return { conditions, changes: isNew ? [{ kind: 'createTable', className: 'B' }] : [], mutations: [mutation] };
   };
-  return queue.add({ plan }, plan(), schema, behind);
+  return queue.add({ plan, ...(order !== undefined && { order }) }, plan(), schema, behind);
 };
 
 test('writes of one turn share a group; while as many as may be are under way, further ones gather', async () => {
@@ -81,6 +83,19 @@ test('writes of one turn share a group; while as many as may be are under way, f
   assert.deepEqual(now(), ['1 2', '3']);
   await end(0);
   assert.deepEqual(now(), ['3', '4 5']);
+});
+
+test('writes of one turn go in the order in which they came to the process; those of an earlier turn stay before them', async () => {
+  const first = nextWriteOrder();
+  const [second, third, fourth] = [nextWriteOrder(), nextWriteOrder(), nextWriteOrder()];
+  void add('3', { order: third });
+  void add('log', { behind: true });
+  void add('1', { order: first });
+  void add('4', { order: fourth });
+  await turn();
+  void add('2', { order: second });
+  await turn();
+  assert.equal(now().join(' ').replace('log ', ''), '1 3 4 2');
 });
 
 test('a group has its bound; the rest of its turn comes after it', async () => {

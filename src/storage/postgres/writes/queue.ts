@@ -1,11 +1,11 @@
 import type { Schema } from '../../../schema/model.ts';
-import { deletesRecord, type PreparedWrite, type WriteOutcome, type WritePlan } from '../../port.ts';
+import { deletesRecord, nextWriteOrder, type PreparedWrite, type WriteOutcome, type WritePlan } from '../../port.ts';
 import { hasEdits } from './edits.ts';
 import { LARGEST_TEXT, mayJoin, mayLock, textOf } from './group-limits.ts';
 import { heldBy, writtenAtOnce } from './held.ts';
 import { isTableObstacle, obstaclesOf } from './obstacles.ts';
 import { Passed } from './passed.ts';
-import { type Carrier, changes, type QueuedWrite } from './queued-write.ts';
+import { type Carrier, changes, placeOf, type QueuedWrite } from './queued-write.ts';
 import { excludes, type Running } from './running.ts';
 
 /** How a queue works. */
@@ -61,6 +61,7 @@ export class WriteQueue {
     return new Promise((resolve, reject) => {
       const entry: QueuedWrite = {
         write,
+        order: write.order ?? nextWriteOrder(),
         // Each row that is written behind is a turn of its own.
         turn: behind ? -++this.#rowsBehind : this.#turn,
         behind,
@@ -80,7 +81,7 @@ export class WriteQueue {
           reject(error);
         },
       };
-      this.#waiting.push(entry);
+      this.#waiting.splice(placeOf(entry, this.#waiting), 0, entry);
       this.#schedule();
     });
   }

@@ -1,10 +1,12 @@
 import type { Contention } from '../../../kernel/contention.ts';
 import type { Schema } from '../../../schema/model.ts';
-import type { PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
+import { deletesRecord, type PreparedWrite, type WriteOutcome, type WritePlan } from '../../port.ts';
 
 /** A write that waits for its turn, or is under way. */
 export interface QueuedWrite {
   readonly write: PreparedWrite;
+  /** As of `PreparedWrite`. */
+  readonly order: number;
   /** The turn of the event loop that it came in: its writes are carried out in their order. One of its own, below 0, where it is behind. */
   readonly turn: number;
   /** Nobody waits for it. */
@@ -48,4 +50,19 @@ export interface Carrier {
   carryOut(group: readonly QueuedWrite[], patience: Patience): Promise<Left>;
   /** Carries out and settles a write that changes the schema. Never rejects. */
   change(write: QueuedWrite): Promise<Left>;
+}
+
+/**
+ * The place of a write among those that wait: after those of its turn that came before it. Rows that are written behind are passed, but by a
+ * delete, since they may point at what it takes.
+ */
+export function placeOf({ order, turn, behind, plan }: QueuedWrite, waiting: readonly QueuedWrite[]): number {
+  let place = waiting.length;
+  if (behind) return place;
+  const isDelete = deletesRecord(plan);
+  for (; place > 0; place--) {
+    const before = waiting[place - 1] as QueuedWrite;
+    if (before.order < order || !(before.turn === turn || (before.behind && !isDelete))) break;
+  }
+  return place;
 }

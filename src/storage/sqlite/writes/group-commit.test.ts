@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { nextWriteOrder } from '../../port.ts';
 import { Connection } from '../connection.ts';
 import { GroupCommit } from './group-commit.ts';
 
@@ -49,12 +50,21 @@ test('work that nobody waits for is done together, a fifth of a second after the
 test('a write that is to see it takes it along, before all that waits', async () => {
   commits.runBehind(add(1));
   const early = commits.run(add(3));
-  const seeing = commits.run(add(4), true);
+  const seeing = commits.run(add(4), { afterAll: true });
   commits.runBehind(add(2));
   await Promise.all([early, seeing]);
   assert.deepEqual(rows(), [1, 2, 3, 4]);
   await wait(300);
   assert.deepEqual(log, ['committed 4']);
+});
+
+test('writes of one turn are done in the order in which they came to the process', async () => {
+  const [first, second, third] = [nextWriteOrder(), nextWriteOrder(), nextWriteOrder()];
+  const done = [third, first].map((order) => commits.run(add(order - first), { order }));
+  await Promise.resolve();
+  done.push(commits.run(add(1), { order: second }), commits.run(add(3)));
+  await Promise.all(done);
+  assert.deepEqual(rows(), [0, 1, 2, 3]);
 });
 
 test('500 of it are done at once', async () => {

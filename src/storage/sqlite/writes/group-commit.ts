@@ -1,4 +1,5 @@
 import { isUnavailable, serviceError } from '../../../errors/fail.ts';
+import { nextWriteOrder } from '../../port.ts';
 import type { Connection } from '../connection.ts';
 import { busyError, storeFaultOf } from '../faults.ts';
 import { commit } from './commit.ts';
@@ -17,11 +18,18 @@ const LONGEST_WAIT_MS = 5_000;
 const TOLD_AFTER_MS = 1_000;
 
 interface Waiting {
+  /** As of `PreparedWrite.order`. */
+  readonly order: number;
   /** Does the work, as a whole or not at all, and returns what answers it once the commit is durable. */
   readonly attempt: () => () => void;
   readonly reject: (error: unknown) => void;
   /** Since when another process has kept it waiting, by `performance.now()`. */
   heldSince?: number;
+}
+
+interface RunOptions {
+  readonly order?: number | undefined;
+  readonly afterAll?: boolean;
 }
 
 /** What a group commit asks and tells the store. What these throw harms nobody. */
@@ -74,10 +82,10 @@ export class GroupCommit {
   /**
    * Runs `work` inside the next commit and resolves with its result once that is durable.
    * `work` is synchronous and leaves nothing behind when it throws (savepoint.ts), which rejects the promise.
-   * @param afterAll whether it is to see what the work does that nobody waits for
+   * @param options `order` as of `PreparedWrite`; `afterAll`: whether it is to see what the work does that nobody waits for
    * @throws unavailable where nothing was done; outcomeUnknown where that is not certain
    */
-  run<T>(work: () => T, afterAll = false): Promise<T> {
+  run<T>(work: () => T, { order = nextWriteOrder(), afterAll = false }: RunOptions = {}): Promise<T> {
     if (this.#closed) return Promise.reject(serviceError('unavailable'));
     if (afterAll) this.#behind.takeAlong();
     return new Promise<T>((resolve, reject) => {
@@ -85,7 +93,9 @@ export class GroupCommit {
         const result = work();
         return () => resolve(result);
       };
-      this.#waiting.push({ attempt, reject });
+      // Those that came in between are few: they were faster by some steps of one turn.
+      const before = this.#waiting.findLastIndex((write) => write.order < order);
+      this.#waiting.splice(before + 1, 0, { order, attempt, reject });
       this.#schedule();
     });
   }

@@ -14,10 +14,10 @@ import { openAnyway } from '../../storage/testing/open.ts';
 import type { RecordContext } from '../context.ts';
 import { readRow } from '../rows.ts';
 import { masterContext } from '../testing/context.ts';
+import { writeTogether } from './batch-write.ts';
+import { retryOutdated, type TableRules } from './before-save.ts';
+import type { PreparedRecord } from './commit.ts';
 import { createRecord } from './create.ts';
-import type { PreparedRecord } from './prepared.ts';
-import { carryOutRuled, type TableRules } from './rules.ts';
-import { writeTogether } from './together.ts';
 import { type OnlyIf, updateRecord } from './update.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-rules-'));
@@ -145,7 +145,7 @@ test('writes that come too late all the time are refused after the same time, ho
   const refused = await Promise.all(
     Array.from({ length: 4 }, async () => {
       await assert.rejects(
-        carryOutRuled(ruled, () => [readBy(++version)], late),
+        retryOutdated(ruled, async () => [readBy(++version)], late),
         { key: 'unavailable' },
       );
       return nowMs;
@@ -158,10 +158,10 @@ test('a write that comes too late all the time lets others go on', async () => {
   let attempts = 0;
   const beganAtMs = performance.now();
   const isOver = () => performance.now() - beganAtMs > 300;
-  const prepare = () => [readBy(isOver() ? attempts : ++attempts)];
+  const prepare = async () => [readBy(isOver() ? attempts : ++attempts)];
   const timer = wait(5).then(() => attempts);
   await assert.rejects(
-    carryOutRuled(ruled, prepare, async () => fail('objectNotFound')),
+    retryOutdated(ruled, prepare, async () => fail('objectNotFound')),
     { key: 'objectNotFound' },
   );
   assert.ok((await timer) < 10);

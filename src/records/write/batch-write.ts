@@ -1,21 +1,17 @@
-import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
-import { applyChanges, type SchemaChange } from '../../schema/change.ts';
+import type { SchemaChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { RecordContext } from '../context.ts';
+import { commitRecords, type PreparedRecord, planRecords } from './commit.ts';
 import { type Created, type NewRecord, prepareCreate } from './create.ts';
-import { type SettledFiles, transactWithFiles, unsettled } from './files.ts';
-import type { PreparedRecord } from './prepared.ts';
-import { prepareRemove } from './remove.ts';
-import { carryOutRuled } from './rules.ts';
-import type { RecordPlan } from './transact.ts';
+import { prepareRemove, type RecordRemoval } from './remove.ts';
 import { prepareUpdate, type RecordUpdate } from './update.ts';
 
 /** One of several writes of a commit. Silencing flags count for each by itself. */
 export type RecordWrite =
   | ({ readonly kind: 'create' } & NewRecord)
   | ({ readonly kind: 'update' } & RecordUpdate)
-  | { readonly kind: 'delete'; readonly className: string; readonly objectId: string; readonly body: JsonObject };
+  | ({ readonly kind: 'delete' } & RecordRemoval);
 
 /** What came of one of them. */
 export interface Written {
@@ -50,11 +46,8 @@ export async function writeTogether(
   writes: readonly RecordWrite[],
   before: SchemaPlan = () => [],
 ): Promise<readonly Written[]> {
-  const prepare = () => prepareAll(context, writes);
-  return carryOutRuled(context, prepare, async (prepared) => {
-    await transactWithFiles(context, prepared, (schema, settled) => planAll(prepared, schema, settled, before(schema)));
-    return prepared.map(({ objectId, at }) => ({ objectId, at: isoText(at) }));
-  });
+  const { records } = await commitRecords(context, (at) => prepareAll(context, writes, at), { changes: before });
+  return records.map(({ objectId, at }) => ({ objectId, at: isoText(at) }));
 }
 
 /**
@@ -63,36 +56,16 @@ export async function writeTogether(
  * @throws what `writeTogether` throws for that
  */
 export async function checkTogether(context: RecordContext, writes: readonly RecordWrite[]): Promise<void> {
-  planAll(await prepareAll(context, writes), context.store.schema(), [], []);
+  planRecords(await prepareAll(context, writes, Date.now()), context.store.schema(), []);
 }
 
-async function prepareAll(context: RecordContext, writes: readonly RecordWrite[]): Promise<PreparedRecord[]> {
-  const at = Date.now();
+async function prepareAll(context: RecordContext, writes: readonly RecordWrite[], at: number): Promise<PreparedRecord[]> {
   const prepared: PreparedRecord[] = [];
   for (const write of writes) prepared.push(await prepare(context, write, at));
   return prepared;
 }
 
-function planAll(
-  prepared: readonly PreparedRecord[],
-  schema: Schema,
-  settled: readonly SettledFiles[],
-  before: readonly SchemaChange[],
-): RecordPlan {
-  let grown = applyChanges(schema, before);
-  const plans = prepared.map((record, index) => {
-    const planned = record.plan(grown, settled[index] ?? unsettled);
-    grown = applyChanges(grown, planned.changes);
-    return planned;
-  });
-  return {
-    changes: [...before, ...plans.flatMap(({ changes }) => changes)],
-    mutations: plans.flatMap(({ mutations }) => mutations),
-    events: plans.flatMap(({ events }) => events),
-  };
-}
-
-function prepare(context: RecordContext, write: RecordWrite, at: number): PreparedRecord | Promise<PreparedRecord> {
+function prepare(context: RecordContext, write: RecordWrite, at: number): Promise<PreparedRecord> {
   if (write.kind === 'create') return prepareCreate(context, write, at);
   return write.kind === 'update' ? prepareUpdate(context, write, at) : prepareRemove(context, write, at);
 }

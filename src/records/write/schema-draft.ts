@@ -8,7 +8,7 @@ import { settledType } from '../../schema/system-tables.ts';
 import type { InferredType } from '../../values/index.ts';
 
 /** A table in the course of planning a write: the fields that the write brings are added as they are met. */
-export class GrowingTable {
+export class SchemaDraft {
   readonly #grant: Pick<Grant, 'mayAddField'>;
   readonly #isNew: boolean;
   #table: TableSchema;
@@ -25,8 +25,8 @@ export class GrowingTable {
   }
 
   /** Starts with a table that does not exist yet. */
-  static create(schema: Schema, className: string): GrowingTable {
-    return new GrowingTable(createdTable(schema, className), { mayAddField: true }, true);
+  static create(schema: Schema, className: string): SchemaDraft {
+    return new SchemaDraft(createdTable(schema, className), { mayAddField: true }, true);
   }
 
   /** The table with the fields that it has so far. */

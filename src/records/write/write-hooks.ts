@@ -17,7 +17,7 @@ export interface Cause {
   readonly chain: string;
 }
 
-/** A write of one record, as those who watch see it. */
+/** A write of one record, as observers see it. */
 export interface WriteEvent {
   readonly event: 'create' | 'update' | 'delete';
   readonly table: TableSchema;
@@ -38,19 +38,33 @@ export interface WriteEvent {
   readonly at: number;
 }
 
-/** Audit and automation hear of every write, whatever path it came by. `app.ts` hands them to the records. */
+/** The event of a write by a context. */
+export function eventOf(
+  { principal, actor = principal, referer, cause }: RecordContext,
+  about: Omit<WriteEvent, 'principal' | 'referer' | 'cause'>,
+): WriteEvent {
+  return { ...about, principal: actor, referer, cause: cause ?? null };
+}
+
+/** Steps that an observer adds to the commit of a write. */
+export interface AddedSteps {
+  /** Before all steps of the write: what was there is still there. */
+  readonly before?: readonly Mutation[];
+  /** After the steps of the write. */
+  readonly after?: readonly Mutation[];
+}
+
+/** Audit and automation observe every write, whatever path it came by. `workshop.ts` hands them to the records. */
 export interface WriteObserver {
-  /** Reads what its steps depend on, before a write is planned. At once where it knows that. */
-  ready?(context: RecordContext): undefined | Promise<void>;
-  /** Steps to take in the write's own commit, before all of the write's: what was there is still there. As `mutations`. */
-  before?(event: WriteEvent, schema: Schema, context: RecordContext): readonly Mutation[];
+  /** Reads what its steps depend on, before a write is planned. */
+  ready?(context: RecordContext): Promise<void>;
   /**
-   * Steps to take in the write's own commit, after the write's. Pure.
+   * What it adds to the commit. Pure.
    * @param schema before the write's own changes. Called again under a newer one where there is one by the time of the commit
    */
-  mutations?(event: WriteEvent, schema: Schema, context: RecordContext): readonly Mutation[];
-  /** Called after the commit. */
-  committed?(event: WriteEvent, context: RecordContext): void;
-  /** Called instead where nobody knows whether it was committed: the database was not there to answer. */
-  doubted?(event: WriteEvent, context: RecordContext): void;
+  plan?(event: WriteEvent, schema: Schema, context: RecordContext): AddedSteps;
+  /** Called after the commit. @param added what `plan` gave for it */
+  committed?(event: WriteEvent, context: RecordContext, added: AddedSteps): void;
+  /** Called instead where the outcome of the commit is unknown: the database did not answer. */
+  inDoubt?(event: WriteEvent, context: RecordContext, added: AddedSteps): void;
 }

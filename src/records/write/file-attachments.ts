@@ -1,11 +1,9 @@
 import type { Principal } from '../../access/index.ts';
-import { ServiceError } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { Field, FieldType, Schema, TableSchema } from '../../schema/model.ts';
-import type { Assignment, Mutation, WriteOutcome } from '../../storage/port.ts';
+import type { Assignment, Mutation } from '../../storage/port.ts';
 import { storedFileName } from '../../values/file.ts';
 import type { RecordContext } from '../context.ts';
-import { type RecordPlan, transact } from './transact.ts';
 
 /** A file that a record is to hold. */
 export interface HeldFile {
@@ -69,30 +67,18 @@ export interface FieldsWrite {
 }
 
 /**
- * Carries out a planned write that may name files, as `transact` does; once more where its commit did not take one as it is. The first time
- * is at once, so that writes keep the order in which they came.
- * @param writes the records of it
- * @param plan pure; called again where the schema changes before the write's turn comes. It is given what was found out about the files of
- *   each record; an empty list where nothing was
- * @throws unknownFile (1), and what the plan throws
+ * Finds out about the files of records whose commit did not accept one as it was.
+ * @returns by record
+ * @throws unknownFile (1) where nothing helps
  */
-export async function transactWithFiles(
-  context: RecordContext,
-  writes: readonly FieldsWrite[],
-  plan: (schema: Schema, settled: readonly SettledFiles[]) => RecordPlan,
-): Promise<WriteOutcome> {
-  try {
-    return await transact(context, (schema) => plan(schema, []));
-  } catch (error) {
-    if (!(error instanceof ServiceError) || error.key !== 'unknownFile') throw error;
-  }
+export async function settleFiles(context: RecordContext, writes: readonly FieldsWrite[]): Promise<readonly SettledFiles[]> {
   const asking = { ...context, principal: attacherOf(context) };
   const settled: SettledFiles[] = [];
   for (const { className, objectId, fields } of writes) {
     const files = namedFiles(fields, context.store.schema().tables.get(className));
     settled.push(files.length > 0 ? await context.hooks.files.settle(asking, { className, objectId, files }) : unsettled);
   }
-  return transact(context, (schema) => plan(schema, settled));
+  return settled;
 }
 
 /** Whose rights to files count. */

@@ -13,10 +13,11 @@ import { SqliteEngine } from '../../storage/sqlite/index.ts';
 import { openAnyway } from '../../storage/testing/open.ts';
 import { readRows } from '../rows.ts';
 import { masterContext } from '../testing/context.ts';
+import { checkTogether, createTogether, writeTogether } from './batch-write.ts';
+import type { RuledWrite } from './before-save.ts';
 import { createRecord } from './create.ts';
-import type { WriteObserver } from './observer.ts';
-import { checkTogether, createTogether, writeTogether } from './together.ts';
 import { type OnlyIf, updateRecord } from './update.ts';
+import type { WriteObserver } from './write-hooks.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-create-'));
 const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });
@@ -62,21 +63,41 @@ test('records that are created together are all there, or none; a later one may 
   assert.ok(!store.schema().tables.get('Twins')?.fields.has('Other'));
 });
 
+test('writes of one turn of the event loop are carried out in their order, however many steps each takes before it is planned', async () => {
+  const rules = {
+    async create({ fields }: RuledWrite) {
+      for (let steps = 50; steps > 0; steps--) await undefined;
+      return { fields };
+    },
+  };
+  const slow = masterContext(store, new Map([['Ordered', rules]]));
+  const quick = masterContext(store);
+  const together = { className: 'Ordered', body: { Name: '3' } };
+  await Promise.all([
+    createRecord(slow, 'Ordered', { Name: '1' }),
+    createRecord(quick, 'Ordered', { Name: '2' }),
+    createTogether(slow, [together, { ...together, body: { Name: '4' } }]),
+    createRecord(quick, 'Ordered', { Name: '5' }),
+  ]);
+  assert.deepEqual(await names('Ordered'), ['1', '2', '3', '4', '5']);
+});
+
 test('observers hear of a write of which nobody knows whether it was carried out', async () => {
   const told: string[] = [];
   let isAway = true;
   const lossy = Object.create(store, {
     write: {
       value: async (write: Parameters<Store['write']>[0]) => {
-        await store.write(write);
+        const outcome = await store.write(write);
         if (isAway) throw serviceError('unavailable');
+        return outcome;
       },
     },
   }) as Store;
   const context = masterContext(lossy);
   const observer: WriteObserver = {
     committed: ({ objectId }) => told.push(`committed ${objectId}`),
-    doubted: ({ objectId }) => told.push(`doubted ${objectId}`),
+    inDoubt: ({ objectId }) => told.push(`doubted ${objectId}`),
   };
   const hooks = { ...context.hooks, observers: [observer] };
   const create = (objectId: string) =>

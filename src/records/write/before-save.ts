@@ -7,7 +7,7 @@ import type { Schema } from '../../schema/model.ts';
 import type { OwnValues } from '../../storage/columns.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
-import type { PreparedRecord } from './prepared.ts';
+import type { PreparedRecord } from './commit.ts';
 
 /** A write of one record, as its table's rules see it before it is planned. The caller's rights are looked at first where they can be. */
 export interface RuledWrite {
@@ -27,51 +27,50 @@ export interface RuledFields {
   readonly before?: (schema: Schema) => readonly Mutation[];
   /**
    * Of an update: `updatedAt` of the record that the rules have read and decided by, in milliseconds since 1970. Where it is another in the
-   * commit they are asked again (`carryOutRuled`). Each such update makes it later.
+   * commit they are asked again (`retryOutdated`). Each such update makes it later.
    */
   readonly version?: number;
 }
 
 /** What a system table asks of writes beyond its schema and permissions, whatever path they come by. */
 export interface TableRules {
-  create?(write: RuledWrite): RuledFields | Promise<RuledFields>;
-  update?(write: RuledWrite): RuledFields | Promise<RuledFields>;
-  remove?(write: RuledWrite): RuledFields | Promise<RuledFields>;
+  create?(write: RuledWrite): Promise<RuledFields>;
+  update?(write: RuledWrite): Promise<RuledFields>;
+  remove?(write: RuledWrite): Promise<RuledFields>;
 }
 
 const rights = { create: 'create', update: 'update', remove: 'delete' } as const;
 
 /**
- * Asks the rules of a table, where it has any. At once where they are, so that writes keep the order in which they came.
+ * Applies the rules of a table, where it has any.
  * @throws permissionDenied (119) before, since what the rules say tells of the records; what the rules throw
  */
-export function underRules(className: string, action: keyof TableRules, write: RuledWrite): RuledFields | Promise<RuledFields> {
+export async function runBeforeSave(className: string, action: keyof TableRules, write: RuledWrite): Promise<RuledFields> {
   const { store, principal, hooks } = write.context;
   const rules = hooks.rules.get(className);
-  const table = rules && store.schema().tables.get(className);
+  if (!rules) return { fields: write.fields };
+  const table = store.schema().tables.get(className);
   if (table) authorize(principal, rights[action], table);
-  return rules?.[action]?.(write) ?? { fields: write.fields };
+  return (await rules[action]?.(write)) ?? { fields: write.fields };
 }
 
 /** The systems with writes that are prepared again. One at a time: else all but one would come too late each time. */
 const latecomers = new Turns();
 
 /**
- * Prepares writes and carries them out; again from the beginning where a record was not as its rules had read it. The first time is at once
- * where the rules are, so that writes keep the order in which they came.
- * @param prepare asks the rules
- * @throws unavailable where others are faster for seconds; what `prepare` and `carryOut` throw
+ * Prepares writes and commits them; again from the beginning where a record was not as its rules had read it.
+ * @param prepare applies the rules
+ * @throws unavailable where others are faster for seconds; what `prepare` and `commit` throw
  */
-export async function carryOutRuled<P extends readonly PreparedRecord[], T>(
+export async function retryOutdated<P extends Pick<PreparedRecord, 'version'>, T>(
   { appId }: RecordContext,
-  prepare: () => P | Promise<P>,
-  carryOut: (prepared: P) => Promise<T>,
+  prepare: () => Promise<readonly P[]>,
+  commit: (prepared: readonly P[]) => Promise<T>,
 ): Promise<T> {
-  const asked = prepare();
-  let prepared = asked instanceof Promise ? await asked : asked;
+  let prepared = await prepare();
   let failure: unknown;
   try {
-    return await carryOut(prepared);
+    return await commit(prepared);
   } catch (error) {
     if (!isMissing(error) || prepared.every(({ version }) => version === undefined)) throw error;
     failure = error;
@@ -85,7 +84,7 @@ export async function carryOutRuled<P extends readonly PreparedRecord[], T>(
       prepared = await prepare();
       if (prepared.every(({ version }, at) => version === before[at]?.version)) throw failure;
       try {
-        return await carryOut(prepared);
+        return await commit(prepared);
       } catch (error) {
         if (!isMissing(error)) throw error;
         failure = error;
