@@ -4,7 +4,7 @@ import { Addresses, type Config } from './config/index.ts';
 import { OperatorError } from './kernel/operator-error.ts';
 import { isoText } from './kernel/time.ts';
 import { Conditions, type Logger } from './observe/index.ts';
-import type { Engine } from './storage/engine-port.ts';
+import type { Engine } from './storage/engine.ts';
 import { lostText } from './storage/identity.ts';
 import type { Registry } from './storage/registry.ts';
 import { ProcessLock, SqliteEngine, SqliteRegistry, stateOfRegistry, storedFiles, whenIndexed } from './storage/sqlite/index.ts';

@@ -7,10 +7,10 @@ import { newObjectId } from '../kernel/ids.ts';
 import { readRows } from '../records/index.ts';
 import { planTable } from '../schema/definition.ts';
 import { fieldOf, tableOf } from '../schema/model.ts';
-import { assignmentsOf, columnsOf } from '../storage/columns.ts';
+import { assignmentsOf, columnsOf } from '../storage/column-values.ts';
 import type { Mutation } from '../storage/port.ts';
 import { rowContext } from '../storage/sql/testing/addresses.ts';
-import { ReaderPool } from '../storage/sqlite/reads/pool.ts';
+import { ReaderPool } from '../storage/sqlite/reads/reader-pool.ts';
 import { SqliteStore } from '../storage/sqlite/store.ts';
 import { deleteOld, type KeptDays } from './retention.ts';
 

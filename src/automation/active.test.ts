@@ -8,7 +8,7 @@ import { switchOffDefinitions } from '../records/definitions.ts';
 import { createRecord, deleteRecord, type RecordContext, readRow, updateRecord } from '../records/index.ts';
 import { masterContext } from '../records/testing/context.ts';
 import { type Schema, tableOf } from '../schema/model.ts';
-import { assignmentsOf, columnsOf } from '../storage/columns.ts';
+import { assignmentsOf, columnsOf } from '../storage/column-values.ts';
 import type { Mutation, Store } from '../storage/port.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';

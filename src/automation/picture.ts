@@ -2,8 +2,8 @@ import { actorId } from '../access/index.ts';
 import type { WriteEvent } from '../records/index.ts';
 import type { Field, TableSchema } from '../schema/model.ts';
 import { secretFieldsOf } from '../schema/system-tables.ts';
-import { columnFields } from '../storage/columns.ts';
-import { boundedPicture, LONGEST_IN_PICTURE, pictureBounds } from '../storage/picture-bounds.ts';
+import { columnFields } from '../storage/column-values.ts';
+import { boundedPicture, LONGEST_IN_PICTURE, pictureBounds } from '../storage/snapshot-limits.ts';
 import type { StoredValue } from '../values/index.ts';
 
 const known = new WeakMap<TableSchema, readonly Field[]>();

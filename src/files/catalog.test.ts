@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
-import type { Engine } from '../storage/engine-port.ts';
+import type { Engine } from '../storage/engine.ts';
 import type { Store } from '../storage/port.ts';
 import { PostgresEngine } from '../storage/postgres/index.ts';
 import { testDatabase } from '../storage/postgres/testing/server.ts';

@@ -2,7 +2,7 @@ import { ServiceError } from '../errors/fail.ts';
 import type { Comparison, Filter } from '../query/filter.ts';
 import { readRow, readRows } from '../records/index.ts';
 import { type Field, fieldOf, type Schema, type TableSchema, tableOf } from '../schema/model.ts';
-import { assignmentsOf, columnsOf, type OwnValues } from '../storage/columns.ts';
+import { assignmentsOf, columnsOf, type OwnValues } from '../storage/column-values.ts';
 import type { Mutation, Store } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
 import type { FileRow } from './model.ts';

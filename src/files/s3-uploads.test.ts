@@ -8,7 +8,7 @@ import { master } from '../access/index.ts';
 import { Addresses } from '../config/index.ts';
 import { createRecord, type RecordContext } from '../records/index.ts';
 import { tableOf } from '../schema/model.ts';
-import { assignmentsOf } from '../storage/columns.ts';
+import { assignmentsOf } from '../storage/column-values.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
 import { openAnyway } from '../storage/testing/open.ts';

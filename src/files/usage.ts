@@ -2,7 +2,7 @@ import { fail } from '../errors/fail.ts';
 import type { Filter } from '../query/filter.ts';
 import { readRow } from '../records/index.ts';
 import { fieldOf, type Schema, tableOf } from '../schema/model.ts';
-import { assignmentsOf } from '../storage/columns.ts';
+import { assignmentsOf } from '../storage/column-values.ts';
 import type { Mutation, Store } from '../storage/port.ts';
 import type { StorageUsage } from './model.ts';
 

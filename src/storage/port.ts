@@ -73,13 +73,13 @@ export interface Copies {
   readonly fields: ReadonlyArray<readonly [to: Field, from: Field]>;
 }
 
-/** A column of a new record that takes a picture of another record: its values as they are when the step comes, bounded (picture-bounds.ts). */
+/** A column of a new record that takes a picture of another record: its values as they are when the step comes, bounded (snapshot-limits.ts). */
 export interface Picture {
   readonly from: TableSchema;
   readonly objectId: string;
   /** Whose values are in it, in this order; no Relations. One list for the same fields. */
   readonly fields: readonly Field[];
-  /** A String. It takes the JSON text of an array of stored values; numbers and Booleans may be texts in it (`pictured` in columns.ts). */
+  /** A String. It takes the JSON text of an array of stored values; numbers and Booleans may be texts in it (`pictured` in column-values.ts). */
   readonly to: Field;
 }
 

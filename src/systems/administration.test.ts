@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import type { Engine } from '../storage/engine-port.ts';
+import type { Engine } from '../storage/engine.ts';
 import { UsedSinceRemoval } from '../storage/identity.ts';
 import { SqliteRegistry } from '../storage/sqlite/registry.ts';
 import { Administration } from './administration.ts';

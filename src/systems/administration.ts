@@ -1,5 +1,5 @@
 import { newSecret } from '../kernel/ids.ts';
-import type { Engine } from '../storage/engine-port.ts';
+import type { Engine } from '../storage/engine.ts';
 import { newIdentity, type StoredPlace } from '../storage/identity.ts';
 import type { Store } from '../storage/port.ts';
 import type { KeyEntry, Registry, RemovedSystem, SystemEntry } from '../storage/registry.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Engine } from '../storage/engine-port.ts';
+import type { Engine } from '../storage/engine.ts';
 import { UsedSinceRemoval } from '../storage/identity.ts';
 import type { Registry } from '../storage/registry.ts';
 

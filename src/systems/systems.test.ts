@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { emptySchema } from '../schema/change.ts';
-import type { Engine, OpenedStore } from '../storage/engine-port.ts';
+import type { Engine, OpenedStore } from '../storage/engine.ts';
 import { type KnownStore, StoreRefused } from '../storage/identity.ts';
 import type { Store } from '../storage/port.ts';
 import { SqliteRegistry } from '../storage/sqlite/registry.ts';

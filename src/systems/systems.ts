@@ -1,7 +1,7 @@
 import { fail, isPassing, type ServiceError } from '../errors/fail.ts';
 import { type PassingFault, unavailableSince } from '../errors/system-faults.ts';
 import type { Conditions } from '../observe/index.ts';
-import type { Engine } from '../storage/engine-port.ts';
+import type { Engine } from '../storage/engine.ts';
 import { type Refusal, StoreRefused } from '../storage/identity.ts';
 import type { KeyEntry, Registry, RegistryContent } from '../storage/registry.ts';
 import { KeyGuard } from './key-guard.ts';

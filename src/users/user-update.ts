@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors/fail.ts';
 import type { Filter } from '../query/filter.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../schema/model.ts';
-import { assignmentsOf, type OwnValues } from '../storage/columns.ts';
+import { assignmentsOf, type OwnValues } from '../storage/column-values.ts';
 import type { Mutation, Store } from '../storage/port.ts';
 
 /** What the service notes of a user, where a condition is met. */

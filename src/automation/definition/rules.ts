@@ -6,7 +6,7 @@ import { guardedFilter } from '../../query/index.ts';
 import { type RuledFields, type RuledWrite, readRows, type TableRules } from '../../records/index.ts';
 import { fieldOf, type TableSchema, tableOf } from '../../schema/model.ts';
 import { checkFieldName, rootOf } from '../../schema/naming.ts';
-import type { OwnValues } from '../../storage/columns.ts';
+import type { OwnValues } from '../../storage/column-values.ts';
 import { isOperator } from '../../values/index.ts';
 import { activeTriggers } from '../active.ts';
 import type { Trigger } from '../model.ts';

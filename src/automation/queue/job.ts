@@ -6,7 +6,7 @@ import type { JobKind, QueueField } from './table.ts';
 export interface StoredPicture {
   /** JSON array: the names of its fields. */
   readonly fields: string;
-  /** JSON array of their values (`pictured` in storage/columns.ts). */
+  /** JSON array of their values (`pictured` in storage/column-values.ts). */
   readonly record: string;
   /** Why there is none. */
   readonly fault?: string;

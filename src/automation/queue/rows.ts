@@ -2,7 +2,7 @@ import { newRowId } from '../../audit/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Cause } from '../../records/index.ts';
 import { type Field, fieldOf, type Schema } from '../../schema/model.ts';
-import { columnsOf, type OwnValues } from '../../storage/columns.ts';
+import { columnsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation, Picture } from '../../storage/port.ts';
 import type { StoredValue } from '../../values/index.ts';
 import type { TriggerEvent } from '../model.ts';

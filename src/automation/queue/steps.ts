@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Filter } from '../../query/filter.ts';
 import { type Field, fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
-import { assignmentsOf } from '../../storage/columns.ts';
+import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { Job } from './job.ts';
 import { queueTable } from './table.ts';

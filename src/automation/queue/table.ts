@@ -27,7 +27,7 @@ export const queueFields = [
   'objectIdValue',
   /** JSON array: the names of the fields in `record`. */
   'fields',
-  /** A picture (`pictured` in storage/columns.ts) of the record after the write; before it for a delete. */
+  /** A picture (`pictured` in storage/column-values.ts) of the record after the write; before it for a delete. */
   'record',
   /** The objectId of the row of the kind `before`; empty where no trigger asks what has changed. Its `fields` and `record` are the picture. */
   'before',

@@ -1,7 +1,7 @@
 import type { Filter } from '../../query/filter.ts';
 import { readRows } from '../../records/index.ts';
 import { fieldOf, type TableSchema, tableOf } from '../../schema/model.ts';
-import { assignmentsOf } from '../../storage/columns.ts';
+import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Store } from '../../storage/port.ts';
 import { among } from './steps.ts';
 import { queueTable } from './table.ts';

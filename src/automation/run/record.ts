@@ -1,6 +1,6 @@
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { secretFieldsOf } from '../../schema/system-tables.ts';
-import { pictured } from '../../storage/columns.ts';
+import { pictured } from '../../storage/column-values.ts';
 import type { Reader, Store } from '../../storage/port.ts';
 import { type StoredValue, storageOf } from '../../values/index.ts';
 import type { PicturedRecord } from '../conditions.ts';

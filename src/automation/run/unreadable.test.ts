@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { rowContext } from '../../storage/sql/testing/addresses.ts';
-import { ReaderPool } from '../../storage/sqlite/reads/pool.ts';
+import { ReaderPool } from '../../storage/sqlite/reads/reader-pool.ts';
 import { SqliteStore } from '../../storage/sqlite/store.ts';
 import { callLater } from '../actions/later-code.ts';
 import { deliverMail } from '../mail/deliver.ts';

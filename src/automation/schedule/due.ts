@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors/fail.ts';
 import type { Filter } from '../../query/filter.ts';
 import { readRows } from '../../records/index.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
-import { assignmentsOf, type OwnValues } from '../../storage/columns.ts';
+import { assignmentsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 import type { AutomationSystem } from '../actions/action.ts';
 import { nextRun } from '../definition/index.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { serviceError } from '../../errors/fail.ts';
 import { tableOf } from '../../schema/model.ts';
-import { columnFields, pictured } from '../../storage/columns.ts';
+import { columnFields, pictured } from '../../storage/column-values.ts';
 import type { SqliteStore } from '../../storage/sqlite/store.ts';
 import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
 import type { Job } from '../queue/job.ts';

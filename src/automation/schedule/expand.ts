@@ -2,7 +2,7 @@ import { newRowId } from '../../audit/index.ts';
 import { isRefusal, isTimeout, ServiceError } from '../../errors/fail.ts';
 import { readRow } from '../../records/index.ts';
 import { type Schema, tableOf } from '../../schema/model.ts';
-import { assignmentsOf } from '../../storage/columns.ts';
+import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 import type { AutomationSystem } from '../actions/action.ts';
 import { ActionFailed } from '../actions/action-failed.ts';

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import * as records from '../../records/index.ts';
 import { tableOf } from '../../schema/model.ts';
-import { columnFields, pictured } from '../../storage/columns.ts';
+import { columnFields, pictured } from '../../storage/column-values.ts';
 import type { Store } from '../../storage/port.ts';
 import { type StoreProcess, twoProcesses } from '../../storage/postgres/testing/store-process.ts';
 import { expand, runDue } from './index.ts';

@@ -16,7 +16,7 @@ import {
   type WriteHooks,
 } from '../../records/index.ts';
 import { masterContext, noFiles } from '../../records/testing/context.ts';
-import type { Engine } from '../../storage/engine-port.ts';
+import type { Engine } from '../../storage/engine.ts';
 import { type Store, wholeText } from '../../storage/port.ts';
 import { openAnyway } from '../../storage/testing/open.ts';
 import { provision } from '../../systems/provision.ts';

@@ -9,7 +9,7 @@ import { Conditions } from '../../observe/index.ts';
 import { createRecord } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
 import { rowContext } from '../../storage/sql/testing/addresses.ts';
-import { ReaderPool } from '../../storage/sqlite/reads/pool.ts';
+import { ReaderPool } from '../../storage/sqlite/reads/reader-pool.ts';
 import { SqliteStore } from '../../storage/sqlite/store.ts';
 import type { Systems } from '../../systems/index.ts';
 import { provision } from '../../systems/provision.ts';

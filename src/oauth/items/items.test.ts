@@ -8,7 +8,7 @@ import { errors } from 'oidc-provider';
 import pg from 'pg';
 import { serviceError } from '../../errors/fail.ts';
 import { readRows } from '../../records/index.ts';
-import type { Engine } from '../../storage/engine-port.ts';
+import type { Engine } from '../../storage/engine.ts';
 import type { Store } from '../../storage/port.ts';
 import { PostgresEngine } from '../../storage/postgres/index.ts';
 import { testDatabase } from '../../storage/postgres/testing/server.ts';

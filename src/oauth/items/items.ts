@@ -5,7 +5,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Filter } from '../../query/filter.ts';
 import { type Progress, readRow, readRows } from '../../records/index.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
-import { assignmentsOf, columnsOf, type OwnValues } from '../../storage/columns.ts';
+import { assignmentsOf, columnsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 import type { StoredValue } from '../../values/index.ts';
 import { keyOf, type Sealer } from './seal.ts';

@@ -4,7 +4,7 @@ import { Contention } from '../../kernel/contention.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { Turns } from '../../kernel/turns.ts';
 import type { Schema } from '../../schema/model.ts';
-import type { OwnValues } from '../../storage/columns.ts';
+import type { OwnValues } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
 import type { PreparedRecord } from './commit.ts';

@@ -5,7 +5,7 @@ import { isoText } from '../../kernel/time.ts';
 import type { Schema, TableSchema } from '../../schema/model.ts';
 import { checkClassName } from '../../schema/naming.ts';
 import { newIdFor } from '../../schema/system-tables.ts';
-import { columnsOf, type OwnValues } from '../../storage/columns.ts';
+import { columnsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
 import { type RecordContext, signerOf } from '../context.ts';
 import { type RuledFields, runBeforeSave } from './before-save.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import { copyFields, secretFieldsOf } from '../../schema/system-tables.ts';
-import type { OwnValues } from '../../storage/columns.ts';
+import type { OwnValues } from '../../storage/column-values.ts';
 import type { RecordContext } from '../context.ts';
 
 /** What a write keeps of where its values come from. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
 import type { Filter } from '../../query/filter.ts';
 import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
-import { assignmentsOf } from '../../storage/columns.ts';
+import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
 import { type RecordContext, signerOf } from '../context.ts';
 import { getRecord } from '../read.ts';

@@ -1,7 +1,7 @@
 import type { Principal } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Schema, TableSchema } from '../../schema/model.ts';
-import type { OwnValues } from '../../storage/columns.ts';
+import type { OwnValues } from '../../storage/column-values.ts';
 import type { Assignment, Mutation } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
 import type { SilencingFlags } from './flags.ts';

@@ -1,6 +1,6 @@
 import type { FileAddresses } from '../../config/index.ts';
 import type { Conditions } from '../../observe/index.ts';
-import type { Engine, GenerationGrown, OpenedStore, Purpose } from '../engine-port.ts';
+import type { Engine, GenerationGrown, OpenedStore, Purpose } from '../engine.ts';
 import {
   checkFound,
   checkRemovable,
@@ -12,17 +12,17 @@ import {
   StoreRefused,
 } from '../identity.ts';
 import type { Store } from '../port.ts';
-import { newAloneName, refuseCompany } from './company.ts';
+import { newAloneName, refuseCompany } from './cluster/exclusive-access.ts';
 import type { Database } from './connection/database.ts';
-import { unavailable } from './connection/errors.ts';
+import { unavailable } from './connection/map-error.ts';
 import { connectDatabase } from './connection/index.ts';
 import { Listener } from './connection/listener.ts';
-import { insertIdentity, inspectSchema, placeOf, refuseLost, storedSchemas, takeIdentity } from './identity.ts';
-import { schemaName } from './names.ts';
-import { channel, Notices } from './notices.ts';
-import { Presence } from './presence.ts';
+import { insertIdentity, inspectSchema, placeOf, refuseLost, storedSchemas, takeIdentity } from './schema/identity.ts';
+import { schemaName } from './sql/names.ts';
+import { channel, Notices } from './cluster/invalidation.ts';
+import { Presence } from './cluster/liveness.ts';
 import { PostgresRegistry } from './registry.ts';
-import { dropSchema } from './schema/drop.ts';
+import { dropSchema } from './schema/drop-schema.ts';
 import { makeCatalog, openCatalog } from './schema/migrations.ts';
 import { PostgresStore } from './store.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { serviceError } from '../../errors/fail.ts';
 import { connectDatabase } from './connection/index.ts';
-import { Notices } from './notices.ts';
+import { Notices } from './cluster/invalidation.ts';
 import { PostgresRegistry } from './registry.ts';
 import { query, testDatabase } from './testing/server.ts';
 

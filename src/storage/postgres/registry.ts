@@ -13,9 +13,9 @@ import type {
 } from '../registry.ts';
 import type { Statement } from '../sql/writer.ts';
 import type { Database, Result, Row, Session } from './connection/database.ts';
-import { Freshness } from './freshness.ts';
-import { registrySchema } from './names.ts';
-import { type Notices, registryNotice } from './notices.ts';
+import { Freshness } from './cluster/staleness-check.ts';
+import { registrySchema } from './sql/names.ts';
+import { type Notices, registryNotice } from './cluster/invalidation.ts';
 import { migrateRegistry } from './schema/migrations.ts';
 import { arrayLiteral } from './sql/arrays.ts';
 

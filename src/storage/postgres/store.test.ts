@@ -14,7 +14,7 @@ import { postgresDialect } from './sql/dialect.ts';
 import type { PostgresStore } from './store.ts';
 import type { TestDatabase } from './testing/server.ts';
 import { increment, pointer, StoreProcess, schemaName, statuses, twoProcesses } from './testing/store-process.ts';
-import { compileStep } from './writes/step.ts';
+import { compileStep } from './writes/compile-mutation.ts';
 
 type Process = StoreProcess<Awaited<ReturnType<typeof records.createRecord>>>;
 

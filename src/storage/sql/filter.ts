@@ -1,8 +1,8 @@
 import type { FieldRef, Filter, SubQuery } from '../../query/filter.ts';
 import type { Field } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
-import { writeGuard } from './guard.ts';
-import { takesTime } from './guarded.ts';
+import { writeGuard } from './row-security.ts';
+import { takesTime } from './timing-safe-filter.ts';
 import { writeCompare, writeIn } from './predicate.ts';
 import { writeSource } from './source.ts';
 import type { SqlWriter } from './writer.ts';

@@ -4,7 +4,7 @@ import { storageOf } from '../../values/index.ts';
 import type { Assignment, Mutation } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 import { writeFilter } from './filter.ts';
-import { writeGuard } from './guard.ts';
+import { writeGuard } from './row-security.ts';
 import { isActorField } from './predicate.ts';
 import { writeFits } from './record-size.ts';
 import { SqlWriter, type Statement } from './writer.ts';

@@ -1,6 +1,6 @@
 import type { Filter } from '../../query/filter.ts';
 import { findSearch } from '../../query/text.ts';
-import { isGuarded } from './guarded.ts';
+import { isGuarded } from './timing-safe-filter.ts';
 import type { SqlWriter } from './writer.ts';
 
 /**

@@ -2,10 +2,10 @@ import type { Filter } from '../../query/filter.ts';
 import type { Query, Selection } from '../../query/selection.ts';
 import type { Dialect } from './dialect.ts';
 import { writeFilter, writeWhere } from './filter.ts';
-import { writeGuard } from './guard.ts';
+import { writeGuard } from './row-security.ts';
 import { writeOrder } from './order.ts';
 import { writeScore } from './score.ts';
-import { relationText, rowFields } from './shape.ts';
+import { relationText, rowFields } from './row-layout.ts';
 import { writeSource } from './source.ts';
 import { SqlWriter, type Statement } from './writer.ts';
 

@@ -2,7 +2,7 @@ import type { Mask, Masks } from '../../access/index.ts';
 import type { Filter } from '../../query/filter.ts';
 import { type Field, fieldOf, type TableSchema } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
-import { writeGuard } from './guard.ts';
+import { writeGuard } from './row-security.ts';
 import { writeRecordOf } from './readable.ts';
 import type { SqlWriter } from './writer.ts';
 

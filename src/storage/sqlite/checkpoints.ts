@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Connection } from './connection.ts';
-import type { SentFault } from './faults.ts';
-import type { ReaderPool } from './reads/pool.ts';
+import type { Connection } from './connection/connection.ts';
+import type { SentFault } from './connection/map-error.ts';
+import type { ReaderPool } from './reads/reader-pool.ts';
 import type { ErrandResult } from './reads/protocol.ts';
-import type { GroupCommit } from './writes/group-commit.ts';
+import type { GroupCommit } from './writes/write-queue.ts';
 
 /** Pages of the log that are copied into the file at a time: 8 MB. */
 const STEP = 2_000;

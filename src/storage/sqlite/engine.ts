@@ -4,7 +4,7 @@ import type { FileAddresses } from '../../config/index.ts';
 import { serviceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Conditions } from '../../observe/index.ts';
-import type { Engine, GenerationGrown, OpenedStore, Purpose } from '../engine-port.ts';
+import type { Engine, GenerationGrown, OpenedStore, Purpose } from '../engine.ts';
 import {
   checkFound,
   checkRemovable,
@@ -17,13 +17,13 @@ import {
   StoreRefused,
 } from '../identity.ts';
 import type { Store } from '../port.ts';
-import { checkOpened, identifyFile, inspectFile, makeFile, stateOfFile, takeFile, verifyFile } from './identity.ts';
-import { missed } from './leave.ts';
-import { whenIndexed } from './log-index.ts';
-import { LogMark } from './log-mark.ts';
-import { kindOfOpening, openingFault } from './opening-fault.ts';
-import { DirectoryProbe } from './probe.ts';
-import { ReaderPool, type ReportFault } from './reads/pool.ts';
+import { checkOpened, identifyFile, inspectFile, makeFile, stateOfFile, takeFile, verifyFile } from './schema/identity.ts';
+import { missed } from './file/note-generation.ts';
+import { whenIndexed } from './file/wal-index.ts';
+import { LogMark } from './file/wal-mark.ts';
+import { kindOfOpening, openingFault } from './file/opening-error.ts';
+import { DirectoryProbe } from './file/directory-probe.ts';
+import { ReaderPool, type ReportFault } from './reads/reader-pool.ts';
 import { SqliteStore } from './store.ts';
 
 /** What the engine is told of the world. */

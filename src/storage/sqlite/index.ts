@@ -1,5 +1,5 @@
 export { SqliteEngine, storedFiles } from './engine.ts';
-export { ProcessLock } from './lock.ts';
-export { whenIndexed } from './log-index.ts';
+export { ProcessLock } from './cluster/exclusive-access.ts';
+export { whenIndexed } from './file/wal-index.ts';
 export { SqliteRegistry } from './registry.ts';
-export { stateOfRegistry } from './registry-state.ts';
+export { stateOfRegistry } from './registry/registry-state.ts';

@@ -12,7 +12,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { createRecord, findRecords } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
 import { rowContext } from '../sql/testing/addresses.ts';
-import { ReaderPool } from './reads/pool.ts';
+import { ReaderPool } from './reads/reader-pool.ts';
 import { SqliteStore } from './store.ts';
 
 describe('a store in outages', () => {

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { createRecord, deleteRecord, findRecords, getRecord, updateRecord, updateSchema } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
 import { rowContext } from '../sql/testing/addresses.ts';
-import { ReaderPool } from './reads/pool.ts';
+import { ReaderPool } from './reads/reader-pool.ts';
 import { SqliteStore } from './store.ts';
 
 describe('SQLite store', () => {

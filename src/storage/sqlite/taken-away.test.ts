@@ -16,7 +16,7 @@ import { knownOf, newIdentity } from '../identity.ts';
 import type { Store } from '../port.ts';
 import { addressesOf } from '../sql/testing/addresses.ts';
 import { SqliteEngine } from './engine.ts';
-import { copyLog } from './log-length.ts';
+import { copyLog } from './connection/wal-length.ts';
 
 describe('a file that is served', () => {
   const directory = mkdtempSync(join(tmpdir(), 'rds-taken-'));

@@ -5,7 +5,7 @@ import type { Filter } from '../../query/filter.ts';
 import type { SchemaChange } from '../../schema/change.ts';
 import { type Field, fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
 import { derivedFieldsOf } from '../../schema/system-tables.ts';
-import { assignmentsOf } from '../../storage/columns.ts';
+import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Mutation, Store, WritePlan } from '../../storage/port.ts';
 import { storageOf } from '../../values/index.ts';
 import { nothing, type SystemMigration } from './migration.ts';

@@ -1,7 +1,7 @@
 import { deletionsOf } from '../../access/index.ts';
 import type { Filter } from '../../query/filter.ts';
 import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
-import { assignmentsOf } from '../../storage/columns.ts';
+import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Store, WritePlan } from '../../storage/port.ts';
 import { nothing, type SystemMigration } from './migration.ts';
 

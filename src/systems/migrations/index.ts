@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import type { Engine, GenerationGrown, Purpose } from '../../storage/engine-port.ts';
+import type { Engine, GenerationGrown, Purpose } from '../../storage/engine.ts';
 import { type KnownStore, type StoreIdentity, type StoreNote, StoreRefused } from '../../storage/identity.ts';
 import { pendingMigrations } from '../../storage/migrations.ts';
 import type { Store } from '../../storage/port.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { pieces } from '../../storage/pieces.ts';
+import { pieces } from '../../storage/chunked-rows.ts';
 import type { Store } from '../../storage/port.ts';
 import { memberPieces, type Part } from './copy.ts';
 

@@ -1,5 +1,5 @@
 import type { Field, TableSchema } from '../../schema/model.ts';
-import { pieces } from '../../storage/pieces.ts';
+import { pieces } from '../../storage/chunked-rows.ts';
 import type { Contents, Store, StoredMember } from '../../storage/port.ts';
 
 /** Members of a piece: they are short. */

@@ -2,7 +2,7 @@ import { isRefusal, ServiceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { SchemaChange } from '../../schema/change.ts';
 import { changesTo, isSameSchema } from '../../schema/replay.ts';
-import type { Engine } from '../../storage/engine-port.ts';
+import type { Engine } from '../../storage/engine.ts';
 import { knownOf, makerMark, newIdentity, type StoreIdentity } from '../../storage/identity.ts';
 import type { Store } from '../../storage/port.ts';
 import type { MovedMark, Registry, RemovedSystem, SystemEntry } from '../../storage/registry.ts';

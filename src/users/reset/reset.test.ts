@@ -11,7 +11,7 @@ import { createRecord, readRows } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
 import { fieldOf } from '../../schema/model.ts';
 import { rowContext } from '../../storage/sql/testing/addresses.ts';
-import { ReaderPool } from '../../storage/sqlite/reads/pool.ts';
+import { ReaderPool } from '../../storage/sqlite/reads/reader-pool.ts';
 import { SqliteStore } from '../../storage/sqlite/store.ts';
 import { FaultyStore } from '../../storage/testing/faulty-store.ts';
 import { provision } from '../../systems/provision.ts';

@@ -3,7 +3,7 @@ import { fail } from '../../errors/fail.ts';
 import { type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { emailKey, loginKey } from '../../kernel/login-key.ts';
 import type { RecordContext, RuledFields, RuledWrite, TableRules } from '../../records/index.ts';
-import type { OwnValues } from '../../storage/columns.ts';
+import type { OwnValues } from '../../storage/column-values.ts';
 import type { StoredValue } from '../../values/index.ts';
 import { isOperator } from '../../values/index.ts';
 import { unlocked } from '../lock.ts';

@@ -1,7 +1,7 @@
 import { newObjectId } from '../../kernel/ids.ts';
 import type { Filter } from '../../query/filter.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
-import { columnsOf } from '../../storage/columns.ts';
+import { columnsOf } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
 import { holds, notBlocked } from '../filters.ts';
 import { hashToken } from '../token-hash.ts';

@@ -4,7 +4,7 @@ import { anonymous } from '../../../access/index.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import type { Logger } from '../../../observe/index.ts';
 import { noFiles } from '../../../records/testing/context.ts';
-import type { Engine } from '../../../storage/engine-port.ts';
+import type { Engine } from '../../../storage/engine.ts';
 import { openAnyway } from '../../../storage/testing/open.ts';
 import { provision } from '../../../systems/provision.ts';
 import { userTableRules } from '../../../users/index.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from './database.ts';
-import type { SharedLinks } from './shared.ts';
+import type { SharedLinks } from './shared-pool.ts';
 
 /** Milliseconds after which a question stands behind others, and in which a connection was heard that is alive. */
 const BEHIND_MS = 500;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Pauses } from '../../pauses.ts';
+import { Pauses } from '../../stall-allowance.ts';
 import { readPages } from './cursor.ts';
-import type { Lease } from './group.ts';
+import type { Lease } from './exclusive-pool.ts';
 import { sql } from './testing/open.ts';
 
 /** A read without end over a connection that answers at once; what becomes of the connection. */

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { serviceError } from '../../../errors/fail.ts';
-import type { Pauses } from '../../pauses.ts';
+import type { Pauses } from '../../stall-allowance.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Row } from './database.ts';
-import { limitsSql, type TransactionLimits } from './dial.ts';
-import type { Group, Lease } from './group.ts';
-import type { Answer, Link } from './link.ts';
+import { limitsSql, type TransactionLimits } from './connect.ts';
+import type { Group, Lease } from './exclusive-pool.ts';
+import type { Answer, Link } from './pipelined-connection.ts';
 
 /** Longest wait for a caller who does not ask for the next page where others wait for a connection, or for the table, in milliseconds. */
 const STALL_LIMIT_WANTED = 5_000;

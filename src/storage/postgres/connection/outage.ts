@@ -3,7 +3,7 @@ import type { PassingFault } from '../../../errors/system-faults.ts';
 import type { Conditions } from '../../../observe/index.ts';
 import { Recovery } from '../../recovery.ts';
 import type { Statement } from '../../sql/writer.ts';
-import { faultOf } from './errors.ts';
+import { faultOf } from './map-error.ts';
 
 /** Faults that are met by all systems of a database, and end for all of them. The others are one system's. */
 const COMMON: ReadonlySet<PassingFault> = new Set<PassingFault>([

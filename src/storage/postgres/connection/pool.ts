@@ -1,12 +1,12 @@
 import { isUnavailable } from '../../../errors/fail.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { Conditions } from '../../../observe/index.ts';
-import { Pauses } from '../../pauses.ts';
+import { Pauses } from '../../stall-allowance.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { answers } from './answers.ts';
 import { readPages } from './cursor.ts';
 import type { Database, Result, Row, Session, TransactionOptions } from './database.ts';
-import { Dialer, IDLE_LIMIT, type TransactionLimits, WRITE_LOCK_LIMIT } from './dial.ts';
+import { Dialer, IDLE_LIMIT, type TransactionLimits, WRITE_LOCK_LIMIT } from './connect.ts';
 import {
   causeOf,
   isConnectionError,
@@ -17,18 +17,18 @@ import {
   ofRead,
   ofWrite,
   StatementFailed,
-} from './errors.ts';
-import { Group, type Lease, PROOF_LIMIT } from './group.ts';
-import { HeldReads } from './held-reads.ts';
-import type { Link } from './link.ts';
+} from './map-error.ts';
+import { Group, type Lease, PROOF_LIMIT } from './exclusive-pool.ts';
+import { HeldReads } from './blocked-reads.ts';
+import type { Link } from './pipelined-connection.ts';
 import { LockHolders } from './lock-holders.ts';
-import { explore } from './opening.ts';
+import { explore } from './probe-server.ts';
 import { Outage } from './outage.ts';
-import { Texts } from './prepared.ts';
-import { SharedLinks } from './shared.ts';
-import { sizes } from './sizes.ts';
+import { Texts } from './prepared-statements.ts';
+import { SharedLinks } from './shared-pool.ts';
+import { sizes } from './pool-sizes.ts';
 import { bePatient, limitsOf, runAlone, runAtomically, runRead, runTransaction } from './transaction.ts';
-import { Vigil } from './vigil.ts';
+import { Vigil } from './dead-connections.ts';
 
 /** Connections of a process where nothing else is said; one of them is for the listener. */
 const CONNECTIONS = 12;

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { StoredValue } from '../../../values/type.ts';
 import { NotShort } from '../../sql/reads/allowance.ts';
 import type { Result, Row } from './database.ts';
-import { boundFor, parserOf } from './values.ts';
+import { boundFor, parserOf } from './wire-values.ts';
 
 /** What comes of a statement, with the command that PostgreSQL says it was. */
 export interface Answer extends Result {

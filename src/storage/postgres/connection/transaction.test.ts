@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CommitUnknown, StatementFailed } from './errors.ts';
-import type { Link } from './link.ts';
+import { CommitUnknown, StatementFailed } from './map-error.ts';
+import type { Link } from './pipelined-connection.ts';
 import { sql, withDatabase } from './testing/open.ts';
 import { runAtomically } from './transaction.ts';
 

@@ -1,6 +1,6 @@
 import type { Statement } from '../../sql/writer.ts';
 import type { Result, Session, TransactionOptions } from './database.ts';
-import { limitsSql, patienceFor, type TransactionLimits } from './dial.ts';
+import { limitsSql, patienceFor, type TransactionLimits } from './connect.ts';
 import {
   CommitUnknown,
   isAnswer,
@@ -10,8 +10,8 @@ import {
   ofWrite,
   StatementFailed,
   unavailable,
-} from './errors.ts';
-import type { Answer, Link } from './link.ts';
+} from './map-error.ts';
+import type { Answer, Link } from './pipelined-connection.ts';
 import type { RowsTaken } from './request.ts';
 
 /** In a transaction that has failed before. */

@@ -1,5 +1,5 @@
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
-import { isOutOfRange, isTooLarge } from '../connection/errors.ts';
+import { isOutOfRange, isTooLarge } from '../connection/map-error.ts';
 
 /** An invalid regular expression, or one that needs too much memory. */
 const INVALID_REGEX = '2201B';

@@ -8,7 +8,7 @@ import { type Schema, tableOf } from '../../../schema/model.ts';
 import { SchemaChanged, wholeText } from '../../port.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
 import { connectDatabase, type Database } from '../connection/index.ts';
-import { quotedName } from '../names.ts';
+import { quotedName } from '../sql/names.ts';
 import { ddlStatements } from '../schema/ddl.ts';
 import { postgresDialect } from '../sql/dialect.ts';
 import { query as onItsOwn, type TestDatabase, testDatabase } from '../testing/server.ts';

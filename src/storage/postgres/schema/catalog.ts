@@ -2,7 +2,7 @@ import { emptySchema, type SchemaChange, schemaOf } from '../../../schema/change
 import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, tableOf } from '../../../schema/model.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Row } from '../connection/database.ts';
-import { quotedName } from '../names.ts';
+import { quotedName } from '../sql/names.ts';
 
 /** The schema of a system as its catalogue has it at one moment. */
 export interface Catalog {

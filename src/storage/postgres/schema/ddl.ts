@@ -7,8 +7,8 @@ import type { Storage } from '../../../values/type.ts';
 import { isActorField, isRequired } from '../../sql/predicate.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Session } from '../connection/database.ts';
-import { quotedName as quote } from '../names.ts';
-import { fillTextColumns } from './text-columns.ts';
+import { quotedName as quote } from '../sql/names.ts';
+import { fillTextColumns } from './text-index.ts';
 
 /**
  * KB of new entries that a GIN index keeps unsorted. With more of them, as after a bulk load, the planner goes through the whole table

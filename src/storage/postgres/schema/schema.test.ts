@@ -4,10 +4,10 @@ import { applyChange, emptySchema, type SchemaChange } from '../../../schema/cha
 import { type Schema, tableOf } from '../../../schema/model.ts';
 import type { Database } from '../connection/database.ts';
 import { connectDatabase } from '../connection/index.ts';
-import { schemaName } from '../names.ts';
+import { schemaName } from '../sql/names.ts';
 import { type TestDatabase, testDatabase } from '../testing/server.ts';
 import { catalogFrom, loadStatement, lockCatalog } from './catalog.ts';
-import { changeSchema } from './change.ts';
+import { changeSchema } from './apply-changes.ts';
 import { fieldOfConstraint } from './ddl.ts';
 import { openCatalog } from './migrations.ts';
 

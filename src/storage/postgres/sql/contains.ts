@@ -1,6 +1,6 @@
 import type { FieldRef, JsonOperand, Regex } from '../../../query/filter.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
-import { quotedName } from '../names.ts';
+import { quotedName } from './names.ts';
 
 /*
  * `@>` and `@?` on jsonb, which the GIN indexes of Array and Object columns answer. For scalars and Pointers they say just what equality

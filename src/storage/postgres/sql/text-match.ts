@@ -1,6 +1,6 @@
 import type { Regex } from '../../../query/filter.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
-import { afterPrefix } from '../../sql/prefix.ts';
+import { afterPrefix } from '../../sql/prefix-upper-bound.ts';
 import { postgresPattern } from './regex/index.ts';
 
 /**

@@ -5,8 +5,8 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { type FindResult, wholeText } from '../../port.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
 import { connectDatabase, type Database } from '../connection/index.ts';
-import { Notices } from '../notices.ts';
-import { Presence } from '../presence.ts';
+import { Notices } from '../cluster/invalidation.ts';
+import { Presence } from '../cluster/liveness.ts';
 import { PostgresStore } from '../store.ts';
 import { testDatabase } from './server.ts';
 

@@ -1,6 +1,6 @@
 import type { Statement } from '../../sql/writer.ts';
 import type { Row } from '../connection/database.ts';
-import { quotedName } from '../names.ts';
+import { quotedName } from '../sql/names.ts';
 import { isTableOfSystem, tableObstacle } from './obstacles.ts';
 
 /**

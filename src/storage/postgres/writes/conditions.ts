@@ -2,10 +2,10 @@ import { type Condition, Overtaken, type WritePlan } from '../../port.ts';
 import { compileRequire } from '../../sql/mutation.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Session } from '../connection/database.ts';
-import { noteWriter, numberFor } from '../key-versions.ts';
+import { noteWriter, numberFor } from '../schema/key-versions.ts';
 import { arrayLiteral } from '../sql/arrays.ts';
-import type { CarrierContext } from './carrier.ts';
-import { isDivisionByZero } from './check.ts';
+import type { CarrierContext } from './write-executor.ts';
+import { isDivisionByZero } from './schema-version-guard.ts';
 
 /** What these locks have in common, among all advisory locks of a database. */
 const LOCKS = 1_919_185_780;

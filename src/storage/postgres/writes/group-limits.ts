@@ -1,5 +1,5 @@
 import type { WritePlan } from '../../port.ts';
-import { hasEdits } from './edits.ts';
+import { hasEdits } from './json-updates.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
 /** Characters of values in a group, beyond one write; a statement of many rows is in memory as a whole. */

@@ -1,8 +1,8 @@
 import type { Schema } from '../../../schema/model.ts';
 import type { Condition, Mutation, WritePlan } from '../../port.ts';
 import type { Statement } from '../../sql/writer.ts';
-import { quotedName } from '../names.ts';
-import { namesNoRecord } from './held.ts';
+import { quotedName } from '../sql/names.ts';
+import { namesNoRecord } from './lock-set.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
 /**

@@ -2,7 +2,7 @@ import { kindOf } from '../../../query/aggregate/kind.ts';
 import type { Expression } from '../../../query/aggregate/model.ts';
 import { columnName, type Fragment } from './fragment.ts';
 import { array, compactObject, object } from './json.ts';
-import { as, type ExpressionContext } from './kinds.ts';
+import { as, type ExpressionContext } from './value-types.ts';
 import { literalOperand, type Operand, operators } from './operators.ts';
 
 const json = { kind: 'json' } as const;

@@ -1,6 +1,6 @@
 import type { Aggregation, Column } from '../../../query/aggregate/model.ts';
 import { type FileForm, inJson, publicFileText } from '../../../values/file-text.ts';
-import { privateFile, type RowContext } from '../shape.ts';
+import { privateFile, type RowContext } from '../row-layout.ts';
 import { bound, type Fragment, sql } from './fragment.ts';
 
 const { opening, between, closing } = publicFileText;

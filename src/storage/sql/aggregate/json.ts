@@ -1,5 +1,5 @@
 import { balanced, bound, type Fragment, joined, sql } from './fragment.ts';
-import type { ExpressionContext } from './kinds.ts';
+import type { ExpressionContext } from './value-types.ts';
 
 type Member = readonly [name: string, json: Fragment];
 

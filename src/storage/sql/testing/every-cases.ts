@@ -5,7 +5,7 @@ import type { Filter } from '../../../query/filter.ts';
 import { fieldOf, tableOf } from '../../../schema/model.ts';
 import { storedFile } from '../../../values/file-text.ts';
 import type { StoredValue } from '../../../values/type.ts';
-import { assignmentsOf, columnFields, columnsOf } from '../../columns.ts';
+import { assignmentsOf, columnFields, columnsOf } from '../../column-values.ts';
 import { type Mutation, type Store, wholeText } from '../../port.ts';
 import { tableChanges } from './tables.ts';
 

@@ -1,6 +1,6 @@
 import { evaluate } from '../../../query/evaluate/index.ts';
 import type { Filter } from '../../../query/filter.ts';
-import { columnFields, pictured } from '../../columns.ts';
+import { columnFields, pictured } from '../../column-values.ts';
 import { SqlWriter } from '../writer.ts';
 import type { EngineTables } from './tables.ts';
 

@@ -4,7 +4,7 @@ import type { RowGuard } from '../../../access/index.ts';
 import type { Query } from '../../../query/selection.ts';
 import { rowWriter } from '../../../values/encode.ts';
 import { compileByIds, compileCount, compileCountUpTo, compileGet, compileList } from '../select.ts';
-import { includePositions, rowShape } from '../shape.ts';
+import { includePositions, rowShape } from '../row-layout.ts';
 import { rowContext } from './addresses.ts';
 import type { EngineTables } from './tables.ts';
 

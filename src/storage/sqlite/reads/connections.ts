@@ -1,4 +1,4 @@
-import { Connection } from '../connection.ts';
+import { Connection } from '../connection/connection.ts';
 
 /** Connections that wait for their next task. */
 const IDLE_KEPT = 20;

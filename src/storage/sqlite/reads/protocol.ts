@@ -1,7 +1,7 @@
 import type { ErrorKey } from '../../../errors/catalogue.ts';
-import type { ByIdsJob, ReadJob } from '../../sql/reads/job.ts';
+import type { ByIdsJob, ReadJob } from '../../sql/reads/read-plan.ts';
 import type { Statement } from '../../sql/writer.ts';
-import type { SentFault } from '../faults.ts';
+import type { SentFault } from '../connection/map-error.ts';
 
 /** Pieces of an answer that may be under way to the event loop before the reader thread waits. */
 export const CREDITS = 8;

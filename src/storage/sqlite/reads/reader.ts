@@ -6,20 +6,20 @@ import type { StoredValue } from '../../../values/type.ts';
 import { type FindResult, type JsonText, type Reader, SchemaChanged } from '../../port.ts';
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
 import { NotShort, textOf } from '../../sql/reads/allowance.ts';
-import { byIdsJob, includeResolver, type ReadJob, type ResolveInclude, readJob } from '../../sql/reads/job.ts';
+import { byIdsJob, includeResolver, type ReadJob, type ResolveInclude, readJob } from '../../sql/reads/read-plan.ts';
 import { LargeTables } from '../../sql/reads/large-tables.ts';
 import { type ByIdStatement, compileCount, compileGet, compileList } from '../../sql/select.ts';
-import { type RowContext, recordText } from '../../sql/shape.ts';
+import { type RowContext, recordText } from '../../sql/row-layout.ts';
 import type { Statement } from '../../sql/writer.ts';
-import type { Connection } from '../connection.ts';
-import { LARGEST_VALUE } from '../open.ts';
-import type { Rows } from '../rows.ts';
+import type { Connection } from '../connection/connection.ts';
+import { LARGEST_VALUE } from '../connection/open-database.ts';
+import type { Rows } from '../connection/rows.ts';
 import { sqliteAggregate } from '../sql/aggregate.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
-import { SHORT_VALUE, shortCount, shortList } from './lane.ts';
-import type { ReaderPool } from './pool.ts';
+import { SHORT_VALUE, shortCount, shortList } from './read-routing.ts';
+import type { ReaderPool } from './reader-pool.ts';
 import type { FindJobs } from './protocol.ts';
-import { runPlain, runShort } from './run.ts';
+import { runPlain, runShort } from './execute-read.ts';
 
 /** @returns `null` where a read on the event loop turned out too long for it */
 function unlessShort(error: unknown): null {

@@ -7,15 +7,15 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
 import { endOfPiece } from '../../../values/row-pieces.ts';
-import type { ByIdsJob, ResolveInclude } from '../../sql/reads/job.ts';
-import type { Connection } from '../connection.ts';
-import { SQLITE_TOOBIG, sentFault, sortedError, storeFaultOf } from '../faults.ts';
-import { lowerPriority } from '../priority.ts';
+import type { ByIdsJob, ResolveInclude } from '../../sql/reads/read-plan.ts';
+import type { Connection } from '../connection/connection.ts';
+import { SQLITE_TOOBIG, sentFault, sortedError, storeFaultOf } from '../connection/map-error.ts';
+import { lowerPriority } from '../connection/thread-priority.ts';
 import { removalsQuery } from '../schema/catalog.ts';
 import { ReaderConnections } from './connections.ts';
-import { runErrand } from './errands.ts';
+import { runErrand } from './maintenance.ts';
 import { CREDITS, type Errand, type FindJobs, type FromReader, faultText, type ReaderSetup, type ToReader } from './protocol.ts';
-import { runPaged } from './run.ts';
+import { runPaged } from './execute-read.ts';
 
 /** Characters of an answer that go in one message, at the least; and at the most, however large a record is. */
 const PIECE = 32 * 1024;

@@ -7,8 +7,8 @@ import { storageOf } from '../../../values/index.ts';
 import type { Storage } from '../../../values/type.ts';
 import { isActorField } from '../../sql/predicate.ts';
 import { quoted as quote } from '../../sql/writer.ts';
-import type { Connection } from '../connection.ts';
-import { mostRecords } from '../table-size.ts';
+import type { Connection } from '../connection/connection.ts';
+import { mostRecords } from '../connection/table-size.ts';
 import { createTextIndex, dropTextIndex, type TextIndex } from './text-index.ts';
 
 const columnTypes: Record<Storage, string> = {

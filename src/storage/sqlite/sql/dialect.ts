@@ -4,7 +4,7 @@ import { quoted } from '../../sql/writer.ts';
 import { writeJsonHas, writeJsonHasOrdered, writeJsonPointsInto, writeWireTexts } from './elements.ts';
 import { writeSearch, writeSearchScore } from './full-text.ts';
 import { writeAmong, writeJsonCompare, writeJsonExists, writeJsonMatches, writeJsonOrder } from './json.ts';
-import { writeTextMatch } from './regex.ts';
+import { writeTextMatch } from './text-match.ts';
 
 /** SQL as SQLite has it. Values that it cannot compute itself come from functions of ours, `rds_...` (functions.ts). */
 /** Identities that a JSON path can name as they are. */

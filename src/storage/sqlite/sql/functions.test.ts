@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
-import { afterPrefix } from '../../sql/prefix.ts';
+import { afterPrefix } from '../../sql/prefix-upper-bound.ts';
 import { registerFunctions } from './functions.ts';
 
 const open = (tick?: () => void) => {

@@ -4,7 +4,7 @@ import type { Filter, OrderKey, Regex } from '../../../query/filter.ts';
 import type { Query } from '../../../query/selection.ts';
 import { compileUnmark } from '../../sql/mutation.ts';
 import { compileList } from '../../sql/select.ts';
-import { shortList } from '../reads/lane.ts';
+import { shortList } from '../reads/read-routing.ts';
 import { TestTables } from '../testing/tables.ts';
 import { sqliteDialect } from './dialect.ts';
 

@@ -1,6 +1,6 @@
 import { inDoubtSince } from '../../../errors/system-faults.ts';
-import type { Connection } from '../connection.ts';
-import { isAfterWriting, missingError } from '../faults.ts';
+import type { Connection } from '../connection/connection.ts';
+import { isAfterWriting, missingError } from '../connection/map-error.ts';
 import { touchCatalog } from '../schema/catalog.ts';
 
 /** Milliseconds that a look counts for before something is written. */

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isInDoubt, isUnavailable } from '../../../errors/fail.ts';
-import { Connection } from '../connection.ts';
+import { Connection } from '../connection/connection.ts';
 import { catalogMigrations, migrate } from '../schema/migrations.ts';
-import { type CommitEvents, GroupCommit } from './group-commit.ts';
+import { type CommitEvents, GroupCommit } from './write-queue.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-failing-'));
 let connection: Connection;

@@ -1,0 +1,230 @@
+import { serviceError } from '../../../errors/fail.ts';
+import type { Dialer, SessionLimits } from './connect.ts';
+import { unavailable } from './map-error.ts';
+import type { Link } from './pipelined-connection.ts';
+
+interface Waiter {
+  readonly system: string | null;
+  take(link: Link): void;
+  fail(error: unknown): void;
+}
+
+/** A connection in use. */
+export interface Lease {
+  readonly link: Link;
+  /** Gives it back, or leaves it where it was lost. */
+  release(): void;
+}
+
+/** How a group is made. */
+export interface GroupSettings {
+  readonly dialer: Dialer;
+  readonly size: number;
+  readonly limits: SessionLimits;
+  /** Longest wait for a connection, in milliseconds. */
+  readonly longestWait: number;
+  /** What who waited so long is told. */
+  readonly tooLong: 'timeout' | 'unavailable';
+}
+
+/** Milliseconds for which a connection counts as alive that was heard: after them it proves it before it is used, since lines die silently. */
+const ALIVE_FOR = 15_000;
+/** Milliseconds within which it has to. */
+export const PROOF_LIMIT = 1000;
+
+/**
+ * Connections that one caller has at a time. Whose system has the fewest of them comes first, then who came first; a system has all but
+ * one at the most.
+ */
+export class Group {
+  readonly #settings: GroupSettings;
+  readonly #idle: Link[] = [];
+  readonly #held = new Map<string, number>();
+  readonly #links = new Set<Link>();
+  #dialling = 0;
+  /** Links that have not been used for a while, and are about to be. */
+  #proving = 0;
+  #waiting: Waiter[] = [];
+  #closed = false;
+  #onReturn: (() => void) | undefined;
+
+  constructor(settings: GroupSettings) {
+    this.#settings = settings;
+  }
+
+  /**
+   * A connection of one's own, which has to be released.
+   * @param system whose work it is; `null`: not bounded
+   * @throws unavailable; what the settings say after the longest wait
+   */
+  async lease(system: string | null): Promise<Lease> {
+    const link = await this.#acquire(system);
+    let released = false;
+    return {
+      link,
+      release: () => {
+        if (released) return;
+        released = true;
+        this.#release(link, system);
+      },
+    };
+  }
+
+  /** Whether somebody waits for a connection. */
+  get isWanted(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Has all connections that nobody uses prove that they are alive before they are used again. */
+  prove(): void {
+    for (const link of this.#idle.splice(0)) void this.#proven(link);
+  }
+
+  /** Ends all connections; those in use are waited for, up to `patience` milliseconds. */
+  async close(patience: number): Promise<void> {
+    this.#closed = true;
+    for (const waiter of this.#waiting.splice(0)) waiter.fail(unavailable());
+    await Promise.all(this.#idle.splice(0).map((link) => link.end()));
+    if (this.#links.size > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, patience);
+        this.#onReturn = () => {
+          if (this.#links.size > 0) return;
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    for (const link of this.#links) link.destroy();
+  }
+
+  #acquire(system: string | null): Promise<Link> {
+    if (this.#closed) return Promise.reject(unavailable());
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = { system, take: resolve, fail: reject };
+      this.#waiting.push(waiter);
+      this.#serve();
+      if (!this.#waiting.includes(waiter)) return;
+      const timer = setTimeout(() => {
+        this.#waiting = this.#waiting.filter((other) => other !== waiter);
+        reject(serviceError(this.#settings.tooLong));
+      }, this.#settings.longestWait);
+      waiter.take = (link) => {
+        clearTimeout(timer);
+        resolve(link);
+      };
+      waiter.fail = (error) => {
+        clearTimeout(timer);
+        reject(error);
+      };
+    });
+  }
+
+  #release(link: Link, system: string | null): void {
+    if (system !== null) {
+      const held = (this.#held.get(system) ?? 1) - 1;
+      if (held > 0) this.#held.set(system, held);
+      else this.#held.delete(system);
+    }
+    if (!link.lost) {
+      if (this.#closed) void link.end();
+      else this.#idle.push(link);
+    }
+    this.#serve();
+  }
+
+  async #provenFor(link: Link): Promise<void> {
+    this.#proving += 1;
+    await link.prove(PROOF_LIMIT);
+    this.#proving -= 1;
+    if (!link.lost) this.#idle.push(link);
+    this.#serve();
+  }
+
+  async #proven(link: Link): Promise<void> {
+    await link.prove(PROOF_LIMIT);
+    if (link.lost) return;
+    if (this.#closed) return link.end();
+    this.#idle.push(link);
+    this.#serve();
+  }
+
+  /** Hands idle links to those who wait, and makes as many new ones as are wanting. */
+  #serve(): void {
+    if (this.#waiting.length > 0) {
+      const alive = performance.now() - ALIVE_FOR;
+      // The last one was used last.
+      while (this.#idle.length > 0 && (this.#idle.at(-1) as Link).heardAt < alive) void this.#provenFor(this.#idle.pop() as Link);
+    }
+    let link = this.#idle.at(-1);
+    for (let waiter = link && this.#next(); link && waiter; waiter = link && this.#next()) {
+      this.#idle.pop();
+      this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
+      if (waiter.system !== null) this.#held.set(waiter.system, (this.#held.get(waiter.system) ?? 0) + 1);
+      waiter.take(link);
+      link = this.#idle.at(-1);
+    }
+    const coming = () => this.#dialling + this.#proving + this.#idle.length;
+    while (this.#servable() > coming() && this.#links.size + this.#dialling < this.#settings.size) this.#dial();
+  }
+
+  /** Who is next; `undefined` where nobody waits whose system may have one more. */
+  #next(): Waiter | undefined {
+    let best: Waiter | undefined;
+    let fewest = this.#mostHeld();
+    for (const waiter of this.#waiting) {
+      const held = waiter.system === null ? 0 : (this.#held.get(waiter.system) ?? 0);
+      if (held >= fewest) continue;
+      best = waiter;
+      fewest = held;
+    }
+    return best;
+  }
+
+  /** How many of those who wait may have a link. */
+  #servable(): number {
+    const most = this.#mostHeld();
+    const taken = new Map(this.#held);
+    let count = 0;
+    for (const { system } of this.#waiting) {
+      const held = system === null ? 0 : (taken.get(system) ?? 0);
+      if (held >= most) continue;
+      if (system !== null) taken.set(system, held + 1);
+      count += 1;
+    }
+    return count;
+  }
+
+  #mostHeld(): number {
+    return Math.max(1, this.#settings.size - 1);
+  }
+
+  #dial(): void {
+    this.#dialling += 1;
+    this.#settings.dialer.dial(this.#settings.limits).then(
+      (link) => {
+        this.#dialling -= 1;
+        this.#links.add(link);
+        link.onGone = () => this.#gone(link);
+        if (this.#closed) link.destroy();
+        else this.#idle.push(link);
+        this.#serve();
+      },
+      (error) => {
+        this.#dialling -= 1;
+        // Who waits is served by a link that comes back; where there is none, the server is away.
+        if (this.#links.size > 0 || this.#dialling > 0) return;
+        for (const waiter of this.#waiting.splice(0)) waiter.fail(error);
+      },
+    );
+  }
+
+  #gone(link: Link): void {
+    this.#links.delete(link);
+    const at = this.#idle.indexOf(link);
+    if (at >= 0) this.#idle.splice(at, 1);
+    this.#onReturn?.();
+    // Those who waited for it need another.
+    if (!this.#closed) this.#serve();
+  }
+}

@@ -1,0 +1,81 @@
+import type { Dialer, SessionLimits } from './connect.ts';
+import { unavailable } from './map-error.ts';
+import { PROOF_LIMIT } from './exclusive-pool.ts';
+import type { Link } from './pipelined-connection.ts';
+
+/** Statements under way on each connection before another one is made. */
+const ENOUGH_FOR_ONE = 8;
+
+/** Connections that all callers use at once: statements are sent one behind the other, not waited for. */
+export class SharedLinks {
+  readonly #dialer: Dialer;
+  readonly #limits: SessionLimits;
+  readonly #size: number;
+  readonly #links: Link[] = [];
+  #dialling: Promise<Link> | undefined;
+  #closed = false;
+
+  constructor(dialer: Dialer, size: number, limits: SessionLimits) {
+    this.#dialer = dialer;
+    this.#size = size;
+    this.#limits = limits;
+  }
+
+  /** The connection with the least to do. @throws unavailable */
+  get(): Link | Promise<Link> {
+    if (this.#closed) return Promise.reject(unavailable());
+    let best: Link | undefined;
+    for (const link of this.#links) if (!best || link.underWay < best.underWay) best = link;
+    if (!best) return this.#dial();
+    if (best.underWay >= ENOUGH_FOR_ONE && this.#links.length < this.#size) this.#dial().catch(() => {});
+    return best;
+  }
+
+  /** Has all connections prove that they are alive. Statements of theirs are short, so that one that is alive answers soon. */
+  prove(): void {
+    for (const link of this.#links) void link.prove(1.5 * PROOF_LIMIT);
+  }
+
+  /** One that has been heard since then. */
+  heardSince(time: number): Link | undefined {
+    return this.#links.find((link) => link.heardAt > time);
+  }
+
+  /** Takes a connection on that was made elsewhere, with the limits of these, or ends it where there are enough. */
+  adopt(link: Link): void {
+    if (this.#closed || this.#links.length >= this.#size) void link.end();
+    else if (!link.lost) this.#add(link);
+  }
+
+  /** How sessions of these connections are bound. */
+  get limits(): SessionLimits {
+    return this.#limits;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#dialling?.catch(() => {});
+    await Promise.all(this.#links.splice(0).map((link) => link.end()));
+  }
+
+  #dial(): Promise<Link> {
+    this.#dialling ??= this.#dialer
+      .dial(this.#limits)
+      .then((link) => {
+        this.#add(link);
+        return link;
+      })
+      .finally(() => {
+        this.#dialling = undefined;
+      });
+    return this.#dialling;
+  }
+
+  #add(link: Link): void {
+    this.#links.push(link);
+    link.onGone = () => {
+      const at = this.#links.indexOf(link);
+      if (at >= 0) this.#links.splice(at, 1);
+    };
+  }
+}

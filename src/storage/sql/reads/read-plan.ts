@@ -1,0 +1,92 @@
+import type { Include, Selection } from '../../../query/selection.ts';
+import type { RowShape } from '../../../values/encode.ts';
+import type { StoredValue } from '../../../values/type.ts';
+import type { Dialect } from '../dialect.ts';
+import { type ByIdStatement, compileByIds } from '../select.ts';
+import { includePositions, type RowContext, rowShape } from '../row-layout.ts';
+import type { Statement } from '../writer.ts';
+
+/** A compiled read: plain data, so that it runs on the event loop and on a reader thread alike. */
+export interface ReadJob {
+  readonly text: string;
+  readonly params: readonly StoredValue[];
+  readonly shape: RowShape;
+  readonly includes: readonly IncludeJob[];
+  /** Expanded records that come in the rows themselves, behind the columns of the shape. */
+  readonly joins?: readonly JoinedRecord[];
+  /** Bytes that a value may have which the read builds, where it is less than usual. */
+  readonly longest?: number;
+}
+
+/** A read of records by id, for an include. */
+export interface ByIdsJob extends ReadJob, ByIdStatement {}
+
+/** An expansion of one column of a job's rows by further reads. */
+export interface IncludeJob {
+  /** Which of the selection's includes it is (`includePositions`). */
+  readonly index: number;
+  readonly position: number;
+  /** A Pointer column knows its class; the elements of an Array name theirs. */
+  readonly targetClass: string | null;
+}
+
+/** A record that stands for a Pointer in a row, all null where there is none. */
+export interface JoinedRecord {
+  /** Which column of the record that holds it the Pointer is. */
+  readonly position: number;
+  /** Where in the row its columns begin, objectId first, and where they end. */
+  readonly from: number;
+  readonly to: number;
+  readonly shape: RowShape;
+  readonly joins: readonly JoinedRecord[];
+}
+
+/**
+ * Finds the job that reads records of a class met at an include: `path` holds the include's index at each level. `null`: they stay bare
+ * Pointers.
+ */
+export type ResolveInclude = (path: readonly number[], classes: readonly string[], className: string) => Promise<ByIdsJob | null>;
+
+/** The job of a selection, given its compiled statement. */
+export function readJob(selection: Selection, statement: Statement, context: RowContext, expanded = false): ReadJob {
+  const { text, params } = statement;
+  return { text, params, shape: rowShape(selection, context, expanded), includes: includeJobs(selection) };
+}
+
+/** The expansions that the rows of a selection need. */
+export function includeJobs(selection: Selection): IncludeJob[] {
+  return includePositions(selection).map(({ include, position }, index) => ({
+    index,
+    position,
+    targetClass: include.field.type === 'Pointer' ? (include.field.targetClass ?? null) : null,
+  }));
+}
+
+/** The job that reads records of a selection by their ids. */
+export function byIdsJob(selection: Selection, dialect: Dialect, context: RowContext): ByIdsJob {
+  const statement = compileByIds(selection, dialect);
+  return { ...readJob(selection, statement, context, true), idsAt: statement.idsAt };
+}
+
+/**
+ * A `ResolveInclude` over a selection, whose include targets have asked the authoriser.
+ * @param jobOf compiles the read of an include's records by their ids
+ */
+export function includeResolver(root: Selection, jobOf: (target: Selection) => ByIdsJob): ResolveInclude {
+  const jobs = new Map<Selection, ByIdsJob>();
+  return async (path, classes, className) => {
+    let selection: Selection | null = root;
+    for (let level = 0; level < path.length; level++) {
+      const at: number = path[level] ?? -1;
+      const include: Include | undefined = includePositions(selection)[at]?.include;
+      selection = include?.target(level < classes.length ? (classes[level] as string) : className) ?? null;
+      if (!selection) return null;
+    }
+    let job = jobs.get(selection);
+    if (!job) {
+      job = jobOf(selection);
+      jobs.set(selection, job);
+    }
+    return job;
+  };
+}

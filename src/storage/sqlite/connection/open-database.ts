@@ -1,0 +1,49 @@
+import { DatabaseSync } from 'node:sqlite';
+import { registerFunctions } from '../sql/functions.ts';
+
+/** Bytes that the file of the log keeps once it has begun anew. */
+const LOG_KEPT = 32 * 1024 * 1024;
+/** Bytes of a value that a read may build: an aggregation could put whole tables into one. Stored ones come from bodies, which are smaller. */
+export const LARGEST_VALUE = 64 * 1024 * 1024;
+
+/** How a file is opened. */
+export interface Opening {
+  /** `write` makes the file where there is none. */
+  readonly mode: 'write' | 'read';
+  /** How long statements wait for the lock of another connection. */
+  readonly timeoutMs: number;
+  /** How much of the file is kept in memory at the most. */
+  readonly pagesKiB: number;
+  /** Asked now and then by interruptible statements; may throw to end the statement. */
+  readonly tick?: () => void;
+}
+
+/** Opens a file with the functions that statements use. @throws what SQLite says */
+export function openDatabase(file: string | URL, { mode, timeoutMs, pagesKiB, tick }: Opening): DatabaseSync {
+  const isReader = mode === 'read';
+  const db = new DatabaseSync(file, {
+    readOnly: isReader,
+    timeout: timeoutMs,
+    enableForeignKeyConstraints: false,
+    ...(isReader ? { limits: { length: LARGEST_VALUE } } : {}),
+  });
+  try {
+    // FULL: an acknowledged write survives a power cut; group commit pays for it. Threads empty the log (checkpoints.ts).
+    if (!isReader) db.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${LOG_KEPT}`);
+    db.exec(`PRAGMA cache_size = -${pagesKiB}`);
+    registerFunctions(db, tick ? { tick } : {});
+    return db;
+  } catch (error) {
+    closeQuietly(db);
+    throw error;
+  }
+}
+
+/** A file system that fails now may fail a close, too: what was open is given up all the same. */
+export function closeQuietly(db: DatabaseSync): void {
+  try {
+    db.close();
+  } catch {
+    // Nothing else is to be done about it.
+  }
+}

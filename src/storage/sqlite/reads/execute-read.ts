@@ -1,0 +1,101 @@
+import { rowWriter } from '../../../values/encode.ts';
+import { Allowance, type Row, textOf } from '../../sql/reads/allowance.ts';
+import { Commas, type TargetSource, writePage, writeShort } from '../../sql/reads/include-expansion.ts';
+import type { ReadJob, ResolveInclude } from '../../sql/reads/read-plan.ts';
+import type { Rows } from '../connection/rows.ts';
+import { sqliteDialect } from '../sql/dialect.ts';
+
+/** Rows read between two expansions: one query per level and class for each of these. */
+const PAGE_WITH_INCLUDES = 500;
+/** Rows of a page without: few, so that they are gone before the garbage collector takes them for lasting. */
+const PAGE = 50;
+/** Characters of text after which a page is full, however few its rows. */
+const PAGE_TEXT = 256 * 1024;
+
+/** Characters of arrays of Pointers that the event loop expands at once: some 2,000 records, 20 ms. */
+const SHORT_ARRAYS = 128 * 1024;
+/** Characters that an answer with includes may come to on the event loop. */
+const SHORT_TEXT = 2 * 1024 * 1024;
+
+/**
+ * Runs a job whole, on the event loop; JSON text of the records, comma-separated.
+ * @throws NotShort where it turns out too long for that
+ */
+export async function runShort(rows: Rows, job: ReadJob, resolve: ResolveInclude): Promise<string> {
+  const allowance = new Allowance(SHORT_TEXT);
+  const found: Row[] = [];
+  for (const row of rows.each(job)) {
+    allowance.spendRow(row);
+    found.push(row);
+  }
+  return writeShort(sourceOf(rows, resolve, SHORT_ARRAYS), job, found, allowance);
+}
+
+/** The same of a job without includes. */
+export function runPlain(rows: Rows, job: ReadJob): string {
+  const write = rowWriter(job.shape);
+  let out = '';
+  for (const row of rows.all(job)) out += out === '' ? write(row) : `,${write(row)}`;
+  return out;
+}
+
+/**
+ * Runs a job page by page; JSON text of the records in pieces, commas with it.
+ * @param onPage told of the characters of each page, which memory holds until it is written
+ */
+export async function* runPaged(
+  rows: Rows,
+  job: ReadJob,
+  resolve: ResolveInclude,
+  onPage: (characters: number) => void,
+): AsyncGenerator<string> {
+  const source = sourceOf(rows, resolve, Number.POSITIVE_INFINITY);
+  const found = rows.each(job, job.longest);
+  try {
+    const size = job.includes.length > 0 ? PAGE_WITH_INCLUDES : PAGE;
+    const commas = new Commas();
+    for (let page = take(found, size); page.length > 0; page = take(found, size)) {
+      onPage(page.reduce((sum, row) => sum + textOf(row), 0));
+      yield* writePage(source, job, page, commas);
+    }
+  } finally {
+    found.return?.();
+  }
+}
+
+function sourceOf(rows: Rows, resolve: ResolveInclude, arrayText: number): TargetSource {
+  return {
+    resolve,
+    arrayText,
+    mostIds: Number.POSITIVE_INFINITY,
+    list: sqliteDialect.list,
+    all(statement, allowance) {
+      const found: Row[] = [];
+      for (const row of rows.each(statement)) {
+        allowance.spendRow(row);
+        found.push(row);
+      }
+      return found;
+    },
+    each: oneByOne,
+  };
+}
+
+/** A reader thread is given one job at a time by the event loop. */
+async function oneByOne<T, U>(items: readonly T[], work: (item: T) => Promise<U>): Promise<U[]> {
+  const done: U[] = [];
+  for (const item of items) done.push(await work(item));
+  return done;
+}
+
+function take(rows: Iterator<Row>, count: number): Row[] {
+  const page: Row[] = [];
+  let text = 0;
+  while (page.length < count && text < PAGE_TEXT) {
+    const next = rows.next();
+    if (next.done) break;
+    page.push(next.value);
+    text += textOf(next.value);
+  }
+  return page;
+}

@@ -1,0 +1,95 @@
+import type { Filter } from '../../../query/filter.ts';
+import type { Query } from '../../../query/selection.ts';
+import { compileCountUpTo } from '../../sql/select.ts';
+import type { Statement } from '../../sql/writer.ts';
+import type { Connection } from '../connection/connection.ts';
+import { sqliteDialect } from '../sql/dialect.ts';
+import { mostRecords } from '../connection/table-size.ts';
+import { workOf } from './scan-cost.ts';
+
+/** Tables of at most so many records are scanned on the event loop: faster than a hop to a thread. */
+const SMALL_TABLE = 1_000;
+/** What a scan may cost there, in comparisons of a plain column with a value: some milliseconds. */
+const SHORT_WORK = 40_000;
+/** Bytes that all comparisons of a scan may go through. */
+const SHORT_SCAN_BYTES = 128 * 1024 * 1024;
+/** Records that the event loop reads and writes out for one answer. */
+const SHORT_ANSWER = 200;
+/** Values of these, and their bytes. */
+const SHORT_VALUES = 16_000;
+const SHORT_ANSWER_BYTES = 16 * 1024 * 1024;
+/** Comparisons that an index answers. */
+const SHORT_CONSTRAINTS = 50;
+
+/** Records that the event loop counts in an index for one answer. */
+const SHORT_COUNT = 4_000;
+
+/** Bytes of a value that the event loop reads. */
+export const SHORT_VALUE = 256 * 1024;
+
+/**
+ * How long a value of a list may be, in bytes, so that the list is short for certain, whatever the data: the event loop may run it as far as it
+ * meets no longer one. `null` for all other lists, which go to a reader thread, where a time limit ends them.
+ */
+export function shortList(connection: Connection, query: Query, list: Statement): number | null {
+  const rows = query.skip + query.limit;
+  if (rows > SHORT_ANSWER) return null;
+  const values = rows * query.fields.length;
+  if (values > SHORT_VALUES) return null;
+  // Objects of which only some places are asked for are parsed.
+  const bytes = query.paths ? SHORT_ANSWER_BYTES / 8 : SHORT_ANSWER_BYTES;
+  const ofAnswer = Math.min(SHORT_VALUE, Math.floor(bytes / values));
+  if (isBounded(connection, query, list)) return ofAnswer;
+  const ofScan = shortScan(connection, query);
+  return ofScan && Math.min(ofAnswer, ofScan);
+}
+
+/** The number of records of a query where it takes little time to tell: few records, or few in an index. `null` else. @throws NotShort */
+export function shortCount(connection: Connection, query: Query): number | null {
+  const count = compileCountUpTo(query, SHORT_COUNT, sqliteDialect);
+  const longest = isBounded(connection, query, count) ? SHORT_VALUE : shortScan(connection, query);
+  if (longest === null) return null;
+  const [found] = connection.shorterThan(longest).first(count) as [number];
+  return found > SHORT_COUNT ? null : found;
+}
+
+/** How long a value may be where the table is small and the query's conditions are few and plain; `null` where not. */
+function shortScan(connection: Connection, query: Query): number | null {
+  const work = workOf(query);
+  if (!work || work.once > SHORT_WORK) return null;
+  const records = mostRecords(connection, query.table);
+  const comparisons = records * work.perRecord;
+  if (records > SMALL_TABLE || comparisons + work.once > SHORT_WORK) return null;
+  return Math.min(SHORT_VALUE, Math.floor(SHORT_SCAN_BYTES / Math.max(1, comparisons)));
+}
+
+/**
+ * SQLite's own plan says whether an index takes every constraint and the order: then a page costs its own rows only.
+ * Plans are remembered by statement text; they change with statistics, never with values.
+ */
+function isBounded(connection: Connection, query: Query, list: Statement): boolean {
+  const constraints = constraintsOf(query.filter);
+  if (constraints === null || constraints > SHORT_CONSTRAINTS) return false;
+  return constraints === connection.constraintsTaken(list.text);
+}
+
+/** How many plain comparisons a filter is the conjunction of; `null` where it is anything more. */
+function constraintsOf(filter: Filter): number | null {
+  switch (filter.kind) {
+    case 'always':
+      return 0;
+    case 'compare':
+      return 1;
+    case 'and': {
+      let sum = 0;
+      for (const item of filter.items) {
+        const part = constraintsOf(item);
+        if (part === null) return null;
+        sum += part;
+      }
+      return sum;
+    }
+    default:
+      return null;
+  }
+}

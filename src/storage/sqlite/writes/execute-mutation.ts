@@ -1,0 +1,157 @@
+import { fail, serviceError } from '../../../errors/fail.ts';
+import { limits } from '../../../kernel/limits.ts';
+import type { Filter } from '../../../query/filter.ts';
+import { type Field, fieldOf, type Schema, type TableSchema } from '../../../schema/model.ts';
+import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
+import type { StoredValue } from '../../../values/type.ts';
+import type { Mutation } from '../../port.ts';
+import { growthOf } from '../../record-size.ts';
+import { compileInsert } from '../../sql/insert.ts';
+import {
+  compileDelete,
+  compileDeleteAll,
+  compileExists,
+  compileLink,
+  compilePointedAt,
+  compileRequire,
+  compileUnlinkAll,
+  compileUnmark,
+  compileUpdate,
+  compileUpdateAll,
+} from '../../sql/mutation.ts';
+import { compileSize } from '../../sql/record-size.ts';
+import { type RowContext, returnedMembers } from '../../sql/row-layout.ts';
+import type { Connection } from '../connection/connection.ts';
+import { sqliteDialect as dialect } from '../sql/dialect.ts';
+import { takePicture } from './snapshot.ts';
+
+/**
+ * Carries out one step of a write, inside the savepoint of the caller.
+ * @returns members of a JSON object with the values that an update returns, each after a comma; mostly empty
+ * @throws objectNotFound or the step's own error instead, duplicateValue, pointedAt, and what the operators reject
+ */
+export function carryOut(connection: Connection, mutation: Mutation, schema: Schema, context: RowContext): string {
+  switch (mutation.kind) {
+    case 'insert':
+      insert(connection, mutation);
+      return '';
+    case 'update':
+      return update(connection, mutation, context);
+    case 'delete':
+      remove(connection, mutation, schema);
+      return '';
+    case 'require':
+      if (!connection.first(compileRequire(mutation, dialect))) fail(mutation.missing ?? 'objectNotFound');
+      return '';
+    case 'unmark':
+      connection.run(compileUnmark(mutation, dialect));
+      return '';
+    case 'updateAll':
+      unlessTaken(mutation.table, () => connection.run(compileUpdateAll(mutation, dialect)));
+      return '';
+    case 'deleteAll':
+      connection.run(compileDeleteAll(mutation, dialect));
+      return '';
+    case 'unlinkAll':
+      connection.run(compileUnlinkAll(mutation.relation, 'owner', mutation.ownerId, dialect));
+      return '';
+    default:
+      connection.run(compileLink(mutation, dialect));
+      return '';
+  }
+}
+
+const SQLITE_CONSTRAINT_UNIQUE = 2067;
+
+/** What a write sets. */
+type Values = readonly (readonly [Field, StoredValue])[];
+
+/**
+ * @param firstTaken names the first unique field whose value another record has; of several, SQLite tells another one
+ * @throws duplicateValue, or the error of the field whose value another record has (schema/system-tables.ts)
+ */
+function unlessTaken<T>(table: TableSchema, write: () => T, firstTaken: () => string | undefined = () => undefined): T {
+  try {
+    return write();
+  } catch (error) {
+    const { errcode, message } = error as { errcode?: number; message: string };
+    if (errcode !== SQLITE_CONSTRAINT_UNIQUE) throw error;
+    // UNIQUE constraint failed: t__User._username_key
+    const column = message.slice(message.lastIndexOf('.') + 1);
+    const told = table.fields.values().find((one) => one.column === column)?.name ?? '';
+    const errors = uniqueFieldsOf(table.className);
+    return fail(errors.get((errors.has(told) && firstTaken()) || told) ?? 'duplicateValue');
+  }
+}
+
+/** The first of a table's unique fields, in their order, of which another record has the value that is set. */
+function firstTakenOf(connection: Connection, table: TableSchema, objectId: StoredValue, set: Values): string | undefined {
+  const values = new Map([...set].map(([{ name }, value]) => [name, value]));
+  const others: Filter = { kind: 'not', item: { kind: 'compare', field: fieldOf(table, 'objectId'), op: 'eq', value: objectId } };
+  const isTaken = (name: string) => {
+    const value = values.get(name) ?? null;
+    if (value === null) return false;
+    const same: Filter = { kind: 'compare', field: fieldOf(table, name), op: 'eq', value };
+    return connection.first(compileRequire({ table, filter: { kind: 'and', items: [same, others] } }, dialect));
+  };
+  return uniqueFieldsOf(table.className).keys().find(isTaken);
+}
+
+function insert(connection: Connection, { picture, ...plain }: Extract<Mutation, { kind: 'insert' }>): void {
+  let { values } = plain;
+  if (picture) {
+    const text = takePicture(connection, picture);
+    if (text === null) return;
+    values = [...values, [picture.to, text]];
+  }
+  const { table } = plain;
+  unlessTaken(
+    table,
+    () => connection.run(compileInsert({ ...plain, values }, dialect)),
+    () => firstTakenOf(connection, table, values.find(([{ name }]) => name === 'objectId')?.[1] ?? null, values),
+  );
+}
+
+function update(connection: Connection, mutation: Extract<Mutation, { kind: 'update' }>, context: RowContext): string {
+  const { table, objectId, returningGuard = null } = mutation;
+  const size = () => (connection.first(compileSize(table, objectId, dialect))?.[0] ?? 0) as number;
+  const mayOutgrow = growthOf(mutation) !== null;
+  const before = mayOutgrow ? size() : 0;
+  const set = () => mutation.assignments.flatMap((one): Values => (one.kind === 'set' ? [[one.field, one.value]] : []));
+  const row = unlessTaken(
+    mutation.table,
+    () => connection.first(compileUpdate(mutation, dialect)),
+    () => firstTakenOf(connection, mutation.table, mutation.objectId, set()),
+  );
+  if (!row) fail(mutation.missing ?? 'objectNotFound');
+  // One that was larger before may become smaller.
+  if (mayOutgrow && size() > Math.max(before, limits.recordBytes)) fail('valueTooLarge');
+  if (mutation.returning.length === 0) return '';
+  mutation.returning.forEach((field, index) => {
+    const value = row[index + 1];
+    if (typeof value === 'number' && !Number.isFinite(value))
+      throw serviceError('badOperator', `the result of Increment on ${field.name} is not a finite number`);
+  });
+  if (returningGuard && !connection.first(compileExists(table, objectId, returningGuard, dialect))) return '';
+  return returnedMembers(mutation, row.slice(1), context);
+}
+
+function remove(connection: Connection, mutation: Extract<Mutation, { kind: 'delete' }>, schema: Schema): void {
+  const { table, objectId, guard } = mutation;
+  if (!connection.first(compileExists(table, objectId, guard, dialect))) fail('objectNotFound');
+  refusePointedAt(connection, table, objectId, schema);
+  connection.run(compileDelete(table, objectId, dialect));
+  for (const field of table.fields.values())
+    if (field.type === 'Relation') connection.run(compileUnlinkAll(field, 'owner', objectId, dialect));
+  for (const { field } of schema.referencesTo.get(table.className) ?? [])
+    if (field.type === 'Relation') connection.run(compileUnlinkAll(field, 'member', objectId, dialect));
+}
+
+/** SPEC "Errors" 119: a record that others point at, from system tables too, stays. One look into an index for each Pointer field. */
+function refusePointedAt(connection: Connection, table: TableSchema, objectId: string, schema: Schema): void {
+  for (const { table: from, field } of schema.referencesTo.get(table.className) ?? []) {
+    if (field.type !== 'Pointer') continue;
+    const statement = compilePointedAt(from, field, { className: table.className, objectId }, dialect);
+    if (connection.first(statement)) fail('pointedAt', objectId, from.className, field.name);
+  }
+}

@@ -1,0 +1,42 @@
+import type { Field } from '../../../schema/model.ts';
+import type { StoredValue } from '../../../values/type.ts';
+import { boundedPicture, LONGEST_IN_PICTURE, pictureBounds } from '../../snapshot-limits.ts';
+import type { Picture } from '../../port.ts';
+import { SqlWriter } from '../../sql/writer.ts';
+import type { Connection } from '../connection/connection.ts';
+import { sqliteDialect } from '../sql/dialect.ts';
+
+/** By the list of fields, which belong to one table. */
+const texts = new WeakMap<readonly Field[], string>();
+
+/**
+ * The text of a picture as of now, bounded (picture-bounds.ts); `null` where the record is not there. Made here: functions of SQL take fewer
+ * values than a record has.
+ */
+export function takePicture(connection: Connection, picture: Picture): string | null {
+  let text = texts.get(picture.fields);
+  if (text === undefined) {
+    text = textOf(picture);
+    texts.set(picture.fields, text);
+  }
+  const row = connection.first({ text, params: [picture.objectId] });
+  return row ? JSON.stringify(boundedPicture(pictureBounds(picture.fields), row as readonly StoredValue[])) : null;
+}
+
+/** Values that are too long are not even read: `octet_length` knows without that. */
+function textOf({ from, fields }: Picture): string {
+  const out = new SqlWriter(sqliteDialect).add('SELECT ');
+  const { kinds } = pictureBounds(fields);
+  fields.forEach(({ column }, at) => {
+    const kind = kinds[at] ?? null;
+    if (at > 0) out.add(', ');
+    if (kind === null || kind === 'kept') {
+      out.column('t', column);
+      return;
+    }
+    out.add('CASE WHEN octet_length(').column('t', column).add(`) <= ${LONGEST_IN_PICTURE} THEN `).column('t', column);
+    if (kind === 'text') out.add(' ELSE substr(').column('t', column).add(`, 1, ${LONGEST_IN_PICTURE}) END`);
+    else out.add(' WHEN length(').column('t', column).add(`) <= ${LONGEST_IN_PICTURE} THEN `).column('t', column).add(' END');
+  });
+  return out.add(' FROM ').table(from.sqlName).add(' AS t WHERE ').column('t', 'objectId').add(' = ').bind(null).text;
+}
