@@ -1,4 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as wait, setImmediate as nextTurn } from 'node:timers/promises';
+import type { Store } from './port.ts';
 
 /** Milliseconds between two looks at a store that does not work: what waits for it goes on within two seconds of the end of an outage. */
 const LOOK_MS = 500;
@@ -64,4 +65,11 @@ export class Recovery {
   close(): void {
     this.#isClosed = true;
   }
+}
+
+/** Whether a store is known to be away: it met a fault that can pass, and has not been seen to work since. */
+export function isAway(store: Pick<Store, 'whenBack'>): Promise<boolean> {
+  const back = store.whenBack().then(() => false);
+  // One of which no fault is known answers before the next turn.
+  return Promise.race([back, nextTurn(true)]);
 }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isPassing } from '../../errors/fail.ts';
-import { isAway } from '../../storage/away.ts';
+import { isAway } from '../../storage/recovery.ts';
 import type { Store } from '../../storage/port.ts';
 
 /** Milliseconds between two looks whether somebody still waits. */

@@ -15,7 +15,7 @@ import type { Store } from '../port.ts';
 import { newAloneName, refuseCompany } from './cluster/exclusive-access.ts';
 import type { Database } from './connection/database.ts';
 import { unavailable } from './connection/map-error.ts';
-import { connectDatabase } from './connection/index.ts';
+import { connectDatabase } from './connection/pool.ts';
 import { Listener } from './connection/listener.ts';
 import { insertIdentity, inspectSchema, placeOf, refuseLost, storedSchemas, takeIdentity } from './schema/identity.ts';
 import { schemaName } from './sql/names.ts';

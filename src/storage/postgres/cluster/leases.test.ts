@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { claim } from './leases.ts';
 import type { Database } from '../connection/database.ts';
-import { connectDatabase } from '../connection/index.ts';
+import { connectDatabase } from '../connection/pool.ts';
 import { openCatalog } from '../schema/migrations.ts';
 import { type TestDatabase, testDatabase } from '../testing/server.ts';
 

@@ -3,30 +3,18 @@ import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { Conditions } from '../../../observe/index.ts';
 import { Pauses } from '../../stall-allowance.ts';
 import type { Statement } from '../../sql/writer.ts';
-import { answers } from './answers.ts';
+import { answers, SharedLinks } from './shared-pool.ts';
 import { readPages } from './cursor.ts';
 import type { Database, Result, Row, Session, TransactionOptions } from './database.ts';
 import { Dialer, IDLE_LIMIT, type TransactionLimits, WRITE_LOCK_LIMIT } from './connect.ts';
-import {
-  causeOf,
-  isConnectionError,
-  isForgotten,
-  isLockTimeout,
-  isOfStatement,
-  isTimeout,
-  ofRead,
-  ofWrite,
-  StatementFailed,
-} from './map-error.ts';
-import { Group, type Lease, PROOF_LIMIT } from './exclusive-pool.ts';
+import { causeOf, isConnectionError, isForgotten, isLockTimeout, isOfStatement, isTimeout, ofRead, ofWrite, StatementFailed } from './map-error.ts';
+import { Group, type Lease, PROOF_LIMIT, sizes } from './exclusive-pool.ts';
 import { HeldReads } from './blocked-reads.ts';
 import type { Link } from './pipelined-connection.ts';
 import { LockHolders } from './lock-holders.ts';
 import { explore } from './probe-server.ts';
 import { Outage } from './outage.ts';
 import { Texts } from './prepared-statements.ts';
-import { SharedLinks } from './shared-pool.ts';
-import { sizes } from './pool-sizes.ts';
 import { bePatient, limitsOf, runAlone, runAtomically, runRead, runTransaction } from './transaction.ts';
 import { Vigil } from './dead-connections.ts';
 

@@ -2,6 +2,8 @@ import type { Dialer, SessionLimits } from './connect.ts';
 import { unavailable } from './map-error.ts';
 import { PROOF_LIMIT } from './exclusive-pool.ts';
 import type { Link } from './pipelined-connection.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Database } from './database.ts';
 
 /** Statements under way on each connection before another one is made. */
 const ENOUGH_FOR_ONE = 8;
@@ -78,4 +80,18 @@ export class SharedLinks {
       if (at >= 0) this.#links.splice(at, 1);
     };
   }
+}
+
+/** Milliseconds after which a question stands behind others, and in which a connection was heard that is alive. */
+const BEHIND_MS = 500;
+const HEARD_MS = 150;
+
+/** Resolves where the database answers, be it those before us in a long line. @throws unavailable, timeout */
+export async function answers(database: Pick<Database, 'short'>, shared: SharedLinks): Promise<void> {
+  const asked = database.short({ text: 'SELECT 1', params: [] });
+  const others = wait(BEHIND_MS, undefined, { ref: false }).then(() =>
+    shared.heardSince(performance.now() - HEARD_MS) ? undefined : asked,
+  );
+  others.catch(() => {});
+  await Promise.race([asked, others]);
 }

@@ -7,13 +7,13 @@ import { applyStep, emptySchema, type SchemaChange, stepsOf } from '../../../sch
 import { type Schema, tableOf } from '../../../schema/model.ts';
 import { SchemaChanged, wholeText } from '../../port.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
-import { connectDatabase, type Database } from '../connection/index.ts';
+import type { Database } from '../connection/database.ts';
+import { connectDatabase } from '../connection/pool.ts';
 import { quotedName } from '../sql/names.ts';
 import { ddlStatements } from '../schema/ddl.ts';
 import { postgresDialect } from '../sql/dialect.ts';
 import { query as onItsOwn, type TestDatabase, testDatabase } from '../testing/server.ts';
-import { shownError } from './errors.ts';
-import { PostgresReader } from './reader.ts';
+import { shownError, PostgresReader } from './reader.ts';
 
 const schemaName = 'rds_reader';
 const dialect = postgresDialect(schemaName);

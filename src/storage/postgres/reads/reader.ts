@@ -1,4 +1,4 @@
-import { fail } from '../../../errors/fail.ts';
+import { fail, ServiceError, serviceError } from '../../../errors/fail.ts';
 import type { Aggregation } from '../../../query/aggregate/model.ts';
 import type { Query, Selection } from '../../../query/selection.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
@@ -16,9 +16,8 @@ import { compileByIds, compileCount, compileGet, compileList } from '../../sql/s
 import { type RowContext, recordText } from '../../sql/row-layout.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Database, Row } from '../connection/database.ts';
-import { isStale } from '../connection/map-error.ts';
+import { isStale, isOutOfRange, isTooLarge } from '../connection/map-error.ts';
 import { jsonArray, jsonRecord } from './result-stream.ts';
-import { shownError } from './errors.ts';
 import { joinedJob } from './include-joins.ts';
 import { isFew, isShort, WHOLE } from './read-routing.ts';
 
@@ -236,4 +235,17 @@ async function inGroups<T, U>(items: readonly T[], work: (item: T) => Promise<U>
     }
   }
   return all;
+}
+
+/** An invalid regular expression, or one that needs too much memory. */
+const INVALID_REGEX = '2201B';
+
+/** The error of a read as the client gets it; faults of ours stay as they are. */
+export function shownError(error: unknown): unknown {
+  if (error instanceof ServiceError) return error;
+  if ((error as { readonly code?: unknown }).code === INVALID_REGEX)
+    return serviceError('badQuery', 'the pattern is too complex');
+  if (isTooLarge(error)) return serviceError('badQuery', 'the query is too large');
+  if (isOutOfRange(error)) return serviceError('badQuery', 'a number of the query is out of range');
+  return error;
 }

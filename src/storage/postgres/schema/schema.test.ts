@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { applyChange, emptySchema, type SchemaChange } from '../../../schema/change.ts';
 import { type Schema, tableOf } from '../../../schema/model.ts';
 import type { Database } from '../connection/database.ts';
-import { connectDatabase } from '../connection/index.ts';
+import { connectDatabase } from '../connection/pool.ts';
 import { schemaName } from '../sql/names.ts';
 import { type TestDatabase, testDatabase } from '../testing/server.ts';
 import { catalogFrom, loadStatement, lockCatalog } from './catalog.ts';

@@ -2,17 +2,12 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
 import { unavailableSince } from '../../../errors/system-faults.ts';
 import type { Statement } from '../../sql/writer.ts';
-import { BoundedRows } from './bounded-rows.ts';
-import { existingFile } from './file-url.ts';
+import { BoundedRows, rowSteps, type LimitedRows, type Row, type Rows } from './rows.ts';
+import { existingFile, closeQuietly, openDatabase } from './open-database.ts';
 import { isBusy, type StoreFault, sorting, storeFaultOf } from './map-error.ts';
 import { LengthLimit } from './length-limit.ts';
 import { type LogLength, logLengthQuery, readLogLength } from './wal-length.ts';
-import { closeQuietly, openDatabase } from './open-database.ts';
-import { prepare } from './prepare.ts';
-import { constraintsTaken } from './index-use.ts';
-import { rowSteps } from './row-steps.ts';
-import type { LimitedRows, Row, Rows } from './rows.ts';
-import { StatementCache } from './statement-cache.ts';
+import { prepare, constraintsTaken, StatementCache } from './statement-cache.ts';
 
 /** Milliseconds that a connection waits for the lock of another one, as long as nobody minds: a thread, a file that is opened. */
 const PATIENT_MS = 5_000;

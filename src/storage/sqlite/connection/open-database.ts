@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { registerFunctions } from '../sql/functions.ts';
+import { pathToFileURL } from 'node:url';
 
 /** Bytes that the file of the log keeps once it has begun anew. */
 const LOG_KEPT = 32 * 1024 * 1024;
@@ -46,4 +47,20 @@ export function closeQuietly(db: DatabaseSync): void {
   } catch {
     // Nothing else is to be done about it.
   }
+}
+
+/** A file for SQLite to open that it is not to make where there is none. */
+export function existingFile(path: string): URL {
+  return addressOf(path, 'mode', 'rw');
+}
+
+/** A file as it lies: its log of changes, and what others do meanwhile, are not looked at. For reading alone. */
+export function fileAlone(path: string): URL {
+  return addressOf(path, 'immutable', '1');
+}
+
+function addressOf(path: string, name: string, value: string): URL {
+  const address = pathToFileURL(path);
+  address.searchParams.set(name, value);
+  return address;
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { prepare } from './prepare.ts';
+import { prepare } from './statement-cache.ts';
 
 /** A log of changes (WAL), in pages: how long it is, and what of it has been copied into the file. */
 export interface LogLength {

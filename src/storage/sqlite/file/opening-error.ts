@@ -28,3 +28,11 @@ const toldByStorage: ReadonlySet<PassingFault> = new Set([
   'the store cannot be opened',
   'the storage is read-only',
 ]);
+
+/** A file that is there is refused for what it is. */
+export function kindOfRefusal(error: unknown): PassingFault {
+  const why = error instanceof StoreRefused ? error.why : 'foreign';
+  return why === 'older'
+    ? 'the store is older than the registry says'
+    : `the store is ${why === 'foreign' ? "another system's" : why}`;
+}

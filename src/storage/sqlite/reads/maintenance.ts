@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { existingFile } from '../connection/file-url.ts';
+import { existingFile } from '../connection/open-database.ts';
 import type { Errand, ErrandResult } from './protocol.ts';
 
 /** Milliseconds that a log is waited for which is begun anew: a reader, or another process, has its lock. Writers wait meanwhile. */

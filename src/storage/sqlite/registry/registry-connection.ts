@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { unavailableSince } from '../../../errors/system-faults.ts';
 import type { Conditions } from '../../../observe/index.ts';
-import { existingFile } from '../connection/file-url.ts';
+import { existingFile } from '../connection/open-database.ts';
 import { type StoreFault, storeFaultOf } from '../connection/map-error.ts';
 
 /** Milliseconds between two openings. */

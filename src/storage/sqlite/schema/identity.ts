@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { Purpose } from '../../engine.ts';
 import { checkFound, type Found, type KnownStore, knownOf, newBirth, type StoreIdentity, StoreRefused } from '../../identity.ts';
-import { existingFile, fileAlone } from '../connection/file-url.ts';
+import { existingFile, fileAlone } from '../connection/open-database.ts';
 import { storeFaultOf } from '../connection/map-error.ts';
 import { catalogMigrations, migrate } from './migrations.ts';
 
