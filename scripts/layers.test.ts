@@ -82,6 +82,24 @@ const cases: { title: string; tree: Tree; expected: RegExp[] }[] = [
     expected: [/^no-cycles: /],
   },
   {
+    title: 'folders of a layer that import each other, one of them a type',
+    tree: {
+      'src/audit/rows.ts': "import { a } from './log/a.ts';\nexport type Row = typeof a;",
+      'src/audit/log/a.ts': "import { b } from './b.ts';\nexport const a = b;",
+      'src/audit/log/b.ts': "import type { Row } from '../rows.ts';\nexport const b = (row: Row) => row;",
+    },
+    expected: [/^folders-in-order: src\/audit <-> src\/audit\/log$/],
+  },
+  {
+    title: 'a folder with a single file, but for its tests',
+    tree: {
+      'src/audit/rows.ts': "import { a } from './log/a.ts';\nexport const row = a;",
+      'src/audit/log/a.ts': 'export const a = 1;',
+      'src/audit/log/a.test.ts': "import { a } from './a.ts';\nexport const b = a;",
+    },
+    expected: [/^folder-of-one-file: src\/audit\/log$/],
+  },
+  {
     title: 'types that refer to each other',
     tree: {
       'src/kernel/a.ts': "import type { B } from './b.ts';\nexport type A = { b: B };",

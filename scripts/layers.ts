@@ -1,10 +1,11 @@
 /**
- * Checks the layer rule of `.dependency-cruiser.mjs`, and that every source file was really looked at: a cruise without a
- * usable TypeScript parser finds nothing and reports success.
+ * Checks the layer rule of `.dependency-cruiser.mjs`, that folders of a layer do not import each other, and that every source file was
+ * really looked at: a cruise without a usable TypeScript parser finds nothing and reports success.
  */
 import { globSync } from 'node:fs';
-import { cruise, type ICruiseResult } from 'dependency-cruiser';
-import configuration, { layerPatterns } from '../.dependency-cruiser.mjs';
+import { dirname } from 'node:path';
+import { cruise, type ICruiseResult, type IModule } from 'dependency-cruiser';
+import configuration, { layerPatterns, unsortedLayers } from '../.dependency-cruiser.mjs';
 
 /**
  * Cruises the folder `src` of a directory.
@@ -21,12 +22,41 @@ export async function layerViolations(baseDir: string): Promise<string[]> {
   const importing = modules.filter((module) => module.dependencies.length > 0).length;
   return [
     ...summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`),
+    ...folderViolations(modules),
     ...files.filter((file) => !scanned.has(file)).map((file) => `not scanned: ${file}`),
     ...files
       .filter((file) => !isPlaced(file))
       .map((file) => `no layer: ${file} (give its folder a place in .dependency-cruiser.mjs)`),
     ...(files.length > 1 && importing === 0 ? ['no import was found in any file: the TypeScript parser is missing'] : []),
   ];
+}
+
+/**
+ * Folders of one layer that import each other, types included, and folders with a single file. Unit tests and their fixtures do not count.
+ *
+ * @returns one line per pair or folder
+ */
+function folderViolations(modules: readonly IModule[]): string[] {
+  const sources = modules.filter(({ source }) => isSorted(source));
+  const imports = new Set<string>();
+  for (const { source, dependencies } of sources)
+    for (const { resolved } of dependencies) {
+      if (!isSorted(resolved) || dirname(source) === dirname(resolved)) continue;
+      imports.add(`${dirname(source)} ${dirname(resolved)}`);
+    }
+  const mutual = [...imports].map((pair) => pair.split(' ') as [string, string]).filter(([a, b]) => a < b && imports.has(`${b} ${a}`));
+  const folders = Object.entries(Object.groupBy(sources, ({ source }) => dirname(source)));
+  const isLayer = (folder: string) => folder.split('/').length < 3 || layerPatterns.includes(`^${folder}/`);
+  const isLone = (folder: string) => !isLayer(folder) && !folders.some(([other]) => other.startsWith(`${folder}/`));
+  return [
+    ...mutual.map(([a, b]) => `folders-in-order: ${a} <-> ${b}`),
+    ...folders.filter(([folder, files]) => files?.length === 1 && isLone(folder)).map(([folder]) => `folder-of-one-file: ${folder}`),
+  ];
+}
+
+function isSorted(file: string): boolean {
+  const [root, layer] = file.split('/');
+  return root === 'src' && !unsortedLayers.includes(layer ?? '') && !/[.]test[.]ts$|[/]testing[/]/.test(file);
 }
 
 function isPlaced(file: string): boolean {
