@@ -2,8 +2,8 @@ import type { Filter, OrderKey } from '../../query/filter.ts';
 import { findSearch } from '../../query/text.ts';
 import { storageOf } from '../../values/index.ts';
 import { isRequired } from './predicate.ts';
-import { writeScore } from './score.ts';
 import type { SqlWriter } from './writer.ts';
+import { isGuarded } from './timing-safe-filter.ts';
 
 /**
  * Writes the terms of ORDER BY: absent values first ascending and last descending (docs/decisions.md). Without keys, the order of creation.
@@ -32,4 +32,14 @@ function writeKey(out: SqlWriter, key: OrderKey, filter: Filter, alias: string):
   out.add(key.descending ? ' DESC' : '');
   // Databases read an index in an order that says just what the index says, of columns that are never absent too.
   if (!isRequired(key.ref.field)) out.add(out.dialect.nulls(key.descending));
+}
+
+/**
+ * The relevance of a record to the query's `$text`, higher for better; NULL where there is none. For a caller who may see only some
+ * records it is that of the record by itself: how rare a word is in all of them would tell of those that are hidden.
+ */
+export function writeScore(out: SqlWriter, filter: Filter, alias: string): void {
+  const found = findSearch(filter);
+  if (found) out.dialect.score(out, alias, found.table, found.search, isGuarded(filter));
+  else out.add('NULL');
 }

@@ -1,6 +1,6 @@
 import { deletesRecord } from '../../port.ts';
 import { orderedBy } from './obstacles.ts';
-import type { QueuedWrite } from './queued-write.ts';
+import { type QueuedWrite, changes } from './queued-write.ts';
 
 /**
  * Writes that others go on before: none of their turns, and none to their records. Rows that are written behind keep back each other, in the
@@ -64,3 +64,21 @@ export class Passed {
 }
 
 const placesOf = (entry: QueuedWrite): string[] => orderedBy(entry).map((table) => `${entry.turn} ${table}`);
+
+/** Writes under way together. */
+export interface Running {
+  /** None of a group that tries what others hold: see `Passed.hold`. */
+  readonly turns: ReadonlySet<number>;
+  /** Records that they write to. */
+  readonly records: ReadonlySet<string>;
+  readonly isChange: boolean;
+  readonly isBehind: boolean;
+  /** Of a group that tries what others hold: what it needs of that, and what later writes of its turns must not come before it in. */
+  readonly trial: { readonly obstacles: readonly string[]; readonly held: Passed } | undefined;
+}
+
+/** Whether a write cannot be carried out beside others. */
+export function excludes(running: Running, entry: QueuedWrite): boolean {
+  if (running.turns.has(entry.turn) || (running.isChange && changes(entry))) return true;
+  return entry.records.some((record) => running.records.has(record));
+}

@@ -4,9 +4,8 @@ import { hasEdits } from './json-updates.ts';
 import { LARGEST_TEXT, mayJoin, mayLock, textOf } from './group-limits.ts';
 import { heldBy, writtenAtOnce } from './lock-set.ts';
 import { isTableObstacle, obstaclesOf } from './obstacles.ts';
-import { Passed } from './write-order.ts';
+import { excludes, Passed, type Running } from './write-order.ts';
 import { type Carrier, changes, placeOf, type QueuedWrite } from './queued-write.ts';
-import { excludes, type Running } from './running-group.ts';
 
 /** How a queue works. */
 export interface QueueOptions {

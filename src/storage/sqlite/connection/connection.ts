@@ -2,10 +2,9 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
 import { unavailableSince } from '../../../errors/system-faults.ts';
 import type { Statement } from '../../sql/writer.ts';
-import { BoundedRows, rowSteps, type LimitedRows, type Row, type Rows } from './rows.ts';
+import { BoundedRows, rowSteps, type LimitedRows, type Row, type Rows, LengthLimit } from './rows.ts';
 import { existingFile, closeQuietly, openDatabase } from './open-database.ts';
 import { isBusy, type StoreFault, sorting, storeFaultOf } from './map-error.ts';
-import { LengthLimit } from './length-limit.ts';
 import { type LogLength, logLengthQuery, readLogLength } from './wal-length.ts';
 import { prepare, constraintsTaken, StatementCache } from './statement-cache.ts';
 

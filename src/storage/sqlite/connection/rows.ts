@@ -1,6 +1,7 @@
 import { type Row, NotShort } from '../../sql/reads/allowance.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { SQLITE_TOOBIG } from './map-error.ts';
+import type { DatabaseSync } from 'node:sqlite';
 
 export type { Row };
 
@@ -94,5 +95,28 @@ function bounded<T>(step: () => T): T {
     return step();
   } catch (error) {
     throw (error as { errcode?: number }).errcode === SQLITE_TOOBIG ? new NotShort() : error;
+  }
+}
+
+/** Bytes that a value may have. The limit is the connection's, and setting it costs more than many a statement: it stays until another one is needed. */
+export class LengthLimit {
+  /** Where a statement has no bound of its own. */
+  readonly #usual: number;
+  /** Of the statement that ran last. */
+  #last: number;
+
+  constructor(db: DatabaseSync) {
+    this.#usual = this.#last = db.limits.length;
+  }
+
+  set(db: DatabaseSync, bytes = this.#usual): void {
+    if (bytes === this.#last) return;
+    db.limits.length = bytes;
+    this.#last = bytes;
+  }
+
+  /** The connection was opened anew. */
+  reset(): void {
+    this.#last = this.#usual;
   }
 }

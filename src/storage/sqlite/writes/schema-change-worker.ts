@@ -7,7 +7,7 @@ import { Connection } from '../connection/connection.ts';
 import { busyError, sentFault, sortedError, storeFaultOf } from '../connection/map-error.ts';
 import { lowerPriority } from '../connection/thread-priority.ts';
 import { catalogVersion, loadSchema } from '../schema/catalog.ts';
-import { commit } from './commit.ts';
+import { commit } from './transaction.ts';
 import { carryOutPlan } from './execute-plan.ts';
 import type { RebuildAnswer, RebuildSetup } from './schema-change.ts';
 

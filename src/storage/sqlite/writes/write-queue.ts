@@ -2,7 +2,7 @@ import { isUnavailable, serviceError } from '../../../errors/fail.ts';
 import { nextWriteOrder } from '../../port.ts';
 import type { Connection } from '../connection/connection.ts';
 import { busyError, storeFaultOf } from '../connection/map-error.ts';
-import { commit } from './commit.ts';
+import { commit } from './transaction.ts';
 import { WorkBehind } from './write-behind.ts';
 
 /** Writes in one commit: some 10 ms of work, after which others have their turn. */
