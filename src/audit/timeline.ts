@@ -117,10 +117,10 @@ function insertOf(event: WriteEvent, { timeline, own, shared, acl }: Rows): Muta
   const insert = { kind: 'insert', table: timeline, isNote: true } as const;
   const { table, objectId, assignments } = event;
   if (event.event === 'delete')
-    return acl ? { ...insert, values, copies: { from: table, objectId, fields: acl } } : { ...insert, values };
+    return acl ? { ...insert, values, source: { kind: 'copy', from: table, objectId, fields: acl } } : { ...insert, values };
   if (shared.length === 0) return { ...insert, values };
   if (event.event === 'update' && !shared.every(([, from]) => assignments.has(from.name)))
-    return { ...insert, values, copies: { from: table, objectId, fields: shared } };
+    return { ...insert, values, source: { kind: 'copy', from: table, objectId, fields: shared } };
   const pointers = shared.map(([to, from]) => {
     const assignment = assignments.get(from.name);
     return [to, assignment?.kind === 'set' ? assignment.value : null] as const;

@@ -1,7 +1,7 @@
 import { newRowId } from '../audit/index.ts';
 import type { AddedSteps, RecordContext, WriteEvent, WriteObserver } from '../records/index.ts';
 import type { Schema } from '../schema/model.ts';
-import type { Mutation, Picture } from '../storage/port.ts';
+import type { Mutation, Snapshot } from '../storage/port.ts';
 import { activeTriggers } from './active.ts';
 import { candidates, isRelation } from './candidates.ts';
 import type { Trigger } from './model.ts';
@@ -64,7 +64,7 @@ const aboutRecord = ({ event, table, objectId }: WriteEvent) => ({
   objectIdValue: objectId,
 });
 
-const heldBy = ({ store }: RecordContext) => ({ owner: store.processId });
+const heldBy = ({ store }: RecordContext) => ({ owner: store.cluster.processId });
 
 /** @param how `isPictured`: the record's values are taken in the commit; else the event has them all */
 function writeRow(
@@ -96,7 +96,7 @@ function writeRow(
   return isPictured ? jobRow(schema, row, pictureOf(event)) : jobRow(schema, { ...row, ...valuesOf(event) });
 }
 
-function pictureOf({ table, objectId }: WriteEvent): Omit<Picture, 'to'> {
+function pictureOf({ table, objectId }: WriteEvent): Omit<Snapshot, 'to' | 'kind'> {
   return { from: table, objectId, fields: picturedFields(table) };
 }
 

@@ -1,3 +1,4 @@
+import type { Cluster } from './cluster.ts';
 import type { Found, KnownStore, Removable, StoredPlace, StoreIdentity } from './identity.ts';
 import type { Store } from './port.ts';
 
@@ -20,6 +21,7 @@ export interface OpenedStore {
 
 /** Opens, makes and removes stores; one for each kind of database. Nothing is made because something is missing (docs/adr/0020). */
 export interface Engine {
+  readonly cluster: Cluster;
   /** Makes ready what the first long read would else wait for. */
   warmUp(): void;
   /**

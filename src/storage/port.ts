@@ -7,6 +7,7 @@ import type { SchemaChange } from '../schema/change.ts';
 import type { Field, Schema, TableSchema } from '../schema/model.ts';
 import type { JsonEdit } from '../values/operators/edit.ts';
 import type { StoredValue } from '../values/type.ts';
+import type { Cluster } from './cluster.ts';
 
 /** JSON text, whole or piece by piece. A stream that fails breaks off; one that is no longer read must be returned. */
 export type JsonText = string | AsyncIterable<string>;
@@ -66,15 +67,17 @@ export type Assignment =
 export type MissingError = 'objectNotFound' | 'unknownFile' | 'outOfStorage';
 
 /** Columns of a new record that take over the values of another record, as it is when their step comes. */
-export interface Copies {
+export interface RecordCopy {
+  readonly kind: 'copy';
   readonly from: TableSchema;
   readonly objectId: string;
   /** One at least. */
   readonly fields: ReadonlyArray<readonly [to: Field, from: Field]>;
 }
 
-/** A column of a new record that takes a picture of another record: its values as they are when the step comes, bounded (snapshot-limits.ts). */
-export interface Picture {
+/** A column of a new record that takes a snapshot of another record: its values as they are when the step comes, bounded (snapshot-limits.ts). */
+export interface Snapshot {
+  readonly kind: 'snapshot';
   readonly from: TableSchema;
   readonly objectId: string;
   /** Whose values are in it, in this order; no Relations. One list for the same fields. */
@@ -83,6 +86,9 @@ export interface Picture {
   readonly to: Field;
 }
 
+/** What an insert takes of another record. */
+export type InsertSource = RecordCopy | Snapshot;
+
 /** One step of a write. All steps of a write, and the schema changes before them, take effect together or not at all. */
 export type Mutation =
   /** @throws duplicateValue when the objectId is taken; the error of `uniqueFields` where another record has the value of such a field */
@@ -90,10 +96,8 @@ export type Mutation =
       readonly kind: 'insert';
       readonly table: TableSchema;
       readonly values: ReadonlyArray<readonly [Field, StoredValue]>;
-      /** Nothing is added where the other record is not there. */
-      readonly copies?: Copies;
-      /** Nothing is added where the other record is not there. Nobody changes that one until the commit. Never beside `copies`. */
-      readonly picture?: Picture;
+      /** Nothing is added where the other record is not there. Nobody changes one that a snapshot is taken of until the commit. */
+      readonly source?: InsertSource;
       /** It tells of the write in a table of the service's own, under a new id: it does not fail, and may be added in any order with others. */
       readonly isNote?: true;
     }
@@ -246,6 +250,8 @@ export interface Contents {
 export interface Store {
   readonly reader: Reader;
   readonly contents: Contents;
+  /** The processes that serve the systems of this database: the same for all its stores. */
+  readonly cluster: Cluster;
   /** The schema as of now, as far as it is known (`whenCurrent`). */
   schema(): Schema;
   /**
@@ -275,15 +281,6 @@ export interface Store {
    * for: a crash before loses them, and errors are reported to the operator alone.
    */
   writeBehind(write: PreparedWrite): void;
-  /**
-   * Whether a job that is to be done now and then falls to this process: to one of all that serve the system, once in so long.
-   * @param every milliseconds
-   */
-  claim(job: string, every: number): Promise<boolean>;
-  /** Names this process among those that serve the system; another one at each start. */
-  readonly processId: string;
-  /** The names of the processes that serve systems of this database now, this one too. One that was killed is missing within seconds. */
-  peers(): Promise<ReadonlySet<string>>;
   /**
    * Many writes in one commit, for commands that have the store to themselves. The store that `work` is handed answers each write when it
    * is carried out; each fails alone. All are durable when this resolves, and undone where `work` throws. Meanwhile other writes wait, and

@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 const system = {
-  store: { claim: async (name: string) => claimed.includes(name) },
+  store: { cluster: { takeLease: async (_: string, name: string) => claimed.includes(name) } },
   hold: () => log.push('hold'),
   release: () => log.push('release'),
 } as unknown as System;
@@ -104,11 +104,11 @@ test('what the store was away for is tried again each minute, by who has claimed
 
 test('who does not hear whether a job falls to him does it when he can', async () => {
   let away = 2;
-  const claim = async (name: string) => {
+  const takeLease = async (_: string, name: string) => {
     if (away-- > 0) throw serviceError('unavailable');
     return claimed.includes(name);
   };
-  const unheard = { ...system, store: { claim } } as unknown as System;
+  const unheard = { ...system, store: { cluster: { takeLease } } } as unknown as System;
   const one: Job = { name: 'one', run: async () => void log.push('one') };
   const upkeep = new Upkeep(() => [unheard], [one], assert.fail);
   await pass(4);

@@ -72,7 +72,8 @@ export class Upkeep {
     const { name, run } = job;
     try {
       // A little less than an hour: clocks of processes do not beat together.
-      if (isOurs || (await system.store.claim(name, HOUR - MINUTE))) await run(system, () => this.#closed);
+      const isDue = isOurs || (await system.store.cluster.takeLease(system.appId, name, HOUR - MINUTE));
+      if (isDue) await run(system, () => this.#closed);
     } catch (error) {
       if (!isPassing(error)) this.#reportFault(error, name);
       else this.#leave(job, system);

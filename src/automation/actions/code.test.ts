@@ -93,7 +93,7 @@ test('with useQueue the call is queued in the commit of the note; what is queued
     level: 1,
     source: 'trigger001',
     chain: 'chain00001',
-    owner: world.store.processId,
+    owner: world.store.cluster.processId,
   });
   const attempt = await callLater(world.system, job(JSON.parse(state as string), 0), world.parts);
   assert.deepEqual(attempt, { kind: 'done' });

@@ -99,7 +99,7 @@ test('the row, the job and the note are one commit; values are escaped in html a
     from: 'CRM <crm@example.com>',
     messageId: row.MessageId,
   });
-  assert.deepEqual([job?.job.owner, job?.job.level, job?.job.triggers], [world.store.processId, 1, [run.trigger.id]]);
+  assert.deepEqual([job?.job.owner, job?.job.level, job?.job.triggers], [world.store.cluster.processId, 1, [run.trigger.id]]);
 });
 
 for (const [what, data, error] of [

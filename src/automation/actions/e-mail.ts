@@ -59,7 +59,7 @@ export const email: Perform<'e-mail'> = async (run, { mailer: { from } }) => {
       className,
       objectId,
       cause,
-      owner: system.store.processId,
+      owner: system.store.cluster.processId,
       at,
     });
   });

@@ -36,7 +36,7 @@ async function queue(
     className,
     objectId,
     cause,
-    owner: store.processId,
+    owner: store.cluster.processId,
     at,
   } as const;
   await commitDone({ system, done: (schema): readonly Mutation[] => [...queueJob(schema, job), ...done(schema)] });

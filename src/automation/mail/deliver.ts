@@ -81,7 +81,7 @@ function queueRest(
   const message = { ...mail.message, only: left.map(({ address }) => address) };
   const state = stateOf({ ...mail, message, rest: { refused: forGood } });
   const { id: triggerId, event, className, objectId } = mail.trigger;
-  const owner = store.processId;
+  const owner = store.cluster.processId;
   return queueJob(schema, { kind: 'mail', state, triggerId, event, className, objectId, cause, owner, at: Date.now() });
 }
 

@@ -108,10 +108,10 @@ export class Backlog {
       const job = jobOf(row);
       const key = recordKey(job);
       if (isLater(job)) {
-        if (job.owner !== this.#store.processId || busy.isHeld(job.id)) continue;
+        if (job.owner !== this.#store.cluster.processId || busy.isHeld(job.id)) continue;
         if (job.dueAt === null || job.dueAt <= now || job.notedAt > now) later.push(job);
         else nextDue = Math.min(nextDue ?? job.dueAt, job.dueAt);
-      } else if (job.owner !== this.#store.processId) foreign.add(key);
+      } else if (job.owner !== this.#store.cluster.processId) foreign.add(key);
       else if (busy.isHeld(job.id) || busy.isWaiting(key)) continue;
       else if (foreign.has(key)) blocked.add(key);
       else jobs.push(job);
@@ -130,7 +130,7 @@ export class Backlog {
         kind: 'and',
         items: [
           among(table, 'kind', ['write', 'schedule']),
-          is(table, 'owner', this.#store.processId),
+          is(table, 'owner', this.#store.cluster.processId),
           ...unless(held.length > 0, () => among(table, 'objectId', held)),
           ...unless(waiting.length > 0, () => among(table, 'objectIdValue', waiting)),
         ],
@@ -176,7 +176,7 @@ export class Backlog {
           kind: 'and',
           items: [
             is(table, 'kind', kind),
-            is(table, 'owner', this.#store.processId),
+            is(table, 'owner', this.#store.cluster.processId),
             isDue(table, now),
             ...unless(held.length > 0, () => among(table, 'objectId', held)),
           ],
@@ -193,7 +193,7 @@ export class Backlog {
       (table) => ({
         kind: 'and',
         items: [
-          is(table, 'owner', this.#store.processId),
+          is(table, 'owner', this.#store.cluster.processId),
           { kind: 'compare', field: fieldOf(table, 'dueAt'), op: 'gt', value: now },
         ],
       }),

@@ -37,7 +37,7 @@ export async function foreignBefore(store: Store, jobs: readonly Job[]): Promise
       const inQueue = seen.get(objectId);
       if (!inQueue && !isAll) continue;
       waiting.delete(objectId);
-      for (const job of waitingAmong(own, inQueue ?? [], store.processId, isAll)) {
+      for (const job of waitingAmong(own, inQueue ?? [], store.cluster.processId, isAll)) {
         foreign.add(job.id);
         blocked.add(recordKey(job));
       }

@@ -53,7 +53,7 @@ export interface Job {
   readonly queuedAt: number;
   /** When an attempt was last noted, likewise. */
   readonly notedAt: number;
-  /** `Store.processId` of the process that runs it. */
+  /** `Cluster.processId` of the process that runs it. */
   readonly owner: string;
   /** The job of level 1 that it came of; its own id on level 1. */
   readonly chain: string;

@@ -33,7 +33,7 @@ export class Peers {
   }
 
   async #look(store: Store): Promise<ReadonlySet<string>> {
-    const alive = await store.peers();
+    const alive = await store.cluster.processes();
     for (const one of this.#alive) if (!alive.has(one)) this.#losses++;
     for (const one of alive) this.#missing.delete(one);
     this.#alive = alive;

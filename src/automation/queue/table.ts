@@ -45,7 +45,7 @@ export const queueFields = [
   'attempts',
   /** Date: not before; empty: at once. */
   'dueAt',
-  /** `Store.processId` of the process that runs it. */
+  /** `Cluster.processId` of the process that runs it. */
   'owner',
   /** The objectId of the row of level 1 that this one came of; empty: it is that row. */
   'chain',

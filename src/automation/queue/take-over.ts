@@ -43,7 +43,7 @@ export async function takeOver(store: Store, owners: readonly string[], isEnough
       plan(schema) {
         const table = tableOf(schema, queueTable);
         const filter: Filter = { kind: 'and', items: [among(table, 'objectId', ids), ofThese(table)] };
-        const assignments = assignmentsOf(table, { owner: store.processId });
+        const assignments = assignmentsOf(table, { owner: store.cluster.processId });
         return { changes: [], mutations: [{ kind: 'updateAll', table, filter, assignments }] };
       },
     });

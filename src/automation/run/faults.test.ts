@@ -32,7 +32,7 @@ function randomFrom(seed: number): () => number {
 
 async function queueCalls(count: number): Promise<void> {
   const cause = { triggerId: 't', level: 2, source: 's', chain: 'c' };
-  const about = { triggerId: 't', event: 'update', className: 'Things', objectId: 'x', owner: store.processId } as const;
+  const about = { triggerId: 't', event: 'update', className: 'Things', objectId: 'x', owner: store.cluster.processId } as const;
   await store.write({
     plan: (schema) => ({
       changes: [],

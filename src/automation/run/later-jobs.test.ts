@@ -21,7 +21,7 @@ async function queue(kind: 'mail' | 'code', count = 1, more: { dueAt?: number } 
     event: 'update',
     className: 'Things',
     objectId: 'x',
-    owner: store.processId,
+    owner: store.cluster.processId,
     at: Date.now(),
   } as const;
   const cause = { triggerId: 't', level: 2, source: 's', chain: 'c' };

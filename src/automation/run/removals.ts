@@ -59,7 +59,7 @@ export class Removals {
   }
 
   async #remove(jobs: readonly Job[]): Promise<void> {
-    const owner = this.#store.processId;
+    const owner = this.#store.cluster.processId;
     await this.#store.write({ plan: (schema) => ({ changes: [], mutations: removeJobs(schema, jobs, owner) }) });
     for (const { id } of jobs) this.#waiting.delete(id);
     this.#removed(jobs.map(({ id }) => id));

@@ -158,7 +158,7 @@ export class SystemWorker {
     const filter = (table: TableSchema): Filter => ({
       kind: 'and',
       items: [
-        is(table, 'owner', store.processId),
+        is(table, 'owner', store.cluster.processId),
         among(table, 'kind', ['write', 'schedule', ...laterKinds]),
         { kind: 'not', item: { kind: 'compare', field: fieldOf(table, 'dueAt'), op: 'gt', value: Date.now() } },
       ],

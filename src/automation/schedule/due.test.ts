@@ -49,7 +49,7 @@ describe('what is due', () => {
     const [row, ...others] = await queued(store, 'schedule');
     assert.deepEqual(others, []);
     const { triggers, objectClass, event, owner } = row ?? {};
-    assert.deepEqual([triggers, objectClass, event, owner], ['trigger001', 'Things', 'schedule', store.processId]);
+    assert.deepEqual([triggers, objectClass, event, owner], ['trigger001', 'Things', 'schedule', store.cluster.processId]);
     assert.equal(await runDue(system(), noon + 2), noon + MINUTE);
     assert.equal((await jobs()).length, 1);
   });

@@ -83,7 +83,7 @@ async function claim(
   if (await isQueued(store, id)) return change(store, scheduled, { nextRun: next }, () => []);
   const row = {
     ...{ objectId: newRowId(now), createdAt: now, kind: 'schedule', event: 'schedule', level: 1 },
-    ...{ triggers: id, objectClass: table, objectIdValue: id, owner: store.processId },
+    ...{ triggers: id, objectClass: table, objectIdValue: id, owner: store.cluster.processId },
   };
   await change(store, scheduled, { nextRun: next, lastRun: now }, (schema) => jobRow(schema, row));
   return undefined;

@@ -38,7 +38,7 @@ describe('schedules of two processes on PostgreSQL', () => {
       const jobs = await runsOf(b.store);
       assert.deepEqual(jobs.flatMap(({ triggers }) => triggers).toSorted(), ids);
       for (const id of ids) assert.equal((await timesOf(a.store, id)).nextRun, now + MINUTE);
-      const storeOf = new Map([a, b].map(({ store }) => [store.processId, store]));
+      const storeOf = new Map([a, b].map(({ store }) => [store.cluster.processId, store]));
       await Promise.all(
         jobs.map((job) => {
           const store = storeOf.get(job.owner);
@@ -61,7 +61,7 @@ describe('schedules of two processes on PostgreSQL', () => {
       expand(system(a.store), job),
       (async () => {
         for (const end = Date.now() + 10_000; (await queued(b.store, 'write')).length === 0 && Date.now() < end; ) await wait(1);
-        await change(b.store, '_TriggerQueue', job.id, { owner: b.store.processId }).catch(() => {});
+        await change(b.store, '_TriggerQueue', job.id, { owner: b.store.cluster.processId }).catch(() => {});
       })(),
     ]);
     for (const taken of await runsOf(b.store)) await expand(system(b.store), taken);

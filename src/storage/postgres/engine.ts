@@ -12,6 +12,7 @@ import {
   StoreRefused,
 } from '../identity.ts';
 import type { Store } from '../port.ts';
+import { PostgresCluster } from './cluster/cluster.ts';
 import { newAloneName, refuseCompany } from './cluster/exclusive-access.ts';
 import type { Database } from './connection/database.ts';
 import { unavailable } from './connection/map-error.ts';
@@ -47,24 +48,24 @@ export interface PostgresSettings {
 /** PostgreSQL: a schema for each system, one set of connections for them all. Any number of processes may share the database. */
 export class PostgresEngine implements Engine {
   readonly registry: PostgresRegistry;
+  readonly cluster: PostgresCluster;
   readonly #database: Database;
   readonly #listener: Listener;
   readonly #notices: Notices;
-  readonly #presence: Presence;
   readonly #settings: PostgresSettings;
 
   private constructor(
     database: Database,
     listener: Listener,
     notices: Notices,
-    presence: Presence,
+    cluster: PostgresCluster,
     registry: PostgresRegistry,
     settings: PostgresSettings,
   ) {
     this.#database = database;
     this.#listener = listener;
     this.#notices = notices;
-    this.#presence = presence;
+    this.cluster = cluster;
     this.registry = registry;
     this.#settings = settings;
   }
@@ -90,7 +91,7 @@ export class PostgresEngine implements Engine {
       notices.connect(listener);
       await refuseLost(database, settings.mayMakeRegistry ?? false);
       const registry = await PostgresRegistry.open(database, notices);
-      return new PostgresEngine(database, listener, notices, presence, registry, settings);
+      return new PostgresEngine(database, listener, notices, new PostgresCluster(database, presence), registry, settings);
     } catch (error) {
       await listener.close();
       await database.close();
@@ -162,7 +163,7 @@ export class PostgresEngine implements Engine {
       ...(grown ? { grown } : {}),
       conditions: this.#settings.conditions,
       notices: this.#notices,
-      presence: this.#presence,
+      cluster: this.cluster,
       report: this.#settings.report,
       addresses: () => this.#settings.addressesOf(appId),
     });

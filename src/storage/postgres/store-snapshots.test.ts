@@ -48,7 +48,7 @@ describe('PostgreSQL store, two processes: pictures', () => {
     const from = table(process, 'Seen');
     const to = fieldOf(table(process, '_Queue'), 'record');
     const row = insert(process, '_Queue', `job${++made}`, { of: objectId, before: isBefore });
-    return { ...row, isNote: true, picture: { from, objectId, fields: fieldsOf(from), to } };
+    return { ...row, isNote: true, source: { kind: 'snapshot', from, objectId, fields: fieldsOf(from), to } };
   };
   const count = (process: Process, objectId: string, edits: boolean): Mutation => {
     const from = table(process, 'Seen');
@@ -63,7 +63,7 @@ describe('PostgreSQL store, two processes: pictures', () => {
   const told = (process: Process, objectId: string): Mutation => {
     const fields = [[fieldOf(table(process, '_Told'), 'n'), fieldOf(table(process, 'Seen'), 'n')]] as const;
     const row = insert(process, '_Told', `told${++made}`, { of: objectId });
-    return { ...row, isNote: true, copies: { from: table(process, 'Seen'), objectId, fields } };
+    return { ...row, isNote: true, source: { kind: 'copy', from: table(process, 'Seen'), objectId, fields } };
   };
   /** The counts in the pictures of a record, in the order of their rows. */
   const counts = async (objectId: string, isBefore: boolean) => {

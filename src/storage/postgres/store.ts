@@ -2,11 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { serviceError } from '../../errors/fail.ts';
 import type { Conditions } from '../../observe/index.ts';
 import type { Schema } from '../../schema/model.ts';
+import type { Cluster } from '../cluster.ts';
 import type { GenerationGrown } from '../engine.ts';
 import { deletesRecord, type KeyVersion, type PreparedWrite, type Store, type WriteOutcome, type WritePlan } from '../port.ts';
 import type { RowContext } from '../sql/row-layout.ts';
 import type { Statement } from '../sql/writer.ts';
-import { claim } from './cluster/leases.ts';
 import type { Database } from './connection/database.ts';
 import { causeOf, lockNotHad, ofCatalog, ofWrite } from './connection/map-error.ts';
 import { PostgresContents } from './raw-access.ts';
@@ -14,7 +14,6 @@ import { Freshness } from './cluster/staleness-check.ts';
 import { growStatement } from './schema/identity.ts';
 import { trialStatements, versionsFrom, versionsStatement } from './schema/key-versions.ts';
 import type { Notices, StoreNotice, Watcher } from './cluster/invalidation.ts';
-import type { Presence } from './cluster/liveness.ts';
 import { PostgresReader } from './reads/reader.ts';
 import { type Catalog, catalogFrom, catalogVersionSql, loadStatement } from './schema/catalog.ts';
 import { openCatalog } from './schema/migrations.ts';
@@ -45,7 +44,7 @@ export interface PostgresStoreSettings extends RowContext {
   /** As of `Engine.open`. */
   readonly grown?: GenerationGrown;
   readonly notices: Notices;
-  readonly presence: Presence;
+  readonly cluster: Cluster;
   /** Told of writes that nobody waits for and that failed. */
   readonly report: (fault: string) => void;
 }
@@ -54,6 +53,7 @@ export interface PostgresStoreSettings extends RowContext {
 export class PostgresStore implements Store, Watcher {
   readonly reader: PostgresReader;
   readonly contents: PostgresContents;
+  readonly cluster: Cluster;
   readonly #database: Database;
   readonly #schemaName: string;
   readonly #known: KnownSchema;
@@ -61,7 +61,6 @@ export class PostgresStore implements Store, Watcher {
   readonly #queue: WriteQueue;
   readonly #behind: WritesBehind;
   readonly #freshness: Freshness;
-  readonly #presence: Presence;
   readonly #unwatch: () => void;
   readonly #grown: GenerationGrown | undefined;
   #loading: Promise<void> | undefined;
@@ -82,13 +81,13 @@ export class PostgresStore implements Store, Watcher {
   }
 
   private constructor(
-    { database, schemaName, appId, notices, presence, report, conditions, grown, addresses }: PostgresStoreSettings,
+    { database, schemaName, appId, notices, cluster, report, conditions, grown, addresses }: PostgresStoreSettings,
     catalog: Catalog,
   ) {
     this.#database = database;
     this.#schemaName = schemaName;
     this.#grown = grown;
-    this.#presence = presence;
+    this.cluster = cluster;
     this.#known = new KnownSchema(catalog);
     const dialect = postgresDialect(schemaName);
     const reload = () => this.#reload();
@@ -160,18 +159,6 @@ export class PostgresStore implements Store, Watcher {
 
   writeBehind(write: PreparedWrite): void {
     if (!this.#closed) this.#behind.add(write);
-  }
-
-  claim(job: string, every: number): Promise<boolean> {
-    return claim(this.#database, this.#schemaName, job, every);
-  }
-
-  get processId(): string {
-    return this.#presence.id;
-  }
-
-  peers(): Promise<ReadonlySet<string>> {
-    return this.#presence.peers(this.#database);
   }
 
   /** One transaction, each group of writes in a savepoint. Writes of others go on meanwhile; what it changes is theirs after the commit. */

@@ -121,8 +121,11 @@ export interface Dialect {
    * @param names each writes an expression: a name, or NULL
    */
   without(out: SqlOut, alias: string, column: string, storage: 'json' | 'text', names: ReadonlyArray<() => void>): void;
-  /** The text of a picture of a record (`Picture`), out of its columns. */
-  picture(out: SqlOut, alias: string, fields: readonly Field[]): void;
-  /** The new value of a json column of the row that is being updated. `label` is `<Table>.<Field>`, for the text of errors. */
-  edit(out: SqlOut, field: Field, edits: readonly JsonEdit[], label: string): void;
+  /** The text of a snapshot of a record (`Snapshot`), out of its columns. Left out where the database takes it before the statement. */
+  snapshot?(out: SqlOut, alias: string, fields: readonly Field[]): void;
+  /**
+   * The new value of a json column of the row that is being updated. Left out where edits are computed before the statement.
+   * @param label `<Table>.<Field>`, for the text of errors
+   */
+  edit?(out: SqlOut, field: Field, edits: readonly JsonEdit[], label: string): void;
 }

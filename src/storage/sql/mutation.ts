@@ -57,6 +57,7 @@ function writeAssignment(out: SqlWriter, table: TableSchema, assignment: Assignm
       out.add('coalesce(').name(field.column).add(', 0) + ').bind(assignment.amount);
       break;
     case 'edit':
+      if (!out.dialect.edit) throw new Error('this database computes edits before the statement');
       out.dialect.edit(out, field, assignment.edits, `${table.className}.${field.name}`);
       break;
   }

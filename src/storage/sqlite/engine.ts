@@ -17,6 +17,7 @@ import {
   StoreRefused,
 } from '../identity.ts';
 import type { Store } from '../port.ts';
+import { embeddedCluster } from './cluster/cluster.ts';
 import { checkOpened, identifyFile, inspectFile, makeFile, stateOfFile, takeFile, verifyFile } from './schema/identity.ts';
 import { missed } from './file/note-generation.ts';
 import { whenIndexed } from './file/wal-index.ts';
@@ -44,6 +45,7 @@ export interface SqliteSettings {
 
 /** The embedded engine: a SQLite file for each system, under one directory. */
 export class SqliteEngine implements Engine {
+  readonly cluster = embeddedCluster;
   readonly #directory: string;
   readonly #pool: ReaderPool;
   readonly #report: ReportFault;

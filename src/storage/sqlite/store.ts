@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { inDoubtSince, unavailableSince } from '../../errors/system-faults.ts';
-import { newObjectId } from '../../kernel/ids.ts';
 import type { Conditions } from '../../observe/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { GenerationGrown } from '../engine.ts';
 import { deletesRecord, type KeyVersion, type PreparedWrite, type Store, type WriteOutcome, type WritePlan } from '../port.ts';
 import type { RowContext } from '../sql/row-layout.ts';
 import { storeWithin } from '../store-within.ts';
+import { embeddedCluster } from './cluster/cluster.ts';
 import { Availability } from './file/availability.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Connection } from './connection/connection.ts';
@@ -26,9 +26,6 @@ import { inSavepoint, isWhole, withoutSavepoint } from './writes/transaction.ts'
 
 /** KiB of pages kept where many records are written in one commit: those of the indexes, which are met in no order. */
 const LOADING_CACHE = 128_000;
-
-/** Of this process. */
-const processId = newObjectId();
 
 /** What a store stands on. */
 export interface SqliteStoreSettings extends RowContext {
@@ -56,7 +53,7 @@ export interface SqliteStoreSettings extends RowContext {
 export class SqliteStore implements Store {
   readonly reader: SqliteReader;
   readonly contents: SqliteContents;
-  readonly processId = processId;
+  readonly cluster = embeddedCluster;
   readonly #connection: Connection;
   readonly #commits: GroupCommit;
   readonly #checkpoints: Checkpoints;
@@ -168,14 +165,6 @@ export class SqliteStore implements Store {
   /** No other process serves the system. */
   async keyVersions(): Promise<readonly KeyVersion[]> {
     return [];
-  }
-
-  async claim(): Promise<boolean> {
-    return true;
-  }
-
-  async peers(): Promise<ReadonlySet<string>> {
-    return new Set([this.processId]);
   }
 
   async inOneCommit<T>(work: (store: Store) => Promise<T>): Promise<T> {

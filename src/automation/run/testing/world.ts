@@ -132,7 +132,7 @@ export async function queueRows(store: Store, rows: readonly RowValues[]): Promi
       changes: [],
       mutations: rows.flatMap((row) =>
         jobRow(schema, {
-          ...{ kind: 'write', event: 'update', objectClass: 'Things', level: 1, owner: store.processId },
+          ...{ kind: 'write', event: 'update', objectClass: 'Things', level: 1, owner: store.cluster.processId },
           ...{ fields: '["objectId","name"]', record: JSON.stringify([row.objectIdValue ?? 'thing', 'a name']) },
           ...row,
         }),

@@ -38,9 +38,9 @@ async function withProcess(url: string, work: (store: Store, engine: PostgresEng
 
 /** Waits until a store sees just these processes, its own too. */
 async function untilPeers(store: Store, ids: readonly string[], limit = 5_000): Promise<void> {
-  const wanted = [store.processId, ...ids].toSorted().join();
+  const wanted = [store.cluster.processId, ...ids].toSorted().join();
   for (const began = performance.now(); ; await delay(20)) {
-    const peers = [...(await store.peers())].toSorted().join();
+    const peers = [...(await store.cluster.processes())].toSorted().join();
     if (peers === wanted) return;
     assert.ok(performance.now() - began < limit, `${peers} instead of ${wanted}`);
   }
@@ -60,9 +60,9 @@ test('processes see each other; one that ends, or is killed, is seen no more', a
   await withProcess(database.url, async (store) => {
     await untilPeers(store, []);
     await withProcess(database.url, async (other) => {
-      assert.notEqual(other.processId, store.processId);
-      await untilPeers(store, [other.processId]);
-      await untilPeers(other, [store.processId]);
+      assert.notEqual(other.cluster.processId, store.cluster.processId);
+      await untilPeers(store, [other.cluster.processId]);
+      await untilPeers(other, [store.cluster.processId]);
     });
     await untilPeers(store, []);
     const file = fileURLToPath(new URL('../testing/liveness-process.ts', import.meta.url));
@@ -83,13 +83,13 @@ test('processes see each other; one that ends, or is killed, is seen no more', a
 test('a process whose connection is cut comes back under its name', async () => {
   await withProcess(database.url, async (store) => {
     await withProcess(database.url, async (other) => {
-      await untilPeers(store, [other.processId]);
+      await untilPeers(store, [other.cluster.processId]);
       for (let round = 0; round < 3; round++) {
         await cutListeners();
         // Each counts itself in any case.
-        assert.ok((await store.peers()).has(store.processId));
-        await untilPeers(store, [other.processId]);
-        await untilPeers(other, [store.processId]);
+        assert.ok((await store.cluster.processes()).has(store.cluster.processId));
+        await untilPeers(store, [other.cluster.processId]);
+        await untilPeers(other, [store.cluster.processId]);
       }
     });
   });
@@ -99,14 +99,14 @@ test('a process whose connection is cut comes back under its name', async () => 
 test('a session that the server still holds does not keep a new one out', async () => {
   await withProcess(database.url, async (store) => {
     await withProcess(database.url, async (other) => {
-      await untilPeers(store, [other.processId]);
-      const [lock] = (await sql.query(`SELECT classid, objid, pid FROM pg_locks WHERE objid = $1`, [other.processId])).rows;
+      await untilPeers(store, [other.cluster.processId]);
+      const [lock] = (await sql.query(`SELECT classid, objid, pid FROM pg_locks WHERE objid = $1`, [other.cluster.processId])).rows;
       // As one whose end nobody has told the server.
       await sql.query('SELECT pg_advisory_lock_shared($1::int, $2::int)', [lock.classid, lock.objid]);
       await sql.query('SELECT pg_terminate_backend($1)', [lock.pid]);
       await untilLocks(3);
       await sql.query('SELECT pg_advisory_unlock_all()');
-      await untilPeers(store, [other.processId]);
+      await untilPeers(store, [other.cluster.processId]);
       await untilLocks(2);
     });
   });
@@ -118,8 +118,8 @@ test('behind a pooler a process is seen too, by a transaction that is open and i
   try {
     await withProcess(pooler.url, async (store) => {
       await withProcess(database.url, async (other) => {
-        await untilPeers(other, [store.processId]);
-        await untilPeers(store, [other.processId]);
+        await untilPeers(other, [store.cluster.processId]);
+        await untilPeers(store, [other.cluster.processId]);
         const { rows } = await sql.query(
           `SELECT count(*)::int AS n FROM pg_stat_activity WHERE xact_start IS NOT NULL AND pid <> pg_backend_pid()
             AND datname = current_database() AND (backend_xid IS NOT NULL OR backend_xmin IS NOT NULL)`,
@@ -128,7 +128,7 @@ test('behind a pooler a process is seen too, by a transaction that is open and i
         assert.doesNotMatch(pooler.sent, /pg_advisory_lock_shared|LISTEN/);
         pooler.cut();
         await untilPeers(other, []);
-        await untilPeers(other, [store.processId]);
+        await untilPeers(other, [store.cluster.processId]);
       });
     });
   } finally {

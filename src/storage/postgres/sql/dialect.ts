@@ -7,7 +7,7 @@ import { writeSearch } from './full-text.ts';
 import { writeSearchScore } from './full-text-score.ts';
 import { companion } from './full-text-vector.ts';
 import { columnOf, writeJsonCompare, writeJsonExists, writeJsonMatches, writeJsonOrder } from './json.ts';
-import { writePicture } from './snapshot.ts';
+import { writeSnapshot } from './snapshot.ts';
 import { writeTextMatch } from './text-match.ts';
 import { writeWireText } from './wire.ts';
 
@@ -63,10 +63,7 @@ const shared: Omit<Dialect, 'table'> = {
   aclAllows: writeAclAllows,
   lists: writeLists,
   without: writeWithout,
-  picture: writePicture,
-  edit() {
-    throw new Error('edits are made before the statement');
-  },
+  snapshot: writeSnapshot,
 };
 
 /** Most records have no ACL, so that is looked at first. */

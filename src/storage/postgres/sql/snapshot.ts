@@ -5,8 +5,8 @@ import type { SqlOut } from '../../sql/dialect.ts';
 /** Characters of an array, which may hold 1 GB: no value of a picture is longer than its part of these, whatever the others are. */
 const LONGEST_ARRAY = 200_000_000;
 
-/** The text of a picture of a record (`Picture`), out of its columns, bounded (picture-bounds.ts). */
-export function writePicture(out: SqlOut, alias: string, fields: readonly Field[]): void {
+/** The text of a snapshot of a record (`Snapshot`), out of its columns, bounded (snapshot-limits.ts). */
+export function writeSnapshot(out: SqlOut, alias: string, fields: readonly Field[]): void {
   const { share, kinds } = pictureBounds(fields);
   if (share === null) {
     out.add('to_json(');

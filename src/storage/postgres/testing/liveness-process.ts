@@ -11,4 +11,4 @@ const engine = await PostgresEngine.connect(process.argv[2] as string, {
   addressesOf,
 });
 const store = await openAnyway(engine, 'app');
-process.stdout.write(`${store.processId}\n`);
+process.stdout.write(`${store.cluster.processId}\n`);

@@ -7,6 +7,7 @@ import { rowContext } from '../../sql/testing/addresses.ts';
 import type { Database } from '../connection/database.ts';
 import { connectDatabase } from '../connection/pool.ts';
 import { Notices } from '../cluster/invalidation.ts';
+import { PostgresCluster } from '../cluster/cluster.ts';
 import { Presence } from '../cluster/liveness.ts';
 import { PostgresStore } from '../store.ts';
 import { type TestDatabase, type TestServer, testServer } from '../testing/server.ts';
@@ -29,7 +30,7 @@ before(async () => {
   server = await testServer(slowAutovacuum);
   place = await server.database();
   database = await connectDatabase(place.url, { timeLimit: 10_000 });
-  const shared = { database, notices: new Notices(), presence: new Presence(), report: () => {} };
+  const shared = { database, notices: new Notices(), cluster: new PostgresCluster(database, new Presence()), report: () => {} };
   store = await PostgresStore.open({ ...shared, schemaName: 'rds_test', ...rowContext }, true);
 });
 after(async () => {

@@ -92,17 +92,18 @@ test('what tells of a write goes along with it, and changes places with it', () 
 
 test('a write and what tells of it are one statement, so that it fails alone', () => {
   const table = tableOf(schema, 'A');
-  const copies = { from: table, objectId: '1', fields: [[fieldOf(tableOf(schema, '_Log'), 'n'), fieldOf(table, 'n')]] } as const;
+  const about = { from: table, objectId: '1' };
+  const copy = { kind: 'copy', ...about, fields: [[fieldOf(tableOf(schema, '_Log'), 'n'), fieldOf(table, 'n')]] } as const;
   const statementsOf = (mutations: Mutation[]) =>
     compileGroup([{ changes: [], mutations }], schema, context).flatMap(({ statements }) => statements.map(({ text }) => text));
-  const copying: Mutation = { ...(note('x') as Insert), copies };
-  const picture = {
-    from: table,
-    objectId: '1',
+  const copying: Mutation = { ...(note('x') as Insert), source: copy };
+  const snapshot = {
+    kind: 'snapshot',
+    ...about,
     fields: [...table.fields.values()],
     to: fieldOf(tableOf(schema, '_Log'), 'record'),
-  };
-  const picturing: Mutation = { ...(note('y') as Insert), picture };
+  } as const;
+  const picturing: Mutation = { ...(note('y') as Insert), source: snapshot };
   for (const [mutations, returns] of [
     [[update('A', '1'), unmark, note('x')], ' SELECT u0 FROM u'],
     [[update('A', '1'), unmark, copying], ' SELECT u0 FROM u'],

@@ -1,7 +1,7 @@
 import { serviceError } from '../../../errors/fail.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { isWatched, uniqueFieldsOf } from '../../../schema/system-tables.ts';
-import type { Mutation, Picture, WritePlan } from '../../port.ts';
+import type { Mutation, Snapshot, WritePlan } from '../../port.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Result } from '../connection/database.ts';
 import { type Along, goAlong } from './folded-steps.ts';
@@ -38,9 +38,9 @@ export function recordKey(className: string, objectId: string): string {
   return `${className}\n${objectId}`;
 }
 
-/** The picture that a step takes of a record, which it locks. */
-export function pictureOf(mutation: Mutation): Picture | undefined {
-  return mutation.kind === 'insert' ? mutation.picture : undefined;
+/** The snapshot that a step takes of a record, which it locks. */
+export function snapshotOf(mutation: Mutation): Snapshot | undefined {
+  return mutation.kind === 'insert' && mutation.source?.kind === 'snapshot' ? mutation.source : undefined;
 }
 
 /**
@@ -101,7 +101,7 @@ type Movable = Inserts | readonly [Of<'update'>, ...Along[]];
 export function mayMove(mutations: readonly Mutation[]): mutations is Movable {
   const [main, ...others] = mutations;
   if (main?.kind !== 'insert' && main?.kind !== 'update') return false;
-  if (main.kind === 'insert' && (main.copies || main.picture)) return false;
+  if (main.kind === 'insert' && main.source) return false;
   // A value that one write frees and another takes.
   return uniqueFieldsOf(main.table.className).size === 0 && goAlong(main, others);
 }

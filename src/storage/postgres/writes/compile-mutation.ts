@@ -136,7 +136,7 @@ function withAlong(mutation: Of<'update'>, along: readonly Along[], dialect: Dia
   const out = new SqlWriter(dialect);
   out.params.push(...params);
   const own = ['u0', ...mutation.returning.map((_, at) => `u${at + 1}`)].join(', ');
-  const taken = takenBy(along, dialect);
+  const taken = takenBy(along);
   out.add(`WITH u (${own}`);
   for (const name of taken.keys()) out.add(', ').name(name);
   out.add(`) AS (${text}`);
@@ -181,7 +181,7 @@ function remove(
   });
   if (!looksAround) out.add(' WHEN false THEN 0');
   out.add(' END AS at FROM found), gone (id');
-  const taken = takenBy(along, dialect);
+  const taken = takenBy(along);
   for (const name of taken.keys()) out.add(', ').name(name);
   out.add(') AS (DELETE FROM ').table(table.sqlName).add(' AS t WHERE t."objectId" = ');
   out.add('(SELECT f."objectId" FROM found AS f, pointing AS p WHERE p.at IS NULL) RETURNING t."objectId"');

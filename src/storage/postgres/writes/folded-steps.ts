@@ -1,8 +1,8 @@
 import type { Mutation } from '../../port.ts';
-import type { Dialect } from '../../sql/dialect.ts';
 import { writeInsertAlong } from '../../sql/insert.ts';
 import { writeUnmark } from '../../sql/mutation.ts';
 import type { SqlWriter } from '../../sql/writer.ts';
+import { writeSnapshot } from '../sql/snapshot.ts';
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
 
@@ -12,7 +12,7 @@ type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
  */
 export type Along = Of<'insert' | 'unmark'>;
 
-/** Whether all these steps may go along with a step. None of them sees what it does, but for what they copy or picture. */
+/** Whether all these steps may go along with a step. None of them sees what it does, but for what they take of its record. */
 export function goAlong(main: Of<'insert' | 'update' | 'delete'>, others: readonly Mutation[]): others is readonly Along[] {
   return others.every((other) => isAlong(main, other));
 }
@@ -21,24 +21,29 @@ function isAlong(main: Of<'insert' | 'update' | 'delete'>, other: Mutation): oth
   if (other.table.className === main.table.className) return false;
   if (other.kind === 'unmark') return main.kind !== 'insert';
   if (other.kind !== 'insert' || !other.isNote) return false;
-  const source = other.copies ?? other.picture;
+  const { source } = other;
   if (!source) return true;
   const { from, objectId } = source;
-  // A record that is deleted tells what it held, but not as a picture, which is bounded.
-  const tells = main.kind === 'update' || (main.kind === 'delete' && other.copies !== undefined);
+  // A record that is deleted tells what it held, but not as a snapshot, which is bounded.
+  const tells = main.kind === 'update' || (main.kind === 'delete' && source.kind === 'copy');
   return tells && main.objectId === objectId && main.table.className === from.className;
 }
 
 /** What such steps take of the record that an update leaves, or that is deleted: columns of its rows, by name. Each writes its value, over the alias `t`. */
-export function takenBy(along: readonly Along[], dialect: Dialect): ReadonlyMap<string, (out: SqlWriter) => void> {
+export function takenBy(along: readonly Along[]): ReadonlyMap<string, (out: SqlWriter) => void> {
   const taken = new Map<string, (out: SqlWriter) => void>();
   along.forEach((step, at) => {
     if (step.kind !== 'insert') return;
-    const { copies, picture } = step;
-    for (const [, { column }] of copies?.fields ?? []) taken.set(copied(column), (out) => out.column('t', column));
-    if (picture) taken.set(pictured(at), (out) => dialect.picture(out, 't', picture.fields));
+    const { source } = step;
+    if (source?.kind === 'snapshot') taken.set(pictured(at), (out) => writeSnapshot(out, 't', source.fields));
+    else for (const [, { column }] of source?.fields ?? []) taken.set(copied(column), (out) => out.column('t', column));
   });
   return taken;
+}
+
+function columnsTaken({ source }: Of<'insert'>, at: number): string[] {
+  if (source?.kind === 'snapshot') return [pictured(at)];
+  return source?.fields.map(([, from]) => copied(from.column)) ?? [];
 }
 
 const copied = (column: string): string => `copy~${column}`;
@@ -55,9 +60,7 @@ export function writeAlong(out: SqlWriter, along: readonly Along[], rows: string
       writeUnmark(out, step);
       out.add(` AND EXISTS (SELECT 1 FROM ${rows})`);
     } else {
-      const { copies, picture } = step;
-      const taken = copies?.fields.map(([, from]) => copied(from.column)) ?? [];
-      writeInsertAlong(out, step, rows, picture ? [pictured(at)] : taken);
+      writeInsertAlong(out, step, rows, columnsTaken(step, at));
     }
     out.add(')');
   });

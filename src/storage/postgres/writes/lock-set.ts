@@ -3,7 +3,7 @@ import type { Mutation, WritePlan } from '../../port.ts';
 import { idOf } from './bulk-insert.ts';
 import { conditionLocks } from './conditions.ts';
 import { hasEdits, isEdited } from './json-updates.ts';
-import { pictureOf, recordKey } from './compile-group.ts';
+import { snapshotOf, recordKey } from './compile-group.ts';
 import type { QueuedWrite } from './queued-write.ts';
 
 const FILTERED = ['require', 'updateAll', 'deleteAll', 'unmark'] as const;
@@ -33,14 +33,14 @@ export function heldBy(plan: WritePlan): Pick<QueuedWrite, 'records' | 'locks'> 
   return { records: locks.length > 0 ? [...records, ...locks.map((lock) => recordKey('', lock))] : records, locks };
 }
 
-/** The same, and the records that it takes pictures of: nobody else may change them meanwhile. */
+/** The same, and the records that it takes snapshots of: nobody else may change them meanwhile. */
 function lockedBy(mutations: readonly Mutation[]): string[] {
-  const pictured = mutations.flatMap((mutation) => {
-    const picture = pictureOf(mutation);
-    return picture ? [recordKey(picture.from.className, picture.objectId)] : [];
+  const ofSnapshots = mutations.flatMap((mutation) => {
+    const snapshot = snapshotOf(mutation);
+    return snapshot ? [recordKey(snapshot.from.className, snapshot.objectId)] : [];
   });
   const changed = changedBy(mutations);
-  return pictured.length > 0 ? [...new Set([...changed, ...pictured])] : changed;
+  return ofSnapshots.length > 0 ? [...new Set([...changed, ...ofSnapshots])] : changed;
 }
 
 /** The records that a write changes by other steps than edits. */

@@ -95,7 +95,7 @@ const tableOfCondition = (condition: Condition): string =>
 function tablesIn(mutation: Mutation, schema: Schema): string[] {
   const { kind, table } = mutation;
   const tables = [table.sqlName];
-  if (kind === 'insert') for (const source of [mutation.copies, mutation.picture]) if (source) tables.push(source.from.sqlName);
+  if (kind === 'insert' && mutation.source) tables.push(mutation.source.from.sqlName);
   if (kind === 'link' || kind === 'unlink' || kind === 'unlinkAll') tables.push(mutation.relation.column);
   if (kind === 'delete') {
     // It looks at who points at the record, and takes it out of Relations.

@@ -12,7 +12,7 @@ export interface QueuedWrite {
   /** Nobody waits for it. */
   readonly behind: boolean;
   plan: WritePlan;
-  /** The records that it writes to or takes pictures of, as far as its plan names them, and what it locks for its conditions. */
+  /** The records that it writes to or takes snapshots of, as far as its plan names them, and what it locks for its conditions. */
   records: readonly string[];
   /** What it locks for its conditions. */
   locks: readonly string[];

@@ -2,12 +2,12 @@ import type { TableSchema } from '../../../schema/model.ts';
 import type { Mutation } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import type { Statement } from '../../sql/writer.ts';
-import { pictureOf } from './compile-group.ts';
+import { snapshotOf } from './compile-group.ts';
 import type { QueuedWrite } from './queued-write.ts';
 import { compileLocks } from './compile-mutation.ts';
 
 /**
- * Locks the records that a group changes or takes pictures of, in their order, so that two processes which change the same ones do not wait
+ * Locks the records that a group changes or takes snapshots of, in their order, so that two processes which change the same ones do not wait
  * for each other.
  */
 export function locksOf(group: readonly QueuedWrite[], dialect: Dialect): Statement[] {
@@ -26,6 +26,6 @@ export function locksOf(group: readonly QueuedWrite[], dialect: Dialect): Statem
 
 function lockedBy(mutation: Mutation): { readonly table: TableSchema; readonly objectId: string } | null {
   if (mutation.kind === 'update' || mutation.kind === 'delete') return mutation;
-  const picture = pictureOf(mutation);
-  return picture ? { table: picture.from, objectId: picture.objectId } : null;
+  const snapshot = snapshotOf(mutation);
+  return snapshot ? { table: snapshot.from, objectId: snapshot.objectId } : null;
 }

@@ -114,11 +114,11 @@ export async function testEvery(store: Store): Promise<void> {
   });
 
   test('a process is among those that serve its systems', async () => {
-    assert.ok((await store.peers()).has(store.processId));
-    assert.match(store.processId, /^\w+$/);
+    assert.ok((await store.cluster.processes()).has(store.cluster.processId));
+    assert.match(store.cluster.processId, /^\w+$/);
     await store.inOneCommit(async (within) => {
-      assert.equal(within.processId, store.processId);
-      assert.ok((await within.peers()).has(store.processId));
+      assert.equal(within.cluster.processId, store.cluster.processId);
+      assert.ok((await within.cluster.processes()).has(store.cluster.processId));
     });
   });
 }

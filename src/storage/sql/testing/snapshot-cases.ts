@@ -62,7 +62,7 @@ export async function testPictures(store: Store): Promise<void> {
       { of, level: 1.5, due: made },
       {
         isNote: true,
-        picture: { from, objectId, fields: list, to: fieldOf(queue, 'record') },
+        source: { kind: 'snapshot', from, objectId, fields: list, to: fieldOf(queue, 'record') },
       },
     );
   const update = (objectId: string, values: Values, more: Partial<Update> = {}): Update => ({
@@ -84,7 +84,7 @@ export async function testPictures(store: Store): Promise<void> {
       { of, Last: true },
       {
         isNote: true,
-        copies: { from: seen, objectId: of, fields: [[fieldOf(told, 'n'), n]] },
+        source: { kind: 'copy', from: seen, objectId: of, fields: [[fieldOf(told, 'n'), n]] },
       },
     ),
   ];

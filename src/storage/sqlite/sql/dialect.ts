@@ -6,7 +6,6 @@ import { writeSearch, writeSearchScore } from './full-text.ts';
 import { writeAmong, writeJsonCompare, writeJsonExists, writeJsonMatches, writeJsonOrder } from './json.ts';
 import { writeTextMatch } from './text-match.ts';
 
-/** SQL as SQLite has it. Values that it cannot compute itself come from functions of ours, `rds_...` (functions.ts). */
 /** Identities that a JSON path can name as they are. */
 const plainIdentity = /^[^"\\\p{C}]+$/u;
 /** SQLite bounds the arguments of a function. */
@@ -34,6 +33,7 @@ function writeAclRight(out: SqlOut, writeAcl: () => void, right: 'read' | 'write
   out.add("), 'true')");
 }
 
+/** SQL as SQLite has it. Values that it cannot compute itself come from functions of ours, `rds_...` (functions.ts). */
 export const sqliteDialect: Dialect = {
   quoted,
   table: quoted,
@@ -109,9 +109,6 @@ export const sqliteDialect: Dialect = {
       write();
     });
     out.add('))');
-  },
-  picture() {
-    throw new Error('pictures are taken before the statement');
   },
   edit(out, field, edits, label) {
     out

@@ -4,7 +4,7 @@ import type { Filter } from '../../../query/filter.ts';
 import { type Field, fieldOf, type Schema, type TableSchema } from '../../../schema/model.ts';
 import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import type { StoredValue } from '../../../values/type.ts';
-import type { Mutation } from '../../port.ts';
+import type { Mutation, Snapshot } from '../../port.ts';
 import { growthOf } from '../../record-size.ts';
 import { compileInsert } from '../../sql/insert.ts';
 import {
@@ -23,7 +23,7 @@ import { compileSize } from '../../sql/record-size.ts';
 import { type RowContext, returnedMembers } from '../../sql/row-layout.ts';
 import type { Connection } from '../connection/connection.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
-import { takePicture } from './snapshot.ts';
+import { takeSnapshot } from './snapshot.ts';
 
 /**
  * Carries out one step of a write, inside the savepoint of the caller.
@@ -63,6 +63,8 @@ export function carryOut(connection: Connection, mutation: Mutation, schema: Sch
 
 const SQLITE_CONSTRAINT_UNIQUE = 2067;
 
+type Insert = Extract<Mutation, { kind: 'insert' }>;
+
 /** What a write sets. */
 type Values = readonly (readonly [Field, StoredValue])[];
 
@@ -97,19 +99,21 @@ function firstTakenOf(connection: Connection, table: TableSchema, objectId: Stor
   return uniqueFieldsOf(table.className).keys().find(isTaken);
 }
 
-function insert(connection: Connection, { picture, ...plain }: Extract<Mutation, { kind: 'insert' }>): void {
-  let { values } = plain;
-  if (picture) {
-    const text = takePicture(connection, picture);
-    if (text === null) return;
-    values = [...values, [picture.to, text]];
-  }
-  const { table } = plain;
+function insert(connection: Connection, mutation: Insert): void {
+  const plain = mutation.source?.kind === 'snapshot' ? withSnapshot(connection, mutation, mutation.source) : mutation;
+  if (!plain) return;
+  const { table, values } = plain;
   unlessTaken(
     table,
-    () => connection.run(compileInsert({ ...plain, values }, dialect)),
+    () => connection.run(compileInsert(plain, dialect)),
     () => firstTakenOf(connection, table, values.find(([{ name }]) => name === 'objectId')?.[1] ?? null, values),
   );
+}
+
+/** The insert with the snapshot as one of its values; `null` where the record is not there. */
+function withSnapshot(connection: Connection, { source: _, ...plain }: Insert, snapshot: Snapshot): Insert | null {
+  const text = takeSnapshot(connection, snapshot);
+  return text === null ? null : { ...plain, values: [...plain.values, [snapshot.to, text]] };
 }
 
 function update(connection: Connection, mutation: Extract<Mutation, { kind: 'update' }>, context: RowContext): string {

@@ -1,7 +1,7 @@
 import type { Field } from '../../../schema/model.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import { boundedPicture, LONGEST_IN_PICTURE, pictureBounds } from '../../snapshot-limits.ts';
-import type { Picture } from '../../port.ts';
+import type { Snapshot } from '../../port.ts';
 import { SqlWriter } from '../../sql/writer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
@@ -10,21 +10,21 @@ import { sqliteDialect } from '../sql/dialect.ts';
 const texts = new WeakMap<readonly Field[], string>();
 
 /**
- * The text of a picture as of now, bounded (picture-bounds.ts); `null` where the record is not there. Made here: functions of SQL take fewer
+ * The text of a snapshot as of now, bounded (snapshot-limits.ts); `null` where the record is not there. Made here: functions of SQL take fewer
  * values than a record has.
  */
-export function takePicture(connection: Connection, picture: Picture): string | null {
-  let text = texts.get(picture.fields);
+export function takeSnapshot(connection: Connection, snapshot: Snapshot): string | null {
+  let text = texts.get(snapshot.fields);
   if (text === undefined) {
-    text = textOf(picture);
-    texts.set(picture.fields, text);
+    text = textOf(snapshot);
+    texts.set(snapshot.fields, text);
   }
-  const row = connection.first({ text, params: [picture.objectId] });
-  return row ? JSON.stringify(boundedPicture(pictureBounds(picture.fields), row as readonly StoredValue[])) : null;
+  const row = connection.first({ text, params: [snapshot.objectId] });
+  return row ? JSON.stringify(boundedPicture(pictureBounds(snapshot.fields), row as readonly StoredValue[])) : null;
 }
 
 /** Values that are too long are not even read: `octet_length` knows without that. */
-function textOf({ from, fields }: Picture): string {
+function textOf({ from, fields }: Snapshot): string {
   const out = new SqlWriter(sqliteDialect).add('SELECT ');
   const { kinds } = pictureBounds(fields);
   fields.forEach(({ column }, at) => {
