@@ -3,8 +3,6 @@ import { describe, test } from 'node:test';
 import type { Filter, JsonOperand, Regex } from '../../../query/filter.ts';
 import type { Query } from '../../../query/selection.ts';
 import { NotShort } from '../../sql/reads/allowance.ts';
-import { compileList } from '../../sql/select.ts';
-import { sqliteDialect } from '../sql/dialect.ts';
 import { TestTables } from '../testing/tables.ts';
 import { shortCount, shortList } from './read-routing.ts';
 
@@ -32,7 +30,7 @@ function query(filter: Filter, more: Partial<Query> = {}): Query {
   const fields = [...table.fields.values()];
   return { table, fields, filter, includes: [], order: [], skip: 0, limit: 100, count: false, withScore: false, ...more };
 }
-const longest = (asked: Query) => shortList(tables.connection, asked, compileList(asked, sqliteDialect, false));
+const longest = (asked: Query) => shortList(tables.connection, asked)?.longest ?? null;
 
 describe('what the event loop reads', () => {
   const short: [string, Query][] = [

@@ -1,10 +1,10 @@
 import type { Filter } from '../../../query/filter.ts';
 import type { Query } from '../../../query/selection.ts';
-import { compileCountUpTo } from '../../sql/select.ts';
+import { compileCountUpTo, compileList } from '../../sql/select.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Connection } from '../connection/connection.ts';
-import { sqliteDialect } from '../sql/dialect.ts';
 import { mostRecords } from '../connection/table-size.ts';
+import { sqliteDialect } from '../sql/dialect.ts';
 import { workOf } from './scan-cost.ts';
 
 /** Tables of at most so many records are scanned on the event loop: faster than a hop to a thread. */
@@ -27,11 +27,18 @@ const SHORT_COUNT = 4_000;
 /** Bytes of a value that the event loop reads. */
 export const SHORT_VALUE = 256 * 1024;
 
+/** A list that the event loop may run as far as it meets no longer value. */
+export interface ShortList {
+  readonly statement: Statement;
+  /** Bytes that a value may have so that the list is short for certain, whatever the data. */
+  readonly longest: number;
+}
+
 /**
- * How long a value of a list may be, in bytes, so that the list is short for certain, whatever the data: the event loop may run it as far as it
- * meets no longer one. `null` for all other lists, which go to a reader thread, where a time limit ends them.
+ * A list that is short for certain, compiled; `null` for all other lists, which go to a reader thread, where a time limit ends them. Nothing
+ * is compiled for those that are not short whatever the statement.
  */
-export function shortList(connection: Connection, query: Query, list: Statement): number | null {
+export function shortList(connection: Connection, query: Query): ShortList | null {
   const rows = query.skip + query.limit;
   if (rows > SHORT_ANSWER) return null;
   const values = rows * query.fields.length;
@@ -39,9 +46,11 @@ export function shortList(connection: Connection, query: Query, list: Statement)
   // Objects of which only some places are asked for are parsed.
   const bytes = query.paths ? SHORT_ANSWER_BYTES / 8 : SHORT_ANSWER_BYTES;
   const ofAnswer = Math.min(SHORT_VALUE, Math.floor(bytes / values));
-  if (isBounded(connection, query, list)) return ofAnswer;
+  const compiled = () => compileList(query, sqliteDialect, false);
+  const statement = mayBeBounded(query) ? compiled() : null;
+  if (statement && isBounded(connection, query, statement)) return { statement, longest: ofAnswer };
   const ofScan = shortScan(connection, query);
-  return ofScan && Math.min(ofAnswer, ofScan);
+  return ofScan === null ? null : { statement: statement ?? compiled(), longest: Math.min(ofAnswer, ofScan) };
 }
 
 /** The number of records of a query where it takes little time to tell: few records, or few in an index. `null` else. @throws NotShort */
@@ -68,9 +77,13 @@ function shortScan(connection: Connection, query: Query): number | null {
  * Plans are remembered by statement text; they change with statistics, never with values.
  */
 function isBounded(connection: Connection, query: Query, list: Statement): boolean {
-  const constraints = constraintsOf(query.filter);
-  if (constraints === null || constraints > SHORT_CONSTRAINTS) return false;
-  return constraints === connection.constraintsTaken(list.text);
+  return mayBeBounded(query) && constraintsOf(query.filter) === connection.constraintsTaken(list.text);
+}
+
+/** Whether its conditions are such that an index may take them all. */
+function mayBeBounded({ filter }: Query): boolean {
+  const constraints = constraintsOf(filter);
+  return constraints !== null && constraints <= SHORT_CONSTRAINTS;
 }
 
 /** How many plain comparisons a filter is the conjunction of; `null` where it is anything more. */

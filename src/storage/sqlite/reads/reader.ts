@@ -6,20 +6,19 @@ import type { StoredValue } from '../../../values/type.ts';
 import { type FindResult, type JsonText, type Reader, SchemaChanged } from '../../port.ts';
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
 import { NotShort, textOf } from '../../sql/reads/allowance.ts';
-import { byIdsJob, includeResolver, type ReadJob, type ResolveInclude, readJob } from '../../sql/reads/read-plan.ts';
 import { LargeTables } from '../../sql/reads/large-tables.ts';
-import { type ByIdStatement, compileCount, compileGet, compileList } from '../../sql/select.ts';
+import { byIdsJob, includeResolver, type ReadJob, type ResolveInclude, readJob } from '../../sql/reads/read-plan.ts';
 import { type RowContext, recordText } from '../../sql/row-layout.ts';
-import type { Statement } from '../../sql/writer.ts';
+import { type ByIdStatement, compileCount, compileGet, compileList } from '../../sql/select.ts';
 import type { Connection } from '../connection/connection.ts';
 import { LARGEST_VALUE } from '../connection/open-database.ts';
 import type { Rows } from '../connection/rows.ts';
 import { sqliteAggregate } from '../sql/aggregate.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
-import { SHORT_VALUE, shortCount, shortList } from './read-routing.ts';
-import type { ReaderPool } from './reader-pool.ts';
-import type { FindJobs } from './protocol.ts';
 import { runPlain, runShort } from './execute-read.ts';
+import type { FindJobs } from './protocol.ts';
+import { SHORT_VALUE, type ShortList, shortCount, shortList } from './read-routing.ts';
+import type { ReaderPool } from './reader-pool.ts';
 
 /** @returns `null` where a read on the event loop turned out too long for it */
 function unlessShort(error: unknown): null {
@@ -94,11 +93,10 @@ export class SqliteReader implements Reader {
   }
 
   async find(query: Query): Promise<FindResult> {
-    const list = query.limit === 0 ? null : compileList(query, dialect, false);
-    const found = await this.#findHere(query, list).catch(unlessShort);
+    const found = await this.#findHere(query).catch(unlessShort);
     if (found) return found;
     const jobs = {
-      list: list && readJob(query, compileList(query, dialect, true), this.#context),
+      list: query.limit === 0 ? null : readJob(query, compileList(query, dialect, true), this.#context),
       count: query.count ? compileCount(query, dialect, true) : null,
     };
     return this.#findOnThread(jobs, this.#targetsOf(query));
@@ -164,20 +162,20 @@ export class SqliteReader implements Reader {
   }
 
   /** A query that is short; `null` for all others. @throws NotShort */
-  async #findHere(query: Query, list: Statement | null): Promise<FindResult | null> {
+  async #findHere(query: Query): Promise<FindResult | null> {
     if (this.#large.has(query.table.className)) return null;
-    const longest = list && shortList(this.#connection, query, list);
-    if (list && longest === null) return null;
+    const list = query.limit === 0 ? undefined : shortList(this.#connection, query);
+    if (list === null) return null;
     const count = query.count ? shortCount(this.#connection, query) : undefined;
     if (count === null) return null;
-    const records = list && longest !== null ? await this.#recordsHere(query, list, longest) : '';
+    const records = list ? await this.#recordsHere(query, list) : '';
     if (records === null) return null;
     const results = `[${records}]`;
     return count === undefined ? { results } : { results, count };
   }
 
-  #recordsHere(query: Query, list: Statement, longest: number): string | Promise<string | null> {
-    const job = readJob(query, list, this.#context);
+  #recordsHere(query: Query, { statement, longest }: ShortList): string | Promise<string | null> {
+    const job = readJob(query, statement, this.#context);
     const rows = this.#connection.shorterThan(longest);
     return job.includes.length === 0 ? runPlain(rows, job) : this.#expandedHere(rows, job, query);
   }
