@@ -44,13 +44,17 @@ function folderViolations(modules: readonly IModule[]): string[] {
       if (!isSorted(resolved) || dirname(source) === dirname(resolved)) continue;
       imports.add(`${dirname(source)} ${dirname(resolved)}`);
     }
-  const mutual = [...imports].map((pair) => pair.split(' ') as [string, string]).filter(([a, b]) => a < b && imports.has(`${b} ${a}`));
+  const mutual = [...imports]
+    .map((pair) => pair.split(' ') as [string, string])
+    .filter(([a, b]) => a < b && imports.has(`${b} ${a}`));
   const folders = Object.entries(Object.groupBy(sources, ({ source }) => dirname(source)));
   const isLayer = (folder: string) => folder.split('/').length < 3 || layerPatterns.includes(`^${folder}/`);
   const isLone = (folder: string) => !isLayer(folder) && !folders.some(([other]) => other.startsWith(`${folder}/`));
   return [
     ...mutual.map(([a, b]) => `folders-in-order: ${a} <-> ${b}`),
-    ...folders.filter(([folder, files]) => files?.length === 1 && isLone(folder)).map(([folder]) => `folder-of-one-file: ${folder}`),
+    ...folders
+      .filter(([folder, files]) => files?.length === 1 && isLone(folder))
+      .map(([folder]) => `folder-of-one-file: ${folder}`),
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { FieldType, TableSchema } from '../schema/model.ts';
 import { isHidden, isLog } from '../schema/system-tables.ts';
-import { columnFields } from '../storage/column-values.ts';
 import { pieces } from '../storage/chunked-rows.ts';
+import { columnFields } from '../storage/column-values.ts';
 import type { Store, StoredRow } from '../storage/port.ts';
 
 /** A file that only texts of logs and sessions mention is not kept for them. */

@@ -1,4 +1,4 @@
-import { setTimeout as wait, setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Store } from './port.ts';
 
 /** Milliseconds between two looks at a store that does not work: what waits for it goes on within two seconds of the end of an outage. */

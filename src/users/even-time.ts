@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { fail } from '../errors/fail.ts';
-import { isAway } from '../storage/recovery.ts';
 import type { Store } from '../storage/port.ts';
+import { isAway } from '../storage/recovery.ts';
 
 /** Times that are remembered for each system: enough for how they differ, few enough to follow the load. */
 const REMEMBERED = 32;

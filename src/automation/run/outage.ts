@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isPassing } from '../../errors/fail.ts';
-import { isAway } from '../../storage/recovery.ts';
 import type { Store } from '../../storage/port.ts';
+import { isAway } from '../../storage/recovery.ts';
 
 /** Milliseconds between two looks whether somebody still waits. */
 const GLANCE_MS = 200;

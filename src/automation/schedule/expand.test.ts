@@ -59,7 +59,10 @@ describe('a run', () => {
     assert.deepEqual(await recordsQueued(), things(1, 4));
     for (const row of rows) {
       const { triggers, event, objectClass, level, owner, source, state } = row;
-      assert.deepEqual([triggers, event, objectClass, level, owner], ['trigger001', 'schedule', 'Things', 1, store.cluster.processId]);
+      assert.deepEqual(
+        [triggers, event, objectClass, level, owner],
+        ['trigger001', 'schedule', 'Things', 1, store.cluster.processId],
+      );
       assert.deepEqual([source, state], [undefined, undefined]);
     }
     const fields = columnFields(tableOf(store.schema(), 'Things'));

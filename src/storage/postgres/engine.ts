@@ -14,17 +14,17 @@ import {
 import type { Store } from '../port.ts';
 import { PostgresCluster } from './cluster/cluster.ts';
 import { newAloneName, refuseCompany } from './cluster/exclusive-access.ts';
-import type { Database } from './connection/database.ts';
-import { unavailable } from './connection/map-error.ts';
-import { connectDatabase } from './connection/pool.ts';
-import { Listener } from './connection/listener.ts';
-import { insertIdentity, inspectSchema, placeOf, refuseLost, storedSchemas, takeIdentity } from './schema/identity.ts';
-import { schemaName } from './sql/names.ts';
 import { channel, Notices } from './cluster/invalidation.ts';
 import { Presence } from './cluster/liveness.ts';
+import type { Database } from './connection/database.ts';
+import { Listener } from './connection/listener.ts';
+import { unavailable } from './connection/map-error.ts';
+import { connectDatabase } from './connection/pool.ts';
 import { PostgresRegistry } from './registry.ts';
 import { dropSchema } from './schema/drop-schema.ts';
+import { insertIdentity, inspectSchema, placeOf, refuseLost, storedSchemas, takeIdentity } from './schema/identity.ts';
 import { makeCatalog, openCatalog } from './schema/migrations.ts';
+import { schemaName } from './sql/names.ts';
 import { PostgresStore } from './store.ts';
 
 /** What the engine is told of the world. */

@@ -1,8 +1,8 @@
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { type StoredValue, storageOf } from '../../values/index.ts';
-import { columnFields } from '../column-values.ts';
 import { CONTENTS_BYTES } from '../chunked-rows.ts';
+import { columnFields } from '../column-values.ts';
 import type { Contents, StoredMember, StoredRow } from '../port.ts';
 import type { Dialect } from '../sql/dialect.ts';
 import { writeRecordBytes } from '../sql/record-size.ts';

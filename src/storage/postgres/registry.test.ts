@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { serviceError } from '../../errors/fail.ts';
-import { connectDatabase } from './connection/pool.ts';
 import { Notices } from './cluster/invalidation.ts';
+import { connectDatabase } from './connection/pool.ts';
 import { PostgresRegistry } from './registry.ts';
 import { query, testDatabase } from './testing/server.ts';
 

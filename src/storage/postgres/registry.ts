@@ -12,12 +12,12 @@ import type {
   SystemEntry,
 } from '../registry.ts';
 import type { Statement } from '../sql/writer.ts';
-import type { Database, Result, Row, Session } from './connection/database.ts';
-import { Freshness } from './cluster/staleness-check.ts';
-import { registrySchema } from './sql/names.ts';
 import { type Notices, registryNotice } from './cluster/invalidation.ts';
+import { Freshness } from './cluster/staleness-check.ts';
+import type { Database, Result, Row, Session } from './connection/database.ts';
 import { migrateRegistry } from './schema/migrations.ts';
 import { arrayLiteral } from './sql/arrays.ts';
+import { registrySchema } from './sql/names.ts';
 
 const systems = `${registrySchema}.systems`;
 const keys = `${registrySchema}.keys`;

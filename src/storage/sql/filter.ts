@@ -1,10 +1,10 @@
 import type { FieldRef, Filter, SubQuery } from '../../query/filter.ts';
 import type { Field } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
-import { writeGuard } from './row-security.ts';
-import { takesTime } from './timing-safe-filter.ts';
 import { writeCompare, writeIn } from './predicate.ts';
+import { writeGuard } from './row-security.ts';
 import { writeSource } from './source.ts';
+import { takesTime } from './timing-safe-filter.ts';
 import type { SqlWriter } from './writer.ts';
 
 const which = { hasAny: 'any', hasAll: 'all', hasOnly: 'only' } as const;

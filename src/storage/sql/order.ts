@@ -2,8 +2,8 @@ import type { Filter, OrderKey } from '../../query/filter.ts';
 import { findSearch } from '../../query/text.ts';
 import { storageOf } from '../../values/index.ts';
 import { isRequired } from './predicate.ts';
-import type { SqlWriter } from './writer.ts';
 import { isGuarded } from './timing-safe-filter.ts';
+import type { SqlWriter } from './writer.ts';
 
 /**
  * Writes the terms of ORDER BY: absent values first ascending and last descending (docs/decisions.md). Without keys, the order of creation.

@@ -2,9 +2,9 @@ import type { Filter } from '../../query/filter.ts';
 import type { Query, Selection } from '../../query/selection.ts';
 import type { Dialect } from './dialect.ts';
 import { writeFilter, writeWhere } from './filter.ts';
-import { writeGuard } from './row-security.ts';
 import { writeOrder, writeScore } from './order.ts';
 import { relationText, rowFields } from './row-layout.ts';
+import { writeGuard } from './row-security.ts';
 import { writeSource } from './source.ts';
 import { SqlWriter, type Statement } from './writer.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Connection } from './connection/connection.ts';
 import type { SentFault } from './connection/map-error.ts';
-import type { ReaderPool } from './reads/reader-pool.ts';
 import type { ErrandResult } from './reads/protocol.ts';
+import type { ReaderPool } from './reads/reader-pool.ts';
 import type { GroupCommit } from './writes/write-queue.ts';
 
 /** Pages of the log that are copied into the file at a time: 8 MB. */

@@ -18,13 +18,13 @@ import {
 } from '../identity.ts';
 import type { Store } from '../port.ts';
 import { embeddedCluster } from './cluster/cluster.ts';
-import { checkOpened, identifyFile, inspectFile, makeFile, stateOfFile, takeFile, verifyFile } from './schema/identity.ts';
+import { DirectoryProbe } from './file/directory-probe.ts';
 import { missed } from './file/note-generation.ts';
+import { kindOfOpening, openingFault } from './file/opening-error.ts';
 import { whenIndexed } from './file/wal-index.ts';
 import { LogMark } from './file/wal-mark.ts';
-import { kindOfOpening, openingFault } from './file/opening-error.ts';
-import { DirectoryProbe } from './file/directory-probe.ts';
 import { ReaderPool, type ReportFault } from './reads/reader-pool.ts';
+import { checkOpened, identifyFile, inspectFile, makeFile, stateOfFile, takeFile, verifyFile } from './schema/identity.ts';
 import { SqliteStore } from './store.ts';
 
 /** What the engine is told of the world. */

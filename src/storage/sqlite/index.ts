@@ -1,5 +1,5 @@
-export { SqliteEngine, storedFiles } from './engine.ts';
 export { ProcessLock } from './cluster/exclusive-access.ts';
+export { SqliteEngine, storedFiles } from './engine.ts';
 export { whenIndexed } from './file/wal-index.ts';
-export { SqliteRegistry } from './registry.ts';
 export { stateOfRegistry } from './registry/registry-state.ts';
+export { SqliteRegistry } from './registry.ts';

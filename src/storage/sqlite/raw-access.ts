@@ -1,6 +1,6 @@
 import type { Field, TableSchema } from '../../schema/model.ts';
-import { columnFields } from '../column-values.ts';
 import { CONTENTS_BYTES } from '../chunked-rows.ts';
+import { columnFields } from '../column-values.ts';
 import type { Contents, StoredMember, StoredRow } from '../port.ts';
 import { quoted } from '../sql/writer.ts';
 import type { Connection } from './connection/connection.ts';

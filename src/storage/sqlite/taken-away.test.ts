@@ -15,8 +15,8 @@ import type { KnownStore } from '../identity.ts';
 import { knownOf, newIdentity } from '../identity.ts';
 import type { Store } from '../port.ts';
 import { addressesOf } from '../sql/testing/addresses.ts';
-import { SqliteEngine } from './engine.ts';
 import { copyLog } from './connection/wal-length.ts';
+import { SqliteEngine } from './engine.ts';
 
 describe('a file that is served', () => {
   const directory = mkdtempSync(join(tmpdir(), 'rds-taken-'));

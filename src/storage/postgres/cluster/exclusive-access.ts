@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { OperatorError } from '../../../kernel/operator-error.ts';
-import type { Database } from '../connection/database.ts';
 import { sessionName } from '../connection/connect.ts';
+import type { Database } from '../connection/database.ts';
 
 /** What the sessions of commands begin with that have the database to themselves. */
 const aloneName = `${sessionName} alone`;

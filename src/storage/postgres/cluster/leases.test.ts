@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { claim } from './leases.ts';
 import type { Database } from '../connection/database.ts';
 import { connectDatabase } from '../connection/pool.ts';
 import { openCatalog } from '../schema/migrations.ts';
 import { type TestDatabase, testDatabase } from '../testing/server.ts';
+import { claim } from './leases.ts';
 
 describe('claims of periodic jobs', () => {
   const schemaName = 'rds_claims';

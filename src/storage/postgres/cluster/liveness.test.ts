@@ -100,7 +100,8 @@ test('a session that the server still holds does not keep a new one out', async 
   await withProcess(database.url, async (store) => {
     await withProcess(database.url, async (other) => {
       await untilPeers(store, [other.cluster.processId]);
-      const [lock] = (await sql.query(`SELECT classid, objid, pid FROM pg_locks WHERE objid = $1`, [other.cluster.processId])).rows;
+      const [lock] = (await sql.query(`SELECT classid, objid, pid FROM pg_locks WHERE objid = $1`, [other.cluster.processId]))
+        .rows;
       // As one whose end nobody has told the server.
       await sql.query('SELECT pg_advisory_lock_shared($1::int, $2::int)', [lock.classid, lock.objid]);
       await sql.query('SELECT pg_terminate_backend($1)', [lock.pid]);

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { serviceError } from '../../../errors/fail.ts';
-import type { Pauses } from '../../stall-allowance.ts';
 import type { Statement } from '../../sql/writer.ts';
-import type { Row } from './database.ts';
+import type { Pauses } from '../../stall-allowance.ts';
 import { limitsSql, type TransactionLimits } from './connect.ts';
+import type { Row } from './database.ts';
 import type { Group, Lease } from './exclusive-pool.ts';
 import type { Answer, Link } from './pipelined-connection.ts';
 

@@ -5,9 +5,9 @@ import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { query } from '../testing/server.ts';
 import type { Row } from './database.ts';
+import { Vigil } from './dead-connections.ts';
 import type { Link } from './pipelined-connection.ts';
 import { sql, withDatabase } from './testing/open.ts';
-import { Vigil } from './dead-connections.ts';
 
 /** A line that takes so many bytes a second from clients. */
 async function slowLine(url: string, bytesPerSecond: number): Promise<{ url: string; server: Server }> {

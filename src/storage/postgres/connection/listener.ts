@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { quoted } from '../../sql/writer.ts';
-import type { Database } from './database.ts';
 import { connectedClient, sessionName } from './connect.ts';
+import type { Database } from './database.ts';
 import { Link } from './pipelined-connection.ts';
 
 /** Between two questions whether the connection is alive, and the longest wait for an answer, in milliseconds. */

@@ -1,22 +1,32 @@
 import { isUnavailable } from '../../../errors/fail.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { Conditions } from '../../../observe/index.ts';
-import { Pauses } from '../../stall-allowance.ts';
 import type { Statement } from '../../sql/writer.ts';
-import { answers, SharedLinks } from './shared-pool.ts';
+import { Pauses } from '../../stall-allowance.ts';
+import { HeldReads } from './blocked-reads.ts';
+import { Dialer, IDLE_LIMIT, type TransactionLimits, WRITE_LOCK_LIMIT } from './connect.ts';
 import { readPages } from './cursor.ts';
 import type { Database, Result, Row, Session, TransactionOptions } from './database.ts';
-import { Dialer, IDLE_LIMIT, type TransactionLimits, WRITE_LOCK_LIMIT } from './connect.ts';
-import { causeOf, isConnectionError, isForgotten, isLockTimeout, isOfStatement, isTimeout, ofRead, ofWrite, StatementFailed } from './map-error.ts';
-import { Group, type Lease, PROOF_LIMIT, sizes } from './exclusive-pool.ts';
-import { HeldReads } from './blocked-reads.ts';
-import type { Link } from './pipelined-connection.ts';
-import { LockHolders } from './lock-holders.ts';
-import { explore } from './probe-server.ts';
-import { Outage } from './outage.ts';
-import { Texts } from './prepared-statements.ts';
-import { bePatient, limitsOf, runAlone, runAtomically, runRead, runTransaction } from './transaction.ts';
 import { Vigil } from './dead-connections.ts';
+import { Group, type Lease, PROOF_LIMIT, sizes } from './exclusive-pool.ts';
+import { LockHolders } from './lock-holders.ts';
+import {
+  causeOf,
+  isConnectionError,
+  isForgotten,
+  isLockTimeout,
+  isOfStatement,
+  isTimeout,
+  ofRead,
+  ofWrite,
+  StatementFailed,
+} from './map-error.ts';
+import { Outage } from './outage.ts';
+import type { Link } from './pipelined-connection.ts';
+import { Texts } from './prepared-statements.ts';
+import { explore } from './probe-server.ts';
+import { answers, SharedLinks } from './shared-pool.ts';
+import { bePatient, limitsOf, runAlone, runAtomically, runRead, runTransaction } from './transaction.ts';
 
 /** Connections of a process where nothing else is said; one of them is for the listener. */
 const CONNECTIONS = 12;

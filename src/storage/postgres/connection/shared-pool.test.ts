@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { answers, type SharedLinks } from './shared-pool.ts';
 import type { Row } from './database.ts';
 import type { Link } from './pipelined-connection.ts';
+import { answers, type SharedLinks } from './shared-pool.ts';
 
 const heard = (link: Link | undefined) => ({ heardSince: () => link }) as unknown as SharedLinks;
 

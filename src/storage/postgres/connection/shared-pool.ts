@@ -1,9 +1,9 @@
-import type { Dialer, SessionLimits } from './connect.ts';
-import { unavailable } from './map-error.ts';
-import { PROOF_LIMIT } from './exclusive-pool.ts';
-import type { Link } from './pipelined-connection.ts';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Dialer, SessionLimits } from './connect.ts';
 import type { Database } from './database.ts';
+import { PROOF_LIMIT } from './exclusive-pool.ts';
+import { unavailable } from './map-error.ts';
+import type { Link } from './pipelined-connection.ts';
 
 /** Statements under way on each connection before another one is made. */
 const ENOUGH_FOR_ONE = 8;

@@ -1,6 +1,6 @@
 import type { Statement } from '../../sql/writer.ts';
-import type { Result, Session, TransactionOptions } from './database.ts';
 import { limitsSql, patienceFor, type TransactionLimits } from './connect.ts';
+import type { Result, Session, TransactionOptions } from './database.ts';
 import {
   CommitUnknown,
   isAnswer,

@@ -1,8 +1,8 @@
 import type { Include, Selection } from '../../../query/selection.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import { type IncludeJob, includeJobs, type JoinedRecord, type ReadJob, readJob } from '../../sql/reads/read-plan.ts';
-import { writeByKey } from '../../sql/select.ts';
 import { includePositions, type RowContext, rowFields, rowShape } from '../../sql/row-layout.ts';
+import { writeByKey } from '../../sql/select.ts';
 import { SqlWriter, type Statement } from '../../sql/writer.ts';
 
 /** Columns of a result; PostgreSQL takes 1,664. */

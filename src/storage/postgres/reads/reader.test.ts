@@ -9,11 +9,11 @@ import { SchemaChanged, wholeText } from '../../port.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
 import type { Database } from '../connection/database.ts';
 import { connectDatabase } from '../connection/pool.ts';
-import { quotedName } from '../sql/names.ts';
 import { ddlStatements } from '../schema/ddl.ts';
 import { postgresDialect } from '../sql/dialect.ts';
+import { quotedName } from '../sql/names.ts';
 import { query as onItsOwn, type TestDatabase, testDatabase } from '../testing/server.ts';
-import { shownError, PostgresReader } from './reader.ts';
+import { PostgresReader, shownError } from './reader.ts';
 
 const schemaName = 'rds_reader';
 const dialect = postgresDialect(schemaName);

@@ -10,16 +10,16 @@ import type { AggregateDialect } from '../../sql/aggregate/dialect.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import { Allowance, NotShort } from '../../sql/reads/allowance.ts';
 import { Commas, type TargetSource, writePage, writeShort } from '../../sql/reads/include-expansion.ts';
-import { type ByIdsJob, includeResolver, type ReadJob, type ResolveInclude } from '../../sql/reads/read-plan.ts';
 import { LargeTables } from '../../sql/reads/large-tables.ts';
-import { compileByIds, compileCount, compileGet, compileList } from '../../sql/select.ts';
+import { type ByIdsJob, includeResolver, type ReadJob, type ResolveInclude } from '../../sql/reads/read-plan.ts';
 import { type RowContext, recordText } from '../../sql/row-layout.ts';
+import { compileByIds, compileCount, compileGet, compileList } from '../../sql/select.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Database, Row } from '../connection/database.ts';
-import { isStale, isOutOfRange, isTooLarge } from '../connection/map-error.ts';
-import { jsonArray, jsonRecord } from './result-stream.ts';
+import { isOutOfRange, isStale, isTooLarge } from '../connection/map-error.ts';
 import { joinedJob } from './include-joins.ts';
 import { isFew, isShort, WHOLE } from './read-routing.ts';
+import { jsonArray, jsonRecord } from './result-stream.ts';
 
 /** Rows of a page: as fast as larger ones, and the first one comes early. */
 const PAGE = 200;

@@ -1,9 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { KeyVersion } from '../../port.ts';
 import type { Statement } from '../../sql/writer.ts';
+import { arrayLiteral } from '../sql/arrays.ts';
 import { quotedName } from '../sql/names.ts';
 import { catalogVersionSql } from './catalog.ts';
-import { arrayLiteral } from '../sql/arrays.ts';
 
 /** Keys share so many rows: few enough to be kept for ever, so many that works about different things seldom meet. */
 const SLOTS = 4_096;

@@ -4,10 +4,10 @@ import { type Migration, pendingMigrations } from '../../migrations.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { claimStatements } from '../cluster/leases.ts';
 import type { Database } from '../connection/database.ts';
-import { identityStatements, insertIdentity } from './identity.ts';
-import { keyStatements } from './key-versions.ts';
 import { quotedName, registrySchema } from '../sql/names.ts';
 import { type Catalog, catalogFrom, catalogStatements, copiedStatements, loadStatement } from './catalog.ts';
+import { identityStatements, insertIdentity } from './identity.ts';
+import { keyStatements } from './key-versions.ts';
 
 /** A step of our own tables inside a PostgreSQL schema. */
 export interface PostgresMigration extends Migration {

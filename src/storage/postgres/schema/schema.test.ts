@@ -6,8 +6,8 @@ import type { Database } from '../connection/database.ts';
 import { connectDatabase } from '../connection/pool.ts';
 import { schemaName } from '../sql/names.ts';
 import { type TestDatabase, testDatabase } from '../testing/server.ts';
-import { catalogFrom, loadStatement, lockCatalog } from './catalog.ts';
 import { changeSchema } from './apply-changes.ts';
+import { catalogFrom, loadStatement, lockCatalog } from './catalog.ts';
 import { fieldOfConstraint } from './ddl.ts';
 import { openCatalog } from './migrations.ts';
 

@@ -4,8 +4,8 @@ import type { StoredValue } from '../../../values/type.ts';
 import type { Companion } from '../../sql/dialect.ts';
 import { INDEXED_LENGTH } from '../../sql/full-text/words.ts';
 import type { Row, Session } from '../connection/database.ts';
-import { quotedName as quote } from '../sql/names.ts';
 import { companion } from '../sql/full-text-vector.ts';
+import { quotedName as quote } from '../sql/names.ts';
 
 /** Records whose texts are in memory at the same time: at first, at the most, and as many as have so many characters, some. */
 const FIRST_PAGE = 20;

@@ -1,12 +1,12 @@
 import { storageOf } from '../../../values/index.ts';
 import type { Dialect, SqlOut } from '../../sql/dialect.ts';
-import { quotedName } from './names.ts';
 import { arrayLiteral, arrayTypes } from './arrays.ts';
 import { writeAmong, writeJsonHas, writeJsonHasOrdered, writeJsonPointsInto, writeWireTexts } from './elements.ts';
 import { writeSearch } from './full-text.ts';
 import { writeSearchScore } from './full-text-score.ts';
 import { companion } from './full-text-vector.ts';
 import { columnOf, writeJsonCompare, writeJsonExists, writeJsonMatches, writeJsonOrder } from './json.ts';
+import { quotedName } from './names.ts';
 import { writeSnapshot } from './snapshot.ts';
 import { writeTextMatch } from './text-match.ts';
 import { writeWireText } from './wire.ts';

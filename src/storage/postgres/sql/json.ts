@@ -1,9 +1,9 @@
 import type { Comparison, FieldRef, JsonOperand, Regex } from '../../../query/filter.ts';
 import { comparisonSigns, type SqlOut } from '../../sql/dialect.ts';
-import { quotedName } from './names.ts';
 import { arrayLiteral } from './arrays.ts';
 import { contains, isContainable, wholeOf } from './contains.ts';
 import { instantOf } from './instant.ts';
+import { quotedName } from './names.ts';
 import { textMatch } from './text-match.ts';
 
 /*

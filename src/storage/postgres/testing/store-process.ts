@@ -4,11 +4,11 @@ import { master } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { type FindResult, wholeText } from '../../port.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
+import { PostgresCluster } from '../cluster/cluster.ts';
+import { Notices } from '../cluster/invalidation.ts';
+import { Presence } from '../cluster/liveness.ts';
 import type { Database } from '../connection/database.ts';
 import { connectDatabase } from '../connection/pool.ts';
-import { Notices } from '../cluster/invalidation.ts';
-import { PostgresCluster } from '../cluster/cluster.ts';
-import { Presence } from '../cluster/liveness.ts';
 import { PostgresStore } from '../store.ts';
 import { testDatabase } from './server.ts';
 
@@ -55,7 +55,14 @@ export class StoreProcess<Created> {
     const reported: string[] = [];
     const report = (fault: string) => reported.push(fault);
     const database = await connectDatabase(url, { timeLimit: 10_000 });
-    const settings = { database, schemaName, notices: new Notices(), cluster: new PostgresCluster(database, new Presence()), report, ...rowContext };
+    const settings = {
+      database,
+      schemaName,
+      notices: new Notices(),
+      cluster: new PostgresCluster(database, new Presence()),
+      report,
+      ...rowContext,
+    };
     const store = await PostgresStore.open(settings, true);
     return new StoreProcess(database, store, reported, records);
   }

@@ -3,10 +3,10 @@ import { storeWithin } from '../../store-within.ts';
 import type { Session } from '../connection/database.ts';
 import { unavailable } from '../connection/map-error.ts';
 import { catalogFrom, loadStatement } from '../schema/catalog.ts';
-import { type CarrierContext, WriteCarrier } from './write-executor.ts';
 import { KnownSchema, type Version } from '../schema/schema-cache.ts';
-import { WriteQueue } from './write-queue.ts';
 import { savepoints } from './transaction.ts';
+import { type CarrierContext, WriteCarrier } from './write-executor.ts';
+import { WriteQueue } from './write-queue.ts';
 
 /** Writes that share a savepoint: as many as are asked for in one turn. */
 const LARGEST_GROUP = 2_000;

@@ -4,9 +4,9 @@ import { isWatched, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import type { Mutation, Snapshot, WritePlan } from '../../port.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Result } from '../connection/database.ts';
-import { type Along, goAlong } from './folded-steps.ts';
 import { compileBulkInsert, haveOneShape, type Inserts, idOf } from './bulk-insert.ts';
 import { compileStep, compileTogether, type Step, type StepContext } from './compile-mutation.ts';
+import { type Along, goAlong } from './folded-steps.ts';
 
 /** Statements of a group that go together, for one write or for several at once. */
 export interface Unit {

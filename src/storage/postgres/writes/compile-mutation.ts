@@ -3,7 +3,6 @@ import type { Field, Schema, TableSchema } from '../../../schema/model.ts';
 import type { MissingError, Mutation } from '../../port.ts';
 import { growthOf } from '../../record-size.ts';
 import type { Dialect } from '../../sql/dialect.ts';
-import { writeGuard } from '../../sql/row-security.ts';
 import { compileInsert } from '../../sql/insert.ts';
 import {
   compileDeleteAll,
@@ -20,6 +19,7 @@ import {
 } from '../../sql/mutation.ts';
 import { writeBytes } from '../../sql/record-size.ts';
 import { type RowContext, returnedMembers } from '../../sql/row-layout.ts';
+import { writeGuard } from '../../sql/row-security.ts';
 import { SqlWriter, type Statement } from '../../sql/writer.ts';
 import type { Result } from '../connection/database.ts';
 import { arrayLiteral } from '../sql/arrays.ts';

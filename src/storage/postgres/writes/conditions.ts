@@ -4,8 +4,8 @@ import type { Statement } from '../../sql/writer.ts';
 import type { Session } from '../connection/database.ts';
 import { noteWriter, numberFor } from '../schema/key-versions.ts';
 import { arrayLiteral } from '../sql/arrays.ts';
-import type { CarrierContext } from './write-executor.ts';
 import { isDivisionByZero } from './schema-version-guard.ts';
+import type { CarrierContext } from './write-executor.ts';
 
 /** What these locks have in common, among all advisory locks of a database. */
 const LOCKS = 1_919_185_780;

@@ -1,17 +1,17 @@
 import { isInDoubt } from '../../../errors/fail.ts';
 import type { Statement } from '../../sql/writer.ts';
+import { storeNotice } from '../cluster/invalidation.ts';
 import type { Result, Session } from '../connection/database.ts';
 import { StatementFailed, unavailable } from '../connection/map-error.ts';
-import { storeNotice } from '../cluster/invalidation.ts';
-import type { CarrierContext } from './write-executor.ts';
-import { schemaCheck, withCheck } from './schema-version-guard.ts';
+import { compileGroup, mayMove, tablesOf, type Unit, unitOf, watchedAmong } from './compile-group.ts';
 import { type CompiledConditions, compileConditions, overtakenBy } from './conditions.ts';
 import { hasEdits } from './json-updates.ts';
 import { failedAt, GroupFailed } from './map-error.ts';
-import { compileGroup, mayMove, tablesOf, type Unit, unitOf, watchedAmong } from './compile-group.ts';
-import { locksOf } from './record-locks.ts';
 import type { QueuedWrite } from './queued-write.ts';
+import { locksOf } from './record-locks.ts';
+import { schemaCheck, withCheck } from './schema-version-guard.ts';
 import { type Settled, type SettledGroup, settleGroup } from './settle-updates.ts';
+import type { CarrierContext } from './write-executor.ts';
 
 /** Writes to be carried out in one transaction. */
 export interface Attempt extends CarrierContext {

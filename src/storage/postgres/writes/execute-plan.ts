@@ -1,9 +1,9 @@
 import type { Schema } from '../../../schema/model.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
 import type { Result, Session } from '../connection/database.ts';
+import { compileLocks, compileStep, type StepContext } from './compile-mutation.ts';
 import { EditedRecords, hasEdits, isEdited, settlePlan } from './json-updates.ts';
 import { refusalOf } from './map-error.ts';
-import { compileLocks, compileStep, type StepContext } from './compile-mutation.ts';
 
 /**
  * Carries out the steps of one write inside the caller's transaction, and tells the error of the step that fails.

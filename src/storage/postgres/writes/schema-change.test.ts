@@ -5,11 +5,11 @@ import pg from 'pg';
 import { createRecord, updateSchema } from '../../../records/index.ts';
 import { masterContext } from '../../../records/testing/context.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
+import { PostgresCluster } from '../cluster/cluster.ts';
+import { Notices } from '../cluster/invalidation.ts';
+import { Presence } from '../cluster/liveness.ts';
 import type { Database } from '../connection/database.ts';
 import { connectDatabase } from '../connection/pool.ts';
-import { Notices } from '../cluster/invalidation.ts';
-import { PostgresCluster } from '../cluster/cluster.ts';
-import { Presence } from '../cluster/liveness.ts';
 import { PostgresStore } from '../store.ts';
 import { type TestDatabase, testDatabase } from '../testing/server.ts';
 
@@ -22,7 +22,14 @@ before(async () => {
   place = await testDatabase();
   const report = () => {};
   database = await connectDatabase(place.url, { timeLimit: 10_000 });
-  settings = { database, schemaName: 'rds_test', notices: new Notices(), cluster: new PostgresCluster(database, new Presence()), report, ...rowContext };
+  settings = {
+    database,
+    schemaName: 'rds_test',
+    notices: new Notices(),
+    cluster: new PostgresCluster(database, new Presence()),
+    report,
+    ...rowContext,
+  };
   store = await PostgresStore.open(settings, true);
   other = new pg.Client({ connectionString: place.url });
   await other.connect();

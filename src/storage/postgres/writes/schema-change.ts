@@ -2,17 +2,17 @@ import { serviceError } from '../../../errors/fail.ts';
 import { Contention } from '../../../kernel/contention.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
 import type { WritePlan } from '../../port.ts';
+import { storeNotice } from '../cluster/invalidation.ts';
 import type { Session } from '../connection/database.ts';
 import { CommitUnknown, isLockTimeout, isTooLarge, mayRetry, ofCatalog, unavailable } from '../connection/map-error.ts';
-import { storeNotice } from '../cluster/invalidation.ts';
-import { catalogFrom, loadStatement, lockCatalog } from '../schema/catalog.ts';
 import { changeSchema } from '../schema/apply-changes.ts';
-import { carryOutAlone } from './execute-plan.ts';
-import type { CarrierContext } from './write-executor.ts';
-import { requireConditions } from './conditions.ts';
-import { tablesOf, watchedAmong } from './compile-group.ts';
+import { catalogFrom, loadStatement, lockCatalog } from '../schema/catalog.ts';
 import type { Version } from '../schema/schema-cache.ts';
+import { tablesOf, watchedAmong } from './compile-group.ts';
+import { requireConditions } from './conditions.ts';
+import { carryOutAlone } from './execute-plan.ts';
 import type { QueuedWrite } from './queued-write.ts';
+import type { CarrierContext } from './write-executor.ts';
 
 /** The longest pause until a change is tried again that others were in the way of, and how long it is, in milliseconds. */
 const PAUSE_MS = 150;

@@ -4,14 +4,14 @@ import type { Field, TableSchema } from '../../../schema/model.ts';
 import type { WritePlan } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import type { Session } from '../connection/database.ts';
-import { CoveredEdits, returnedBy } from './superseded-updates.ts';
+import { recordKey } from './compile-group.ts';
+import { compileBytes, type StepContext } from './compile-mutation.ts';
+import { LARGEST_TEXT, textOf } from './group-limits.ts';
 import { EditedRecords, editedFields, editedUpdates, hasEdits, readEdited, settlePlan } from './json-updates.ts';
 import { failedAt, GroupFailed } from './map-error.ts';
-import { recordKey } from './compile-group.ts';
-import { LARGEST_TEXT, textOf } from './group-limits.ts';
-import { locksOf } from './record-locks.ts';
 import type { QueuedWrite } from './queued-write.ts';
-import { compileBytes, type StepContext } from './compile-mutation.ts';
+import { locksOf } from './record-locks.ts';
+import { CoveredEdits, returnedBy } from './superseded-updates.ts';
 
 /** Characters of new values in a transaction, those too that are not carried out: some seconds of work. */
 const MOST_WORK = 16 * LARGEST_TEXT;

@@ -4,8 +4,8 @@ import type { StoredValue } from '../../../values/type.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
 import { growthOf } from '../../record-size.ts';
 import { type RowContext, returnedMembers } from '../../sql/row-layout.ts';
-import { hasEdits } from './json-updates.ts';
 import { recordKey } from './compile-group.ts';
+import { hasEdits } from './json-updates.ts';
 
 type Update = Extract<Mutation, { kind: 'update' }>;
 

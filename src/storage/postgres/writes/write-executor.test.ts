@@ -6,12 +6,12 @@ import { tableOf } from '../../../schema/model.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
 import { StatementFailed } from '../connection/map-error.ts';
-import { postgresDialect } from '../sql/dialect.ts';
-import { WriteCarrier } from './write-executor.ts';
 import type { KnownSchema, Version } from '../schema/schema-cache.ts';
+import { postgresDialect } from '../sql/dialect.ts';
 import { obstaclesOf, tableObstacle } from './obstacles.ts';
 import type { QueuedWrite } from './queued-write.ts';
 import type { Transactions } from './transaction.ts';
+import { WriteCarrier } from './write-executor.ts';
 
 const failed = (code: string) => Object.assign(new Error(code), { code, severity: 'ERROR' });
 const LOCK_TIMEOUT = failed('55P03');

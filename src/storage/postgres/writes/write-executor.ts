@@ -3,8 +3,9 @@ import { Contention } from '../../../kernel/contention.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { Overtaken } from '../../port.ts';
 import type { Statement } from '../../sql/writer.ts';
-import type { Row } from '../connection/database.ts';
+import { storeNotice } from '../cluster/invalidation.ts';
 import { WRITE_LOCK_LIMIT } from '../connection/connect.ts';
+import type { Row } from '../connection/database.ts';
 import {
   CommitUnknown,
   isConnectionError,
@@ -14,19 +15,18 @@ import {
   mayRetry,
   unavailable,
 } from '../connection/map-error.ts';
-import { storeNotice } from '../cluster/invalidation.ts';
-import { carryOutAlone } from './execute-plan.ts';
-import { type Attempt, attemptGroup } from './execute-group.ts';
-import { Autovacuums } from './autovacuum.ts';
-import { isDivisionByZero, schemaCheck } from './schema-version-guard.ts';
-import { requireConditions } from './conditions.ts';
-import { GroupFailed, refusalOf } from './map-error.ts';
-import { tablesOf, watchedAmong } from './compile-group.ts';
-import { growSchema } from './schema-change.ts';
 import type { KnownSchema } from '../schema/schema-cache.ts';
+import { Autovacuums } from './autovacuum.ts';
+import { tablesOf, watchedAmong } from './compile-group.ts';
+import type { StepContext } from './compile-mutation.ts';
+import { requireConditions } from './conditions.ts';
+import { type Attempt, attemptGroup } from './execute-group.ts';
+import { carryOutAlone } from './execute-plan.ts';
+import { GroupFailed, refusalOf } from './map-error.ts';
 import { heldTables, Obstructed, obstaclesOf, tableObstacle, unnamedObstacles } from './obstacles.ts';
 import type { Carrier, Left, Patience, QueuedWrite } from './queued-write.ts';
-import type { StepContext } from './compile-mutation.ts';
+import { growSchema } from './schema-change.ts';
+import { isDivisionByZero, schemaCheck } from './schema-version-guard.ts';
 import type { Transactions } from './transaction.ts';
 
 /** The pause until a transaction is run again that others were in the way of, in milliseconds: what it grows by, and the longest. */

@@ -1,6 +1,6 @@
 import { deletesRecord } from '../../port.ts';
 import { orderedBy } from './obstacles.ts';
-import { type QueuedWrite, changes } from './queued-write.ts';
+import { changes, type QueuedWrite } from './queued-write.ts';
 
 /**
  * Writes that others go on before: none of their turns, and none to their records. Rows that are written behind keep back each other, in the

@@ -5,8 +5,8 @@ import { applyChange, emptySchema } from '../../../schema/change.ts';
 import { fieldOf, type Schema, tableOf } from '../../../schema/model.ts';
 import { type Assignment, type Condition, type Mutation, nextWriteOrder, type WritePlan } from '../../port.ts';
 import { tableObstacle } from './obstacles.ts';
-import { WriteQueue } from './write-queue.ts';
 import type { Left, QueuedWrite } from './queued-write.ts';
+import { WriteQueue } from './write-queue.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

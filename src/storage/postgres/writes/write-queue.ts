@@ -1,11 +1,11 @@
 import type { Schema } from '../../../schema/model.ts';
 import { deletesRecord, nextWriteOrder, type PreparedWrite, type WriteOutcome, type WritePlan } from '../../port.ts';
-import { hasEdits } from './json-updates.ts';
 import { LARGEST_TEXT, mayJoin, mayLock, textOf } from './group-limits.ts';
+import { hasEdits } from './json-updates.ts';
 import { heldBy, writtenAtOnce } from './lock-set.ts';
 import { isTableObstacle, obstaclesOf } from './obstacles.ts';
-import { excludes, Passed, type Running } from './write-order.ts';
 import { type Carrier, changes, placeOf, type QueuedWrite } from './queued-write.ts';
+import { excludes, Passed, type Running } from './write-order.ts';
 
 /** How a queue works. */
 export interface QueueOptions {

@@ -2,8 +2,8 @@ import { kindOf } from '../../../query/aggregate/kind.ts';
 import type { Expression } from '../../../query/aggregate/model.ts';
 import { columnName, type Fragment } from './fragment.ts';
 import { array, compactObject, object } from './json.ts';
-import { as, type ExpressionContext } from './value-types.ts';
 import { literalOperand, type Operand, operators } from './operators.ts';
+import { as, type ExpressionContext } from './value-types.ts';
 
 const json = { kind: 'json' } as const;
 

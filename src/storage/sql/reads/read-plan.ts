@@ -2,8 +2,8 @@ import type { Include, Selection } from '../../../query/selection.ts';
 import type { RowShape } from '../../../values/encode.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import type { Dialect } from '../dialect.ts';
-import { type ByIdStatement, compileByIds } from '../select.ts';
 import { includePositions, type RowContext, rowShape } from '../row-layout.ts';
+import { type ByIdStatement, compileByIds } from '../select.ts';
 import type { Statement } from '../writer.ts';
 
 /** A compiled read: plain data, so that it runs on the event loop and on a reader thread alike. */

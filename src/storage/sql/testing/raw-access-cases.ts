@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tableOf } from '../../../schema/model.ts';
-import { columnsOf } from '../../column-values.ts';
 import { CONTENTS_BYTES, pieces } from '../../chunked-rows.ts';
+import { columnsOf } from '../../column-values.ts';
 import type { Store } from '../../port.ts';
 import { tableChanges } from './tables.ts';
 

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { RowGuard } from '../../../access/index.ts';
 import type { Query } from '../../../query/selection.ts';
 import { rowWriter } from '../../../values/encode.ts';
-import { compileByIds, compileCount, compileCountUpTo, compileGet, compileList } from '../select.ts';
 import { includePositions, rowShape } from '../row-layout.ts';
+import { compileByIds, compileCount, compileCountUpTo, compileGet, compileList } from '../select.ts';
 import { rowContext } from './addresses.ts';
 import type { EngineTables } from './tables.ts';
 

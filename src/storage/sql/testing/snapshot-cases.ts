@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { type Field, fieldOf, type TableSchema, tableOf } from '../../../schema/model.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import { columnFields, pictured } from '../../column-values.ts';
-import { LONGEST_IN_PICTURE, LONGEST_PICTURE } from '../../snapshot-limits.ts';
 import { type Mutation, type Store, wholeText } from '../../port.ts';
+import { LONGEST_IN_PICTURE, LONGEST_PICTURE } from '../../snapshot-limits.ts';
 import { tableChanges } from './tables.ts';
 
 type Insert = Extract<Mutation, { kind: 'insert' }>;

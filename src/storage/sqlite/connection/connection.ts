@@ -2,11 +2,11 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { ServiceError, serviceError } from '../../../errors/fail.ts';
 import { unavailableSince } from '../../../errors/system-faults.ts';
 import type { Statement } from '../../sql/writer.ts';
-import { BoundedRows, rowSteps, type LimitedRows, type Row, type Rows, LengthLimit } from './rows.ts';
-import { existingFile, closeQuietly, openDatabase } from './open-database.ts';
 import { isBusy, type StoreFault, sorting, storeFaultOf } from './map-error.ts';
+import { closeQuietly, existingFile, openDatabase } from './open-database.ts';
+import { BoundedRows, LengthLimit, type LimitedRows, type Row, type Rows, rowSteps } from './rows.ts';
+import { constraintsTaken, prepare, StatementCache } from './statement-cache.ts';
 import { type LogLength, logLengthQuery, readLogLength } from './wal-length.ts';
-import { prepare, constraintsTaken, StatementCache } from './statement-cache.ts';
 
 /** Milliseconds that a connection waits for the lock of another one, as long as nobody minds: a thread, a file that is opened. */
 const PATIENT_MS = 5_000;

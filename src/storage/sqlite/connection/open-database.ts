@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
-import { registerFunctions } from '../sql/functions.ts';
 import { pathToFileURL } from 'node:url';
+import { registerFunctions } from '../sql/functions.ts';
 
 /** Bytes that the file of the log keeps once it has begun anew. */
 const LOG_KEPT = 32 * 1024 * 1024;

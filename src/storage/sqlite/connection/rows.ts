@@ -1,7 +1,7 @@
-import { type Row, NotShort } from '../../sql/reads/allowance.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import { NotShort, type Row } from '../../sql/reads/allowance.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { SQLITE_TOOBIG } from './map-error.ts';
-import type { DatabaseSync } from 'node:sqlite';
 
 export type { Row };
 

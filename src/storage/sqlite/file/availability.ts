@@ -4,11 +4,11 @@ import type { ServiceError } from '../../../errors/fail.ts';
 import { type PassingFault, unavailableSince } from '../../../errors/system-faults.ts';
 import type { Conditions } from '../../../observe/index.ts';
 import { Recovery } from '../../recovery.ts';
-import { BusyTime, missingError, type StoreFault, storeFaultOf } from '../connection/map-error.ts';
 import type { Connection, ConnectionEvents } from '../connection/connection.ts';
+import { BusyTime, missingError, type StoreFault, storeFaultOf } from '../connection/map-error.ts';
 import { copyLog } from '../connection/wal-length.ts';
-import { missingPart, type Place, PlacedFile } from './placed-file.ts';
 import { kindOfRefusal } from './opening-error.ts';
+import { missingPart, type Place, PlacedFile } from './placed-file.ts';
 import { fileAt, isSameFile, KnownStorage, lookAtStorage } from './storage-check.ts';
 
 /** Milliseconds between two openings of a file, and between two looks at its storage. */

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { GenerationGrown } from '../../engine.ts';
 import type { Connection } from '../connection/connection.ts';
-import { growGeneration } from '../schema/identity.ts';
 import { copyLog } from '../connection/wal-length.ts';
+import { growGeneration } from '../schema/identity.ts';
 import type { LogMark } from './wal-mark.ts';
 
 /** Who hears of a store's last commit. */

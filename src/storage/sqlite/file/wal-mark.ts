@@ -2,11 +2,11 @@ import { closeSync, constants, fstatSync, fsyncSync, openSync, statSync, writeSy
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { StoreRefused } from '../../identity.ts';
+import { prepare } from '../connection/statement-cache.ts';
+import { logLengthQuery, readLogLength } from '../connection/wal-length.ts';
 import { identityInFile, verifyFile } from '../schema/identity.ts';
 import { bytesAt, frameIn, hasFrames, headerIn, headerOf, readAt } from './wal-header.ts';
-import { logLengthQuery, readLogLength } from '../connection/wal-length.ts';
 import { MARK_BYTES, type Mark, markBytes, markFrom } from './wal-mark-format.ts';
-import { prepare } from '../connection/statement-cache.ts';
 
 /** How often a log may have begun anew between a mark that a power cut brought back and now. */
 const MOST_RESETS = 2 ** 20;

@@ -1,7 +1,7 @@
 import { serviceError } from '../../../errors/fail.ts';
-import { Pauses } from '../../stall-allowance.ts';
 import type { FindResult } from '../../port.ts';
 import type { ResolveInclude } from '../../sql/reads/read-plan.ts';
+import { Pauses } from '../../stall-allowance.ts';
 import type { FindJobs } from './protocol.ts';
 
 /** Longest wait for a client that does not read on, in milliseconds; its snapshot of the data is held as long. */

@@ -3,7 +3,6 @@ import { ServiceError, serviceError } from '../../../errors/fail.ts';
 import { unavailableSince } from '../../../errors/system-faults.ts';
 import { SchemaChanged } from '../../port.ts';
 import { receivedFault, storeFaultOf } from '../connection/map-error.ts';
-import type { ReportFault } from './reader-pool.ts';
 import {
   CREDITS,
   type Errand,
@@ -14,6 +13,7 @@ import {
   type ToReader,
 } from './protocol.ts';
 import type { ReadTask } from './read-request.ts';
+import type { ReportFault } from './reader-pool.ts';
 
 /** A thread that is so much over a task's time limit does not hear (a pattern that never ends, a sort); it is ended itself. Milliseconds. */
 const GRACE = 1_000;

@@ -13,9 +13,9 @@ import { SQLITE_TOOBIG, sentFault, sortedError, storeFaultOf } from '../connecti
 import { lowerPriority } from '../connection/thread-priority.ts';
 import { removalsQuery } from '../schema/catalog.ts';
 import { ReaderConnections } from './connections.ts';
+import { runPaged } from './execute-read.ts';
 import { runErrand } from './maintenance.ts';
 import { CREDITS, type Errand, type FindJobs, type FromReader, faultText, type ReaderSetup, type ToReader } from './protocol.ts';
-import { runPaged } from './execute-read.ts';
 
 /** Characters of an answer that go in one message, at the least; and at the most, however large a record is. */
 const PIECE = 32 * 1024;

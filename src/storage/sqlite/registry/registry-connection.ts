@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { unavailableSince } from '../../../errors/system-faults.ts';
 import type { Conditions } from '../../../observe/index.ts';
-import { existingFile } from '../connection/open-database.ts';
 import { type StoreFault, storeFaultOf } from '../connection/map-error.ts';
+import { existingFile } from '../connection/open-database.ts';
 
 /** Milliseconds between two openings. */
 const REOPEN_MS = 250;

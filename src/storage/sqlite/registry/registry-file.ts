@@ -5,13 +5,13 @@ import { unavailableSince } from '../../../errors/system-faults.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import type { Conditions } from '../../../observe/index.ts';
 import { sortedError, sorting, storeFaultOf } from '../connection/map-error.ts';
-import type { LogMark } from '../file/wal-mark.ts';
+import { beginWriting } from '../connection/write-lock.ts';
 import { missingPart, PlacedFile } from '../file/placed-file.ts';
+import { fileAt } from '../file/storage-check.ts';
+import type { LogMark } from '../file/wal-mark.ts';
+import { migrate, registryMigrations } from '../schema/migrations.ts';
 import { RegistryConnection } from './registry-connection.ts';
 import { registryLog } from './registry-state.ts';
-import { migrate, registryMigrations } from '../schema/migrations.ts';
-import { fileAt } from '../file/storage-check.ts';
-import { beginWriting } from '../connection/write-lock.ts';
 
 /** Milliseconds that a look for the file counts for, and those between two looks that nobody asks for. */
 const LOOK_MS = 5;

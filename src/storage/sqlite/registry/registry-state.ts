@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../../kernel/operator-error.ts';
-import { isDamage } from '../schema/identity.ts';
 import { LogMark } from '../file/wal-mark.ts';
+import { isDamage } from '../schema/identity.ts';
 
 /** How long to wait for another process, in milliseconds. */
 const BUSY_TIMEOUT = 30_000;

@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { Purpose } from '../../engine.ts';
 import { checkFound, type Found, type KnownStore, knownOf, newBirth, type StoreIdentity, StoreRefused } from '../../identity.ts';
-import { existingFile, fileAlone } from '../connection/open-database.ts';
 import { storeFaultOf } from '../connection/map-error.ts';
+import { existingFile, fileAlone } from '../connection/open-database.ts';
 import { catalogMigrations, migrate } from './migrations.ts';
 
 /** How long to wait for another process, in milliseconds. */

@@ -7,9 +7,9 @@ import { Connection } from '../connection/connection.ts';
 import { busyError, sentFault, sortedError, storeFaultOf } from '../connection/map-error.ts';
 import { lowerPriority } from '../connection/thread-priority.ts';
 import { catalogVersion, loadSchema } from '../schema/catalog.ts';
-import { commit } from './transaction.ts';
 import { carryOutPlan } from './execute-plan.ts';
 import type { RebuildAnswer, RebuildSetup } from './schema-change.ts';
+import { commit } from './transaction.ts';
 
 const { path, plan, catalogVersion: plannedUnder, addresses, isCommitting } = workerData as RebuildSetup;
 lowerPriority();

@@ -9,8 +9,8 @@ import { lookUpFieldsOf } from '../../../schema/system-tables.ts';
 import { Overtaken, type WriteOutcome, type WritePlan } from '../../port.ts';
 import type { Connection } from '../connection/connection.ts';
 import { receivedFault, type SentFault, storeFaultOf } from '../connection/map-error.ts';
-import { isLongChange } from '../schema/ddl.ts';
 import { mostRecords, textBytes } from '../connection/table-size.ts';
+import { isLongChange } from '../schema/ddl.ts';
 
 /** Records of a table that are read through, to build an index or to take a column out, in little enough time for the event loop. */
 const SHORT_REBUILD = 10_000;

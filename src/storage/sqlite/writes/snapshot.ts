@@ -1,7 +1,7 @@
 import type { Field } from '../../../schema/model.ts';
 import type { StoredValue } from '../../../values/type.ts';
-import { boundedPicture, LONGEST_IN_PICTURE, pictureBounds } from '../../snapshot-limits.ts';
 import type { Snapshot } from '../../port.ts';
+import { boundedPicture, LONGEST_IN_PICTURE, pictureBounds } from '../../snapshot-limits.ts';
 import { SqlWriter } from '../../sql/writer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { sqliteDialect } from '../sql/dialect.ts';

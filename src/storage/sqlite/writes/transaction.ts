@@ -1,8 +1,8 @@
 import { isUnavailable } from '../../../errors/fail.ts';
+import { inDoubtSince } from '../../../errors/system-faults.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
 import { growthOf } from '../../record-size.ts';
 import type { Connection } from '../connection/connection.ts';
-import { inDoubtSince } from '../../../errors/system-faults.ts';
 import { isAfterWriting, missingError } from '../connection/map-error.ts';
 import { touchCatalog } from '../schema/catalog.ts';
 
