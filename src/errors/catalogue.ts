@@ -7,6 +7,8 @@ interface Entry {
   readonly text: (...args: any[]) => string;
 }
 
+const recordTooLarge = () => 'The record is too large for its table or an index.';
+
 /** By the key that `fail` takes. */
 export const catalogue = {
   internal: { code: 1, status: 500, text: () => 'server error' },
@@ -76,7 +78,7 @@ export const catalogue = {
   tooLarge: { code: 116, status: 413, text: () => 'Request body is too large.' },
   /** Of the agent tools: a body is read into memory as a whole. */
   tooManyValues: { code: 116, status: 413, text: () => 'Request body is too large: too many values.' },
-  valueTooLarge: { code: 116, status: 413, text: () => 'The record is too large for its table or an index.' },
+  valueTooLarge: { code: 116, status: 413, text: recordTooLarge },
   /** Of an agent tool: more than an agent's context should take. */
   resultTooLarge: { code: 116, status: 413, text: () => 'The answer is too large.' },
   captcha: { code: 119, status: 400, text: () => 'This action is not allowed without a valid CAPTCHA' },
@@ -135,7 +137,7 @@ export const catalogue = {
   userFunctionNotFound: { status: 400, text: () => 'User function not found' },
   formDisabled: { status: 400, text: (flag: string) => `${flag} is Disabled` },
   /** `valueTooLarge` of a form, whose errors are all 400. */
-  formTooLarge: { code: 116, status: 400, text: () => 'The record is too large for its table or an index.' },
+  formTooLarge: { code: 116, status: 400, text: recordTooLarge },
   missingInput: { status: 400, text: (what: string) => `missing ${what}` },
   /** CONTRACT "Operator's functions": what the function threw, or what its input lacks. */
   functionFailed: { status: 400, text: (message: string) => message },
