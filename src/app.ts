@@ -1,3 +1,4 @@
+import { HOUR_MS } from './kernel/time.ts';
 import { join } from 'node:path';
 import { deleteOld } from './audit/index.ts';
 import { Automation } from './automation/index.ts';
@@ -17,7 +18,6 @@ import { type ContextOf, hooksWith, masterOf, openBytes, openFiles, tellMissing 
 
 /** How long requests in flight may take after the service was told to end, and after a fault, in milliseconds. */
 const DRAIN_BOUND = { told: 30_000, fault: 3_000 };
-const HOUR = 3_600_000;
 
 /** The service as a whole. */
 export interface App {
@@ -104,7 +104,7 @@ async function assemble(
     (error, job) => log.error({ err: error, job }, 'a periodic job failed'),
   );
   // Each process has a directory where uploads arrive, whatever systems it serves.
-  const clearing = setInterval(() => files.clearAbandoned(), HOUR).unref();
+  const clearing = setInterval(() => files.clearAbandoned(), HOUR_MS).unref();
   const administration = new Administration(stores.registry, stores.engine, () => openBytes(config, log));
   const deletions = new Deletions(administration, (error, appIds) => {
     if (error) log.error({ err: error }, 'removed systems were not deleted; it is tried again within the hour');

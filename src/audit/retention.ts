@@ -1,10 +1,10 @@
+import { DAY_MS } from '../kernel/time.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Filter } from '../query/filter.ts';
 import { readRows } from '../records/index.ts';
 import { fieldOf, type Schema, type TableSchema } from '../schema/model.ts';
 import type { Store, WritePlan } from '../storage/port.ts';
 
-const DAY = 86_400_000;
 /** Records that are found at once, and that one commit deletes at the most: some milliseconds. */
 const BATCH = 500;
 /** Rows may be of any length: the first commit deletes few, and the time that one took says how many the next one may. */
@@ -37,7 +37,7 @@ export async function deleteOld(store: Store, kept: KeptDays, now: number, isEno
     ['_Timeline', kept.timelineDays],
   ] as const;
   for (const [className, days] of logs)
-    if (days > 0) await deleteInBatches(store, className, () => oldest(store, className, now - days * DAY), isEnough);
+    if (days > 0) await deleteInBatches(store, className, () => oldest(store, className, now - days * DAY_MS), isEnough);
   await deleteExpired(store, '_Session', now, isEnough);
 }
 

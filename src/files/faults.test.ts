@@ -1,4 +1,5 @@
 /** CONTRACT "Faults of the store", of the place where files are. */
+import { DAY_MS } from '../kernel/time.ts';
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import promises, { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
@@ -17,7 +18,6 @@ import { Files } from './files.ts';
 import type { FileSystem, Uploaded } from './model.ts';
 import { DiskStore } from './stores/disk.ts';
 
-const DAY = 86_400_000;
 
 describe('files beside faults', () => {
   let directory: string;
@@ -63,7 +63,7 @@ describe('files beside faults', () => {
     const stream = await (await files.openUpload(system, name))?.read();
     return stream ? await text(stream) : null;
   };
-  const sweep = () => files.sweep(system, { olderThan: Date.now() + DAY, remove: true }, () => {});
+  const sweep = () => files.sweep(system, { olderThan: Date.now() + DAY_MS, remove: true }, () => {});
   const unavailable = { key: 'unavailable', status: 503 };
   const counted = async () => (await files.usage(system)).files;
 

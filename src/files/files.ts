@@ -1,3 +1,4 @@
+import { WEEK_MS } from '../kernel/time.ts';
 import type { Readable } from 'node:stream';
 import type { Addresses } from '../config/index.ts';
 import type { JsonObject } from '../kernel/json.ts';
@@ -18,7 +19,7 @@ import { findGiven, removeGiven, takeUpload } from './upload.ts';
 import { admit } from './usage.ts';
 
 /** Milliseconds after which the service no longer looks by itself for an upload that was announced. */
-const WEEK = 7 * 86_400_000;
+const ARRIVAL_WINDOW_MS = WEEK_MS;
 
 /** What the files of a service need. */
 export interface FilesParts {
@@ -137,7 +138,7 @@ export class Files {
    * @param isEnough asked between two of them
    */
   async noteArrived(system: FileSystem, isEnough: () => boolean): Promise<void> {
-    await this.#noteArrived(system, Date.now() - WEEK, isEnough);
+    await this.#noteArrived(system, Date.now() - ARRIVAL_WINDOW_MS, isEnough);
   }
 
   /** What a system's files take, with all that came past the service. For operators: it may take a while. */

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../kernel/time.ts';
 import { buffer } from 'node:stream/consumers';
 import { actorId } from '../access/index.ts';
 import { fail, isPassing, ServiceError } from '../errors/fail.ts';
@@ -19,7 +20,7 @@ import { admit } from './usage.ts';
 /** CONTRACT "Large upload". */
 export const POLICY_SECONDS = 15 * 60;
 /** Milliseconds after which an upload is no longer under way: what a policy holds, and what a form may take. */
-export const UNDER_WAY = 2 * 3_600_000;
+export const UNDER_WAY = 2 * HOUR_MS;
 const mediaType = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:;[\x20-\x7e]{0,200})?$/;
 
 /** Uploads that are announced before their bytes come. SPEC "Files" rule 4; CONTRACT "Large upload". */

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../kernel/time.ts';
 import { type FileHandle, mkdir, open, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -12,7 +13,7 @@ const WRITE_BYTES = 256 * 1024;
 /** Parts of a write, since systems bound them. */
 const WRITE_PARTS = 64;
 /** Milliseconds after which a file that nobody has written to is what a crash left. */
-const ABANDONED = 3_600_000;
+const ABANDONED = HOUR_MS;
 
 /**
  * Takes bytes to a file of this process. Whatever goes wrong, nothing is left behind; a stream is not destroyed, so that who sends it can

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../kernel/time.ts';
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +21,6 @@ import type { UploadForm } from './stores/port.ts';
 import { received } from './stores/testing/cases.ts';
 import { storeOnS3 } from './stores/testing/s3.ts';
 
-const HOUR = 3_600_000;
 
 describe('large uploads to S3', () => {
   const on = storeOnS3();
@@ -123,7 +123,7 @@ describe('large uploads to S3', () => {
     await attach(form.name);
     await on.store.put('app', form.id, await wrote('THE FIRST TEXT'));
     assert.equal(await read(await open(form.name)), null);
-    await announce(form.id, Date.now() - 3 * HOUR);
+    await announce(form.id, Date.now() - 3 * HOUR_MS);
     assert.equal(await read(await open(form.name)), 'THE FIRST TEXT');
     assert.equal(await read(await open(form.name), { start: 4, end: 8 }), 'FIRST');
     await on.store.put('app', form.id, await wrote('shorter'));
@@ -134,9 +134,9 @@ describe('large uploads to S3', () => {
 
   it('are counted once their forms are over, though nobody attaches or reads them', async () => {
     const [come, late, early, never] = [await sent('come'), await sent('late'), await sent('early'), await policy()];
-    await announce(come.id, Date.now() - HOUR);
-    await announce(late.id, Date.now() - 8 * 24 * HOUR);
-    await announce(never.name.slice(0, 32), Date.now() - HOUR);
+    await announce(come.id, Date.now() - HOUR_MS);
+    await announce(late.id, Date.now() - 8 * 24 * HOUR_MS);
+    await announce(never.name.slice(0, 32), Date.now() - HOUR_MS);
     const sizes = () =>
       Promise.all([come, late, early, never].map(async ({ name }) => (await findFile(system.store, name.slice(0, 32)))?.size));
     const { files: count, bytes } = await readUsage(system.store);

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../kernel/time.ts';
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +47,6 @@ async function postgres(): Promise<Place> {
   return { engine, close: () => engine.close().then(() => database.drop()) };
 }
 
-const HOUR = 3_600_000;
 const appId = 'swept';
 
 for (const [name, make] of [
@@ -100,7 +100,7 @@ for (const [name, make] of [
     /** A file that was uploaded so long ago; a large upload without bytes where it has no size. */
     async function upload(size: number | null, hoursAgo = 48): Promise<string> {
       const { id, name } = newFileName('plan ה.txt');
-      const at = Date.now() - hoursAgo * HOUR;
+      const at = Date.now() - hoursAgo * HOUR_MS;
       await addFile(store, { id, name, size, contentType: 'text/plain' });
       await store.write({
         plan(schema) {
@@ -128,7 +128,7 @@ for (const [name, make] of [
 
     async function sweep(hours = 24, remove = true): Promise<{ orphans: Orphan[]; result: SweepResult }> {
       const orphans: Orphan[] = [];
-      const options = { olderThan: Date.now() - hours * HOUR, remove };
+      const options = { olderThan: Date.now() - hours * HOUR_MS, remove };
       const result = await sweepFiles({ store, appId, bytes, complete }, options, (orphan) => orphans.push(orphan));
       return { orphans, result };
     }
@@ -157,7 +157,7 @@ for (const [name, make] of [
       await createSchema(context, 'Looked', { fields: { text: { type: 'String' } } });
       for (let n = 0; n < 30; n++) await create('Looked', { text: 'a text' });
       const told: (readonly [number, number])[] = [];
-      const options = { olderThan: Date.now() - 24 * HOUR, remove: false };
+      const options = { olderThan: Date.now() - 24 * HOUR_MS, remove: false };
       await sweepFiles(
         { store, appId, bytes, complete },
         options,
@@ -204,7 +204,7 @@ for (const [name, make] of [
 
     /** Makes a file as old as one that was attached long ago. */
     async function touch(fileName: string): Promise<void> {
-      const at = Date.now() - 48 * HOUR;
+      const at = Date.now() - 48 * HOUR_MS;
       await store.write({
         plan(schema) {
           const table = tableOf(schema, fileTable);
@@ -227,7 +227,7 @@ for (const [name, make] of [
     it('removes large uploads that never came, and takes those that did for others', async () => {
       const usage = await readUsage(store);
       const [never, came, kept, young] = [await upload(null), await upload(null), await upload(null), await upload(null, 1)];
-      for (const each of [came, kept]) putBytes(idOf(each), 7, Date.now() - 30 * HOUR);
+      for (const each of [came, kept]) putBytes(idOf(each), 7, Date.now() - 30 * HOUR_MS);
       await create('Sweep', { note: kept });
       const expected = [[never, 'neverCame']];
       assert.deepEqual(found((await sweep(24, false)).orphans), [...expected, [came, 'unattached']].sort());
@@ -242,7 +242,7 @@ for (const [name, make] of [
 
     it('removes bytes without a row, unless they may be of an upload under way', async () => {
       const [old, fresh] = ['ab'.repeat(16), 'cd'.repeat(16)];
-      putBytes(old, 3, Date.now() - 30 * HOUR);
+      putBytes(old, 3, Date.now() - 30 * HOUR_MS);
       putBytes(fresh, 3, Date.now());
       const { orphans, result } = await sweep(0);
       assert.deepEqual(found(orphans), [[old, 'noRow']]);
@@ -253,13 +253,13 @@ for (const [name, make] of [
     it('spares what rows that may be missing would make somebody’s, and nothing else', async () => {
       const [unattached, later] = [await upload(1, 50), await upload(1, 30)];
       const came = await upload(null, 50);
-      putBytes(idOf(came), 7, Date.now() - 50 * HOUR);
+      putBytes(idOf(came), 7, Date.now() - 50 * HOUR_MS);
       const [lost, left] = ['ab'.repeat(16), 'cd'.repeat(16)];
-      putBytes(lost, 3, Date.now() - 50 * HOUR);
-      putBytes(left, 3, Date.now() - 30 * HOUR);
+      putBytes(lost, 3, Date.now() - 50 * HOUR_MS);
+      putBytes(left, 3, Date.now() - 30 * HOUR_MS);
       const orphans: Orphan[] = [];
-      const swept = { store, appId, bytes, complete, doubtedUntil: Date.now() - 40 * HOUR };
-      const options = { olderThan: Date.now() - 24 * HOUR, remove: true };
+      const swept = { store, appId, bytes, complete, doubtedUntil: Date.now() - 40 * HOUR_MS };
+      const options = { olderThan: Date.now() - 24 * HOUR_MS, remove: true };
       const { spared } = await sweepFiles(swept, options, (orphan) => orphans.push(orphan));
       assert.deepEqual(
         found(orphans),
@@ -270,7 +270,7 @@ for (const [name, make] of [
       );
       assert.deepEqual([spared, withBytes(unattached, came, lost)], [3, [true, true, true]]);
       const rest = { ...swept, doubtedUntil: null };
-      await sweepFiles(rest, { olderThan: Date.now() + HOUR, remove: true }, () => {});
+      await sweepFiles(rest, { olderThan: Date.now() + HOUR_MS, remove: true }, () => {});
       assert.deepEqual(withBytes(unattached, came, lost), [false, false, false]);
     });
 

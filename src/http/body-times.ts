@@ -1,10 +1,11 @@
+import { HOUR_MS } from '../kernel/time.ts';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Connections } from './connections.ts';
 
 /** Milliseconds that the body of a request may take from its first byte to its last. */
 const USUAL = 120_000;
 /** The longest time that a route may give. */
-export const LONGEST_BODY_TIME = 3_600_000;
+export const LONGEST_BODY_TIME = HOUR_MS;
 /** Milliseconds between two looks: a body may take so much longer. */
 const INTERVAL = 10_000;
 

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../kernel/time.ts';
 import type { AddressInfo } from 'node:net';
 import { type FastifyInstance, fastify } from 'fastify';
 import { limits } from '../kernel/limits.ts';
@@ -27,7 +28,7 @@ import { dataEndpoints } from './routes/index.ts';
 import { takeTurns } from './turns.ts';
 
 /** Milliseconds for a client to send a whole request, whatever it asks (`BodyTimes` holds most to less), and to send its headers. */
-const REQUEST_TIMEOUT = LONGEST_BODY_TIME + 60_000;
+const REQUEST_TIMEOUT = LONGEST_BODY_TIME + MINUTE_MS;
 const HEADERS_TIMEOUT = 20_000;
 /** Milliseconds that a connection may be quiet beside the time that a query may take. */
 const QUIET_TIMEOUT = 120_000;

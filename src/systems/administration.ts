@@ -1,3 +1,4 @@
+import { DAY_MS } from '../kernel/time.ts';
 import { newSecret } from '../kernel/ids.ts';
 import type { Engine } from '../storage/engine.ts';
 import { newIdentity, type StoredPlace } from '../storage/identity.ts';
@@ -34,7 +35,7 @@ export interface ListedKey extends KeyEntry {
 }
 
 /** How long a system is kept after it was removed, in milliseconds. */
-const KEPT = 14 * 24 * 3_600_000;
+const KEPT = 14 * DAY_MS;
 
 /** What an operator does with systems and keys. Takes effect at once in every process of the service. */
 export class Administration {

@@ -1,9 +1,9 @@
+import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
 import { isPassing } from '../errors/fail.ts';
 import type { Administration } from './administration.ts';
 
-const HOUR = 3_600_000;
 /** Milliseconds until what was away is tried again. */
-const SOON = 60_000;
+const SOON = MINUTE_MS;
 
 /** Deletes systems that were removed long enough ago: after the start, and every hour; what was away meanwhile is tried again in a minute. */
 export class Deletions {
@@ -25,7 +25,7 @@ export class Deletions {
 
   /** Begins in the background. */
   start(): void {
-    this.#timer ??= setInterval(() => this.#round(), HOUR).unref();
+    this.#timer ??= setInterval(() => this.#round(), HOUR_MS).unref();
     this.#round();
   }
 

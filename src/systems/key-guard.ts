@@ -1,9 +1,9 @@
+import { MINUTE_MS } from '../kernel/time.ts';
 import { LRUCache } from 'lru-cache';
 import { TooManyRequests } from '../errors/too-many-requests.ts';
 import { isShortKey } from '../kernel/credentials.ts';
 import { networkOf } from '../kernel/network.ts';
 
-const MINUTE = 60_000;
 /** Different wrong keys that a network may send in a minute, which begins with the first. */
 const MOST_WRONG = 100;
 /** Networks that are counted at once, some 5 KB each at most; beyond, those that have been quiet longest are forgotten. */
@@ -71,7 +71,7 @@ export class KeyGuard {
   }
 
   #countWrong(network: string, hash: string): void {
-    const tried = this.#triedOf(network) ?? { end: this.#now() + MINUTE, wrong: new Set(), isTold: false };
+    const tried = this.#triedOf(network) ?? { end: this.#now() + MINUTE_MS, wrong: new Set(), isTold: false };
     tried.wrong.add(Buffer.from(hash.slice(0, 8), 'base64url').readUIntBE(0, 6));
     this.#tried.set(network, tried);
   }

@@ -1,8 +1,7 @@
+import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
 import { isPassing } from '../errors/fail.ts';
 import type { System } from './system.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 
 /** Work that each system needs now and then. */
 export interface Job {
@@ -36,7 +35,7 @@ export class Upkeep {
     this.#opened = opened;
     this.#jobs = jobs;
     this.#reportFault = reportFault;
-    this.#timer = setInterval(() => this.#start(), MINUTE);
+    this.#timer = setInterval(() => this.#start(), MINUTE_MS);
     this.#timer.unref();
   }
 
@@ -56,7 +55,7 @@ export class Upkeep {
       if (due === undefined || now < due || this.#closed) continue;
       const left = this.#left.get(system);
       this.#left.delete(system);
-      this.#due.set(system, now + HOUR);
+      this.#due.set(system, now + HOUR_MS);
       system.hold();
       try {
         for (const job of left ?? this.#jobs) await this.#do(job, system, left !== undefined);
@@ -72,7 +71,7 @@ export class Upkeep {
     const { name, run } = job;
     try {
       // A little less than an hour: clocks of processes do not beat together.
-      const isDue = isOurs || (await system.store.cluster.takeLease(system.appId, name, HOUR - MINUTE));
+      const isDue = isOurs || (await system.store.cluster.takeLease(system.appId, name, HOUR_MS - MINUTE_MS));
       if (isDue) await run(system, () => this.#closed);
     } catch (error) {
       if (!isPassing(error)) this.#reportFault(error, name);

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../kernel/time.ts';
 import type { Filter } from '../query/filter.ts';
 import { fieldOf, type TableSchema } from '../schema/model.ts';
 
@@ -6,7 +7,7 @@ export const MOST_FAILURES = 8;
 /** SPEC "Limits": for so long. */
 export const LOCK_MINUTES = 30;
 
-const LOCK_TIME = LOCK_MINUTES * 60_000;
+const LOCK_TIME = LOCK_MINUTES * MINUTE_MS;
 
 /** What is written of a user who has signed in, or has a new password: he is not locked. */
 export const unlocked = { _failed_login_count: 0, _last_failed_login: null } as const;

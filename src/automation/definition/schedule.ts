@@ -1,10 +1,11 @@
+import { DAY_MS } from '../../kernel/time.ts';
 import { Cron } from 'croner';
 import type { JsonValue } from '../../kernel/json.ts';
 import type { Schedule } from '../model.ts';
 import { filledText, objectOf, optionalText, refuse, shown } from './form.ts';
 
 /** 29 February comes every four years, and may have eight between. */
-const LONGEST_WAIT = 9 * 366 * 86_400_000;
+const LONGEST_WAIT = 9 * 366 * DAY_MS;
 const LONGEST_CRON = 500;
 const LONGEST_ZONE = 100;
 

@@ -1,7 +1,7 @@
 import { isRefusal } from '../../errors/fail.ts';
 import { passingFaultOfSystem } from '../../errors/system-faults.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { isoText } from '../../kernel/time.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, isoText } from '../../kernel/time.ts';
 import type { MailAttempt, RefusedRecipient } from '../../mail/index.ts';
 import { readRow, updateRecord } from '../../records/index.ts';
 import type { Schema } from '../../schema/model.ts';
@@ -14,11 +14,8 @@ import { mailOf, mailTable, type QueuedMail, stateOf } from './queued-mail.ts';
 
 type Steps = (schema: Schema) => readonly Mutation[];
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
 /** Milliseconds before each attempt but the first: a day in all (docs/decisions.md "Triggers": `e-mail`). */
-const pauses = [SECOND, 5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, ...Array<number>(23).fill(HOUR)];
+const pauses = [SECOND_MS, 5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS, ...Array<number>(23).fill(HOUR_MS)];
 
 /** Characters of `ErrorMessage`. */
 const LONGEST_ERROR = 2_000;
@@ -33,7 +30,7 @@ export const deliverMail: LaterWork = async (system, job, parts) => {
   // It was none, or one that nobody knows the end of.
   if (outcome.kind === 'ended') return { kind: 'again', pause: 0 };
   // The box is the machine's own: what keeps it from being written is no fault of the message, however long it lasts.
-  if (outcome.kind === 'away') return { kind: 'again', pause: SECOND, isShared: true, isUncounted: true };
+  if (outcome.kind === 'away') return { kind: 'again', pause: SECOND_MS, isShared: true, isUncounted: true };
   if (outcome.kind === 'kept') return settle(system, job, mail, { SendStatus: 'kept', ErrorMessage: null });
   if (outcome.kind === 'sent') return settleSent(system, job, mail, outcome.refused);
   const why = whyNotAll(mail, outcome.why);

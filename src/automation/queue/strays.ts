@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Filter } from '../../query/filter.ts';
 import { readRows } from '../../records/index.ts';
 import { fieldOf, type TableSchema, tableOf } from '../../schema/model.ts';
@@ -6,7 +7,7 @@ import { among, is } from './steps.ts';
 import { queueTable } from './table.ts';
 
 /** Milliseconds: a younger row may be read before the one that names it. */
-const OLD = 60_000;
+const OLD = MINUTE_MS;
 /** Rows of one look. */
 const MOST = 1_000;
 

@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { master } from '../../access/index.ts';
 import { newRowId } from '../../audit/index.ts';
@@ -13,9 +14,8 @@ import type { Place } from './parts.ts';
 
 /** Jobs of a kind that are tried at the same time. Room of their own: a mail server that hangs keeps no function waiting. */
 const sideBySide: Readonly<Record<LaterKind, number>> = { mail: 3, code: 8 };
-const MINUTE = 60_000;
 /** For how long faults are tried again. */
-const DAY = 86_400_000;
+const RETRY_WINDOW_MS = DAY_MS;
 /** Attempts of a call that ended with their process. It may be the call that ends it. */
 const MOST_ENDED = 6;
 /** Milliseconds between two looks whether the service ends. */
@@ -117,7 +117,7 @@ export class LaterJobs {
       if (isPassing(error)) return this.#againSince(error, job);
       if (error instanceof UnreadableJob) return { kind: 'failed', steps: logSteps(job, error.message) };
       parts.conditions.met('a queued job met a fault', { app: system.appId, kind: job.kind }, error);
-      if (Date.now() - job.queuedAt < DAY) return { kind: 'again', pause: MINUTE };
+      if (Date.now() - job.queuedAt < RETRY_WINDOW_MS) return { kind: 'again', pause: MINUTE_MS };
       return { kind: 'failed', steps: logSteps(job, 'server error') };
     }
   }

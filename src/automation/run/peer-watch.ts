@@ -1,8 +1,9 @@
+import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Systems } from '../../systems/index.ts';
 import type { Peers } from '../queue/peers.ts';
 
 /** Milliseconds between two looks at the other processes while no system is open. */
-const LOOK_CLOSED = 60_000;
+const LOOK_CLOSED = MINUTE_MS;
 
 /** Looks at the other processes by whatever system is open; now and then, while none is, by one that is opened for it. */
 export class PeerWatch {

@@ -1,3 +1,5 @@
+import { MINUTE_MS } from '../../kernel/time.ts';
+
 /** Lets one loop wait until somebody has something for it. What comes while it does not wait is not lost. */
 export class Signal {
   #isSet = false;
@@ -14,7 +16,7 @@ export class Signal {
       let timer: NodeJS.Timeout | undefined;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
-        if (atMost !== null) timer = setTimeout(resolve, Math.min(atMost, 60_000));
+        if (atMost !== null) timer = setTimeout(resolve, Math.min(atMost, MINUTE_MS));
       });
       this.#wake = undefined;
       clearTimeout(timer);

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../kernel/time.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -9,7 +10,6 @@ import { type StoreProcess, twoProcesses } from '../../storage/postgres/testing/
 import { expand, runDue } from './index.ts';
 import { addThings, change, define, makeTables, queued, runsOf, thing, timesOf } from './testing/tables.ts';
 
-const MINUTE = 60_000;
 const noon = Date.UTC(2026, 5, 1, 12);
 
 describe('schedules of two processes on PostgreSQL', () => {
@@ -29,15 +29,15 @@ describe('schedules of two processes on PostgreSQL', () => {
     const ids = Array.from({ length: 12 }, (_, n) => `trigger${String(n).padStart(3, '0')}`);
     for (const id of ids) await define(a.store, id, { nextRun: noon });
     for (let round = 0; round < 5; round++) {
-      const now = noon + round * MINUTE;
+      const now = noon + round * MINUTE_MS;
       const next = await Promise.all([a, b, a, b].map(({ store }) => runDue(system(store), now)));
       assert.deepEqual(
         next,
-        next.map(() => now + MINUTE),
+        next.map(() => now + MINUTE_MS),
       );
       const jobs = await runsOf(b.store);
       assert.deepEqual(jobs.flatMap(({ triggers }) => triggers).toSorted(), ids);
-      for (const id of ids) assert.equal((await timesOf(a.store, id)).nextRun, now + MINUTE);
+      for (const id of ids) assert.equal((await timesOf(a.store, id)).nextRun, now + MINUTE_MS);
       const storeOf = new Map([a, b].map(({ store }) => [store.cluster.processId, store]));
       await Promise.all(
         jobs.map((job) => {

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Orphan, StorageUsage } from '../../files/index.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
-import { isoText } from '../../kernel/time.ts';
+import { DAY_MS, isoText } from '../../kernel/time.ts';
 import { byteCount, upTo } from '../arguments.ts';
 import { forOperator } from '../one-line.ts';
 import type { Actions, Print } from '../program.ts';
@@ -24,7 +24,6 @@ interface QuotaOptions {
   none?: true;
 }
 
-const DAY = 86_400_000;
 
 const LOOKED = 'files and records looked at';
 
@@ -44,7 +43,7 @@ export function addFilesCommands(program: Command, { withFiles }: Actions, print
     .option('--days <n>', 'how long they have been there at least', upTo(36_500), 1)
     .option('--dry-run', 'only tell')
     .action(async ({ system, days, dryRun, ...tell }: SweepOptions) => {
-      const options = { olderThan: Date.now() - days * DAY, remove: !dryRun };
+      const options = { olderThan: Date.now() - days * DAY_MS, remove: !dryRun };
       const teller = new Teller(tell);
       const total = { files: 0, bytes: 0, removed: !dryRun };
       let spared = 0;

@@ -1,8 +1,8 @@
+import { MINUTE_MS } from '../../kernel/time.ts';
 import { LRUCache } from 'lru-cache';
 import { TooManyRequests } from '../../errors/too-many-requests.ts';
 import { networkOf } from '../../kernel/network.ts';
 
-const MINUTE = 60_000;
 /** Addresses that are counted at once, some 10 MB; beyond, those that have been quiet longest are forgotten. */
 const REMEMBERED = 50_000;
 
@@ -32,7 +32,7 @@ export class AddressLimit {
     const network = networkOf(address);
     const now = this.#now();
     const window = this.#windows.get(network);
-    if (!window || now >= window.end) this.#windows.set(network, { end: now + MINUTE, count: 1 });
+    if (!window || now >= window.end) this.#windows.set(network, { end: now + MINUTE_MS, count: 1 });
     else if (window.count < this.#most) window.count++;
     else throw new TooManyRequests(Math.ceil((window.end - now) / 1_000));
   }

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../kernel/time.ts';
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { JsonObject } from '../../kernel/json.ts';
 import { familyOfNetwork, type OpenItems } from './bounds.ts';
@@ -12,7 +13,7 @@ interface Open {
 }
 
 /** Milliseconds that a client is kept who has registered and not come to a grant. */
-const UNUSED_CLIENT = 86_400_000;
+const UNUSED_CLIENT = DAY_MS;
 
 /**
  * The provider's own items of one kind. What names an item (`jti`) and when it ends (`exp`) are no part of what is kept: the one is a

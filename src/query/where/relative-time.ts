@@ -1,17 +1,16 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonValue } from '../../kernel/json.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, WEEK_MS } from '../../kernel/time.ts';
 
-const second = 1000;
-const day = 86_400 * second;
 const units: ReadonlyMap<string, number> = new Map(
   (
     [
-      [365 * day, 'yr yrs year years'],
-      [7 * day, 'wk wks week weeks'],
-      [day, 'd day days'],
-      [3600 * second, 'hr hrs hour hours'],
-      [60 * second, 'min mins minute minutes'],
-      [second, 'sec secs second seconds'],
+      [365 * DAY_MS, 'yr yrs year years'],
+      [WEEK_MS, 'wk wks week weeks'],
+      [DAY_MS, 'd day days'],
+      [HOUR_MS, 'hr hrs hour hours'],
+      [MINUTE_MS, 'min mins minute minutes'],
+      [SECOND_MS, 'sec secs second seconds'],
     ] as const
   ).flatMap(([length, names]) => names.split(' ').map((name) => [name, length] as const)),
 );

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../kernel/time.ts';
 import { ServiceError } from '../../errors/fail.ts';
 import { Contention } from '../../kernel/contention.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -19,7 +20,7 @@ export const phones: SystemMigration = { number: 3, what: 'the keys of telephone
 /** Accounts that are read, and written in one commit: few enough that the requests of other systems have their turn. */
 const PAGE = 1_000;
 /** How long a page is read anew since others wrote to its accounts meanwhile, and the pauses between, in milliseconds. */
-const LIMIT_MS = 60_000;
+const LIMIT_MS = MINUTE_MS;
 const PAUSE_STEP_MS = 10;
 const LONGEST_PAUSE_MS = 100;
 

@@ -1,10 +1,11 @@
+import { HOUR_MS } from '../../kernel/time.ts';
 import { randomBytes } from 'node:crypto';
 import type { Filter } from '../../query/filter.ts';
 import { fieldOf, type TableSchema } from '../../schema/model.ts';
 import { holds } from '../filters.ts';
 
 /** For how long a link is good, in milliseconds (docs/decisions.md "Users and sessions": Reset). */
-export const LINK_TIME = 3_600_000;
+export const LINK_TIME = HOUR_MS;
 
 const form = /^[\w-]{32}$/;
 

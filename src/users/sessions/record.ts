@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../kernel/time.ts';
 import { newObjectId } from '../../kernel/ids.ts';
 import type { Filter } from '../../query/filter.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
@@ -7,7 +8,6 @@ import { holds, notBlocked } from '../filters.ts';
 import { hashToken } from '../token-hash.ts';
 import { newToken } from './token.ts';
 
-const DAY = 86_400_000;
 
 /** A session to open. */
 export interface NewSession {
@@ -43,7 +43,7 @@ export function openSession(schema: Schema, session: NewSession, { userId, actor
     updatedBy: actor,
     user: userId,
     sessionToken: session.tokenHash,
-    expiresAt: at + session.days * DAY,
+    expiresAt: at + session.days * DAY_MS,
     createdWith: JSON.stringify(session.createdWith),
     restricted: session.createdWith.action === 'create',
   });
