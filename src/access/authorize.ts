@@ -1,3 +1,4 @@
+import { memoByObject } from '../kernel/memo.ts';
 import { fail, ServiceError } from '../errors/fail.ts';
 import type { ClpAction, Schema, TableSchema } from '../schema/model.ts';
 import { isHidden, isLog, secretFieldsOf } from '../schema/system-tables.ts';
@@ -33,18 +34,11 @@ export function grantFor(principal: Principal, action: ClpAction, table: TableSc
 export const visibilityOf = (principal: Principal, table: TableSchema): Visibility =>
   holdsKey(principal) ? keyGrant(table) : visibilityFor(principal, table);
 
-const keyGrants = new WeakMap<TableSchema, Grant>();
-
 /** Keys pass every permission; their grant for a table is one object, by which callers remember what they made for it. */
-function keyGrant(table: TableSchema): Grant {
-  let grant = keyGrants.get(table);
-  if (!grant) {
-    const hiddenFields = secretFieldsOf(table.className);
-    grant = { table, rows: null, hiddenFields, masks: unmasked, reveals: nowhere, mayAddField: true, growthRows: null };
-    keyGrants.set(table, grant);
-  }
-  return grant;
-}
+const keyGrant = memoByObject((table: TableSchema): Grant => {
+  const hiddenFields = secretFieldsOf(table.className);
+  return { table, rows: null, hiddenFields, masks: unmasked, reveals: nowhere, mayAddField: true, growthRows: null };
+});
 
 /** A decision, and the schema that it was made under. */
 interface Decided {

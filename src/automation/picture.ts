@@ -1,3 +1,4 @@
+import { memoByObject } from '../kernel/memo.ts';
 import { actorId } from '../access/index.ts';
 import type { WriteEvent } from '../records/index.ts';
 import type { Field, TableSchema } from '../schema/model.ts';
@@ -6,18 +7,11 @@ import { columnFields } from '../storage/column-values.ts';
 import { boundedPicture, LONGEST_IN_PICTURE, pictureBounds } from '../storage/snapshot-limits.ts';
 import type { StoredValue } from '../values/index.ts';
 
-const known = new WeakMap<TableSchema, readonly Field[]>();
-
 /** A table's fields that are in a picture of its records, secrets left out: one list for as long as the table stays. */
-export function picturedFields(table: TableSchema): readonly Field[] {
-  let fields = known.get(table);
-  if (!fields) {
-    const secret = secretFieldsOf(table.className);
-    fields = columnFields(table).filter(({ name }) => !secret.has(name));
-    known.set(table, fields);
-  }
-  return fields;
-}
+export const picturedFields = memoByObject((table: TableSchema): readonly Field[] => {
+  const secret = secretFieldsOf(table.className);
+  return columnFields(table).filter(({ name }) => !secret.has(name));
+});
 
 /**
  * The values of a record that a create makes, by field, those that are there, bounded as in any picture: its event tells all, unless the rules

@@ -25,7 +25,7 @@ import { registerResetPage } from './plugins/reset-page.ts';
 import { parseQueryString } from './query-string.ts';
 import { Readiness } from './readiness.ts';
 import { dataEndpoints } from './routes/index.ts';
-import { takeTurns } from './turns.ts';
+import { serializePipelined } from './pipelining.ts';
 
 /** Milliseconds for a client to send a whole request, whatever it asks (`BodyTimes` holds most to less), and to send its headers. */
 const REQUEST_TIMEOUT = LONGEST_BODY_TIME + MINUTE_MS;
@@ -93,7 +93,7 @@ export class HttpServer {
         querystringParser: parseQueryString as unknown as (text: string) => Record<string, unknown>,
       },
     });
-    takeTurns(server.server);
+    serializePipelined(server.server);
     // Asked for what it does not know, the server goes on as if it were not asked, so that this answer too is made by the service.
     server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
     const http = new HttpServer(server, edge, options);

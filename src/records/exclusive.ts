@@ -1,8 +1,9 @@
 import { fail } from '../errors/fail.ts';
 import { Contention } from '../kernel/contention.ts';
 import { newObjectId } from '../kernel/ids.ts';
-import { TurnsOf } from '../kernel/turns.ts';
-import { type KeyVersion, Overtaken } from '../storage/port.ts';
+import { KeyedMutex } from '../kernel/keyed-mutex.ts';
+import { memoByObject } from '../kernel/memo.ts';
+import { type KeyVersion, Overtaken, type Store } from '../storage/port.ts';
 import type { RecordContext } from './context.ts';
 
 /**
@@ -23,7 +24,7 @@ export async function decideAnew<T>(work: () => Promise<T>): Promise<T> {
     }
 }
 
-const turns = new TurnsOf();
+const mutexOf = memoByObject<Store, KeyedMutex>(() => new KeyedMutex());
 
 /**
  * Does work of a system one after the other with all other work under the same key, whatever process it is in: what reads, decides and then
@@ -36,7 +37,7 @@ const turns = new TurnsOf();
 export function exclusively<T>(context: RecordContext, key: string, work: (context: RecordContext) => Promise<T>): Promise<T> {
   const once = async () => work(holding(context, await context.store.keyVersions([key])));
   // Who is overtaken under an outer key begins with the outer work.
-  return turns.take(context.store, key, () => (context.held ? once() : decideAnew(once)));
+  return mutexOf(context.store).runExclusive(key, () => (context.held ? once() : decideAnew(once)));
 }
 
 /** The context of writes under further keys, as they were read. */

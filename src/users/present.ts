@@ -1,3 +1,4 @@
+import { memoByObject } from '../kernel/memo.ts';
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../access/index.ts';
 import { readRow } from '../records/index.ts';
@@ -16,7 +17,7 @@ interface Known {
   readonly callers: Map<string, UserPrincipal>;
 }
 
-const knownOf = new WeakMap<Store, LRUCache<string, Known>>();
+const knownIn = memoByObject<Store, LRUCache<string, Known>>(() => new LRUCache({ max: REMEMBERED }));
 
 /**
  * A user as a caller, with his present roles: the same object for as long as they stay, since the authoriser remembers what it decided for it.
@@ -55,8 +56,7 @@ export const userCaller = (store: Store, userId: string): Promise<UserPrincipal>
   callerOf(store, userId, '', (roles) => ({ kind: 'user', userId, roles }));
 
 async function knownUser(store: Store, userId: string): Promise<Known> {
-  const ofStore = knownOf.get(store) ?? new LRUCache<string, Known>({ max: REMEMBERED });
-  knownOf.set(store, ofStore);
+  const ofStore = knownIn(store);
   // Before reading: a write meanwhile is then seen at the next call.
   const rolesAt = store.tableVersion('_Role');
   const before = ofStore.get(userId);

@@ -1,3 +1,4 @@
+import { memoByObject } from '../kernel/memo.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
 import { isoText } from '../kernel/time.ts';
 import { type FileForm, fileWriter } from './file-text.ts';
@@ -38,17 +39,8 @@ export type RowWriter = (row: readonly unknown[], expansions?: ReadonlyArray<Exp
 /** What the row writer does with a value; small integers, since it branches on them for every value of every row. */
 const kind = { text: 0, number: 1, boolean: 2, date: 3, instant: 4, pointer: 5, json: 6, acl: 7, jsonPaths: 8, file: 9 } as const;
 
-const writers = new WeakMap<RowShape, RowWriter>();
-
 /** The writer of a shape. It may be used by several readers at a time. */
-export function rowWriter(shape: RowShape): RowWriter {
-  let writer = writers.get(shape);
-  if (!writer) {
-    writer = compileWriter(shape);
-    writers.set(shape, writer);
-  }
-  return writer;
-}
+export const rowWriter: (shape: RowShape) => RowWriter = memoByObject(compileWriter);
 
 function startOf({ expandedClass, toldClass }: RowShape): string {
   if (expandedClass !== undefined) return `{"__type":"Object","className":${JSON.stringify(expandedClass)}`;

@@ -1,3 +1,4 @@
+import { memoByObject } from '../../kernel/memo.ts';
 import { newRowId } from '../../audit/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Cause } from '../../records/index.ts';
@@ -11,8 +12,8 @@ import { type QueueField, queueTable } from './table.ts';
 /** What a row of the queue holds; the id and the time are made where they are not given. */
 export type RowValues = Readonly<Partial<Record<QueueField | 'objectId' | 'createdAt', StoredValue>>>;
 
-/** By the list of fields of a snapshot: their names as JSON. */
-const namesOf = new WeakMap<readonly Field[], string>();
+/** The names of a snapshot's fields, as JSON. */
+const fieldNames = memoByObject((fields: readonly Field[]) => JSON.stringify(fields.map(({ name }) => name)));
 
 /**
  * Adds a row to the queue. Whoever adds many gives the same keys each time, so that they are one statement.
@@ -34,15 +35,6 @@ export function jobRow(schema: Schema, given: RowValues, snapshot?: Omit<Snapsho
   const values = columnsOf(table, Object.fromEntries(Object.entries(row).filter(([name]) => table.fields.has(name))));
   const note = { kind: 'insert', table, values, isNote: true } as const;
   return [snapshot ? { ...note, source: { kind: 'snapshot', ...snapshot, to: fieldOf(table, 'record') } } : note];
-}
-
-function fieldNames(fields: readonly Field[]): string {
-  let names = namesOf.get(fields);
-  if (names === undefined) {
-    names = JSON.stringify(fields.map(({ name }) => name));
-    namesOf.set(fields, names);
-  }
-  return names;
 }
 
 /** Work that is to be tried until it succeeds. */

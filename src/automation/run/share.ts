@@ -1,3 +1,4 @@
+import { memoByObject } from '../../kernel/memo.ts';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { FairQueue } from '../../admission/fair-queue.ts';
 import type { Store } from '../../storage/port.ts';
@@ -26,18 +27,14 @@ interface Share {
   mean: number;
 }
 
-const shares = new WeakMap<Store, Share>();
+const shareOf = memoByObject<Store, Share>(() => ({ limit: pLimit(AT_ONCE.least), mean: 0 }));
 
 /**
  * Does work that writes, in its turn among that of its system, and of all: so many at a time as it takes for the rate.
  * @param since when it was queued, in milliseconds since 1970
  */
 export function inShare(store: Store, since: number, work: () => Promise<void>): Promise<void> {
-  let share = shares.get(store);
-  if (!share) {
-    share = { limit: pLimit(AT_ONCE.least), mean: 0 };
-    shares.set(store, share);
-  }
+  const share = shareOf(store);
   const turn = { system: store, caller: '' };
   return share.limit(() => ofAll.run(turn, () => timed(share, since, work)));
 }

@@ -11,7 +11,7 @@ import { requireFlag, requireRights } from './flag.ts';
 import { isThere, isValidEmail, isValidPhone, setBoolean, textOf } from './input.ts';
 import { leadStatus } from './lead-statuses.ts';
 import { openTable } from './tables.ts';
-import { inContactTurn } from './turns.ts';
+import { withContactLock } from './contact-lock.ts';
 
 /**
  * Creates a lead. SPEC "`getlead`", "States and transitions".
@@ -31,7 +31,7 @@ export const getlead: FormFunction = async (context, input) => {
   setBoolean(accounts, fields, 'IsAccount', false);
   setBoolean(accounts, fields, 'fromWeb2lead', true);
   const by = { phone: textOf(phone), email: isThere(email) ? textOf(email) : null };
-  const { objectId } = await inContactTurn(context, by, async (forNew) => {
+  const { objectId } = await withContactLock(context, by, async (forNew) => {
     const isTaken = await isDuplicate(store, by);
     return createRecord(isTaken ? context : forNew, 'Accounts', await withStatus(store, accounts, fields, isTaken));
   });

@@ -12,7 +12,7 @@ import { accountByPhone } from './duplicates.ts';
 import { type FormFlag, requireFlag, requireRights } from './flag.ts';
 import { isThere, textOf } from './input.ts';
 import { openTable } from './tables.ts';
-import { inContactTurn } from './turns.ts';
+import { withContactLock } from './contact-lock.ts';
 
 /**
  * A form that creates a record, and links it to a contact that it finds by telephone number or creates. SPEC "`web2table`".
@@ -67,7 +67,7 @@ async function createLinked(context: RecordContext, form: LinkedRow): Promise<Wr
   if (phoneKey(phone) === null) return createBoth(context, form);
   // Only while the contact may be new, so that rows of a known one do not wait for each other.
   const by = { phone, email: null };
-  const found = await inContactTurn(
+  const found = await withContactLock(
     context,
     by,
     async (forNew) => (await accountByPhone(store, phone)) ?? createBoth(forNew, form),

@@ -8,7 +8,7 @@ import { type RunInput, runFunction } from './runner.ts';
 
 export type { LoadedFunction } from './loader.ts';
 export type { FunctionRecord } from './system.ts';
-export { inTurn } from './turns.ts';
+export { queueCall } from './call-queue.ts';
 
 export interface OperatorFunctionsParts {
   /** FUNCTIONS_DIR, absolute; it may be missing. */

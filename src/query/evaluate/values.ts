@@ -1,7 +1,8 @@
+import { memoByObject } from '../../kernel/memo.ts';
 import type { StoredValue } from '../../values/index.ts';
 import type { Comparison } from '../filter.ts';
 
-const sets = new WeakMap<readonly StoredValue[], ReadonlySet<StoredValue>>();
+const setOf = memoByObject((values: readonly StoredValue[]): ReadonlySet<StoredValue> => new Set(values));
 
 /** Whether a stored value stands so to another of its type; false where one is absent. */
 export function standsTo(value: StoredValue, op: Comparison, other: StoredValue): boolean {
@@ -13,13 +14,7 @@ export function standsTo(value: StoredValue, op: Comparison, other: StoredValue)
 
 /** Whether a stored value is one of a list; false where it is absent. Lists belong to filters, so what was made of one is kept. */
 export function isOneOf(value: StoredValue, values: readonly StoredValue[]): boolean {
-  if (value === null) return false;
-  let set = sets.get(values);
-  if (!set) {
-    set = new Set(values);
-    sets.set(values, set);
-  }
-  return set.has(value);
+  return value !== null && setOf(values).has(value);
 }
 
 /** Less than 0, 0 or more than 0 as the UTF-8 bytes of one text come before, with or after those of another. */

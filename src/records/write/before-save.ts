@@ -2,7 +2,7 @@ import { authorize } from '../../access/index.ts';
 import { fail, ServiceError } from '../../errors/fail.ts';
 import { Contention } from '../../kernel/contention.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { Turns } from '../../kernel/turns.ts';
+import { KeyedMutex } from '../../kernel/keyed-mutex.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { OwnValues } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
@@ -55,7 +55,7 @@ export async function runBeforeSave(className: string, action: keyof TableRules,
 }
 
 /** The systems with writes that are prepared again. One at a time: else all but one would come too late each time. */
-const latecomers = new Turns();
+const latecomers = new KeyedMutex();
 
 /**
  * Prepares writes and commits them; again from the beginning where a record was not as its rules had read it.
@@ -76,7 +76,7 @@ export async function retryOutdated<P extends Pick<PreparedRecord, 'version'>, T
     failure = error;
   }
   const contention = new Contention();
-  return latecomers.take(appId, async () => {
+  return latecomers.runExclusive(appId, async () => {
     for (;;) {
       if (contention.isOver) return fail('unavailable');
       await contention.next();

@@ -1,3 +1,4 @@
+import { memoByObject } from '../../kernel/memo.ts';
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
@@ -90,14 +91,5 @@ export class SessionCache {
   }
 }
 
-const caches = new WeakMap<Store, SessionCache>();
-
 /** The sessions of a store. */
-export function sessionsOf(store: Store): SessionCache {
-  let cache = caches.get(store);
-  if (!cache) {
-    cache = new SessionCache(store);
-    caches.set(store, cache);
-  }
-  return cache;
-}
+export const sessionsOf = memoByObject((store: Store) => new SessionCache(store));

@@ -1,6 +1,8 @@
+import type { Store } from '../../../storage/port.ts';
+import { memoByObject } from '../../../kernel/memo.ts';
+import { KeyedMutex } from '../../../kernel/keyed-mutex.ts';
 import { authorize, mayView } from '../../../access/index.ts';
 import { isJsonObject, type JsonObject } from '../../../kernel/json.ts';
-import { TurnsOf } from '../../../kernel/turns.ts';
 import { holding } from '../../../records/index.ts';
 import type { Field } from '../../../schema/model.ts';
 import type { ToolCall } from '../../definition/tool.ts';
@@ -78,7 +80,7 @@ export async function importRows(
     return eachItem(items, reporter(call.services.conditions), write);
   };
   // Of two imports of the same rows the second finds what the first has made; rows that another process makes meanwhile are looked for again.
-  const outcomes = await (isMatched ? imports.take(call.context.store, className, carryOut) : carryOut());
+  const outcomes = await (isMatched ? imports(call.context.store).runExclusive(className, carryOut) : carryOut());
   const told = {
     ...(dryRun && { dryRun }),
     ...counts(outcomes),
@@ -88,7 +90,7 @@ export async function importRows(
 }
 
 /** Imports of this process, by table. */
-const imports = new TurnsOf();
+const imports = memoByObject<Store, KeyedMutex>(() => new KeyedMutex());
 
 const lockOf = (className: string, key: string) => `import ${className} ${key}`;
 

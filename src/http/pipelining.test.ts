@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, beforeEach, test } from 'node:test';
-import { takeTurns } from './turns.ts';
+import { serializePipelined } from './pipelining.ts';
 
 let server: Server;
 let inHand = 0;
@@ -22,7 +22,7 @@ before(async () => {
     response.setHeader('content-length', answer.length);
     response.end(answer);
   });
-  takeTurns(server);
+  serializePipelined(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 });

@@ -19,7 +19,7 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void;
  *
  * To be called before others listen to the server's requests: theirs come as they are read.
  */
-export function takeTurns(server: Server): void {
+export function serializePipelined(server: Server): void {
   const listeners = server.listeners('request') as Listener[];
   server.removeAllListeners('request');
   const waiting = new WeakMap<Socket, Ahead>();
