@@ -1,8 +1,9 @@
 import cluster, { type Worker } from 'node:cluster';
 import net from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { closeDoor, type Door, lastCall, type SocketHandle } from './kernel/door.ts';
+import { closeDoor, type Door, lastCall } from './kernel/door.ts';
 import { OperatorError } from './kernel/operator-error.ts';
+import { type AcceptingHandle, type ClientHandle, listeningHandle } from './kernel/socket-handle.ts';
 
 /** A process that ends sooner than this after its start will hardly do better the next time, in milliseconds. */
 const SHORT_LIFE = 5_000;
@@ -104,17 +105,6 @@ export function toldByStarter(drain: () => void): Promise<void> {
   });
 }
 
-/** A connection that was accepted. */
-interface Client {
-  close(done?: () => void): void;
-}
-
-/** What Node accepts connections with. */
-interface Handle extends SocketHandle {
-  onconnection: (error: number, client: Client | undefined) => void;
-  close(): void;
-}
-
 /** The socket of all processes. */
 interface SharedDoor extends Door {
   /** Connections that were handed to a process and did not arrive, since it has ended, are closed: Node would keep them open for ever. */
@@ -126,9 +116,9 @@ interface SharedDoor extends Door {
  * nobody of that socket, and closes it, with all who wait, when the last process has closed its own.
  */
 function watchDoor(): SharedDoor {
-  const handles: Handle[] = [];
+  const handles: AcceptingHandle[] = [];
   /** Closed here once the process that each was handed to has it. */
-  const onTheirWay = new Set<Client>();
+  const onTheirWay = new Set<ClientHandle>();
   /** Those that are handed to a process later. */
   let parked: (() => void)[] | undefined;
   const door: SharedDoor & { accepted: number } = {
@@ -156,9 +146,9 @@ function watchDoor(): SharedDoor {
   };
   const createServer = net.createServer;
   net.createServer = (...given: unknown[]) => {
-    const server = Reflect.apply(createServer, net, given) as net.Server & { readonly _handle?: Handle | null };
+    const server = Reflect.apply(createServer, net, given) as net.Server;
     server.prependOnceListener('listening', () => {
-      const handle = server._handle;
+      const handle = listeningHandle(server);
       if (!handle) return;
       handles.push(handle);
       // Node sets it in this turn.
@@ -181,7 +171,7 @@ function watchDoor(): SharedDoor {
 }
 
 /** Has a connection in a set until it is closed here. */
-function follow(client: Client, open: Set<Client>): void {
+function follow(client: ClientHandle, open: Set<ClientHandle>): void {
   const close = client.close;
   open.add(client);
   client.close = (...given) => {

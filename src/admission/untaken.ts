@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { leastBytesIn, PACE_INTERVAL } from './pace.ts';
-import { takenBytes } from './taken.ts';
+import { leastBytesIn, PACE_INTERVAL, takenBytes } from './pace.ts';
 
 /** A whole answer that is in memory until its client has taken it. */
 class Untaken {

@@ -1,7 +1,9 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { type Socket, Server as SocketServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { closeDoor, type Door, lastCall, type SocketHandle, turns } from '../kernel/door.ts';
+import { closeDoor, type Door, lastCall, turns } from '../kernel/door.ts';
+import { listeningHandle, type SocketHandle } from '../kernel/socket-handle.ts';
+import { arrivingRequest, followExchanges, isBusy } from './exchanges.ts';
 
 /** Milliseconds between two looks at the connections of an ending server. */
 const INTERVAL = 10;
@@ -11,19 +13,13 @@ const SHED_INTERVAL = 100;
 const IDLE = 50;
 const NEW_IDLE = 1_000;
 
-/** A connection of an HTTP server, with the answer that it is busy with and the request that was last read from it. */
-export type Connection = Socket & {
-  _httpMessage?: { readonly headersSent: boolean } | null;
-  parser?: { readonly incoming?: IncomingMessage | null } | null;
-};
-
 /**
  * The connections of a server, so that it can end well. Node's own `close` leaves those that fall idle later open for as long as their
  * clients like, and cuts off answers that are written but not yet handed over.
  */
 export class Connections {
   readonly #server: Server;
-  readonly #open = new Set<Connection>();
+  readonly #open = new Set<Socket>();
   readonly #quiet = new Quiet();
   readonly #most: number;
   #shedAt = Number.NEGATIVE_INFINITY;
@@ -41,7 +37,8 @@ export class Connections {
       (server as { dropMaxConnection?: boolean }).dropMaxConnection = true;
     }
     this.#door = new ServerDoor(server);
-    server.on('connection', (connection: Connection) => {
+    followExchanges(server);
+    server.on('connection', (connection: Socket) => {
       this.#arrivals++;
       this.#open.add(connection);
       if (this.#open.size > this.#most - this.#spare) this.#shed();
@@ -52,15 +49,15 @@ export class Connections {
   }
 
   /** The requests that have begun to arrive and are not whole, each with its connection. */
-  *arriving(): IterableIterator<readonly [Connection, IncomingMessage]> {
+  *arriving(): IterableIterator<readonly [Socket, IncomingMessage]> {
     for (const connection of this.#open) {
-      const request = connection.parser?.incoming;
-      if (request && !request.complete) yield [connection, request];
+      const request = arrivingRequest(connection);
+      if (request) yield [connection, request];
     }
   }
 
   /** Whether no request is to be expected on a connection any more. */
-  #isIdle(connection: Connection, now: number): boolean {
+  #isIdle(connection: Socket, now: number): boolean {
     return this.#quiet.since(connection, now) >= (connection.bytesRead === 0 ? NEW_IDLE : IDLE);
   }
 
@@ -76,7 +73,7 @@ export class Connections {
     this.#shedAt = now;
     let left = this.#spare;
     for (const connection of this.#open) {
-      if (connection._httpMessage || this.#quiet.since(connection, now) < NEW_IDLE) continue;
+      if (isBusy(connection) || this.#quiet.since(connection, now) < NEW_IDLE) continue;
       connection.destroy();
       if (--left <= 0) return;
     }
@@ -95,7 +92,7 @@ export class Connections {
     while (this.#open.size > 0) {
       const now = performance.now();
       for (const connection of this.#open)
-        if (now > deadline || (!connection._httpMessage && this.#isIdle(connection, now))) connection.destroy();
+        if (now > deadline || (!isBusy(connection) && this.#isIdle(connection, now))) connection.destroy();
       await wait(INTERVAL);
       // What has come by now is read before connections are looked at.
       await turns(2);
@@ -105,10 +102,10 @@ export class Connections {
 
 /** How long connections have been quiet. */
 class Quiet {
-  readonly #seen = new WeakMap<Connection, { readonly bytes: number; readonly since: number }>();
+  readonly #seen = new WeakMap<Socket, { readonly bytes: number; readonly since: number }>();
 
   /** Milliseconds since it was first seen with what it has brought by now. */
-  since(connection: Connection, now: number): number {
+  since(connection: Socket, now: number): number {
     const { bytesRead: bytes } = connection;
     const seen = this.#seen.get(connection);
     if (seen?.bytes === bytes) return now - seen.since;
@@ -136,8 +133,7 @@ class ServerDoor implements Door {
 
   /** Where the processes of a service share the socket, it is the one that started them who listens. */
   get handle(): SocketHandle | undefined {
-    const { _handle: handle } = this.#server as { readonly _handle?: Partial<SocketHandle> | null };
-    return handle?.getpeername ? (handle as SocketHandle) : undefined;
+    return listeningHandle(this.#server);
   }
 
   park(): void {

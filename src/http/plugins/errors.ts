@@ -1,9 +1,10 @@
+import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError, serviceError } from '../../errors/fail.ts';
 import { renderError } from '../../errors/render.ts';
 import { jsonType, refuseEarly, sendError } from '../answer.ts';
-import type { Connection } from '../connections.ts';
 import type { Edge } from '../edge.ts';
+import { isAnswering } from '../exchanges.ts';
 import { refuseUnasked } from '../unasked.ts';
 import { newRequestId, requestIdHeader } from './request-id.ts';
 
@@ -45,10 +46,10 @@ const statusOf: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /** Something that is no HTTP request: answered by hand, since there is no request object. */
-export function answerBadRequest(error: Error & { code?: unknown }, socket: Connection): void {
+export function answerBadRequest(error: Error & { code?: unknown }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   // An answer that has begun cannot be mended.
-  if (!socket.writable || socket._httpMessage?.headersSent) {
+  if (!socket.writable || isAnswering(socket)) {
     socket.destroy();
     return;
   }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { serviceError } from '../../../errors/fail.ts';
+import { unsentBytes } from '../../../kernel/socket-handle.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { isAnswer, isConnectionError, isForgotten, isRetyped, NotSent, OutdatedStatement } from './map-error.ts';
 import { watchMessages } from './message-size.ts';
@@ -12,9 +13,6 @@ export type { Answer };
 const GOODBYE = 1000;
 /** What the protocol counts parameters with. */
 const MOST_PARAMS = 65_535;
-
-/** What Node knows of a socket and tells nobody: how many bytes the system has not taken yet. */
-type Stream = pg.Connection['stream'] & { readonly _handle?: { readonly writeQueueSize?: number } | null };
 
 /** What a link is told of its surroundings. */
 export interface LinkSettings {
@@ -84,8 +82,7 @@ export class Link {
   get silentFor(): number {
     if (this.#underWay === 0 || this.#isPaused || this.#lost) return 0;
     const now = performance.now();
-    const { _handle: handle } = this.#client.connection.stream as Stream;
-    const unsent = handle?.writeQueueSize ?? 0;
+    const unsent = unsentBytes(this.#client.connection.stream);
     if (unsent !== this.#unsent) this.#sentAt = now;
     this.#unsent = unsent;
     const since = Math.max(this.#heardAt, this.#waitingSince);
