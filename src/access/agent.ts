@@ -19,6 +19,20 @@ export interface AgentRights {
   readonly advanced: boolean;
 }
 
+/** What an access token is good for at a system's agent tools (SPEC "Authentication: Agent-tool layer", user sign-in). */
+export type BearerVerdict =
+  | {
+      readonly kind: 'valid';
+      readonly userId: string;
+      /** What the user granted; what the user still has is to be asked at each call. */
+      readonly scopes: readonly AgentPermission[];
+      readonly clientId: string;
+    }
+  /** The system has signed it: it has expired, was revoked, or is for another resource (CONTRACT "Agent tools, fine points"). */
+  | { readonly kind: 'ended' }
+  /** The system has never signed it. */
+  | { readonly kind: 'unknown' };
+
 /** What a tool asks of its caller, beside what the tables that it works on ask. */
 export interface ToolRequirement {
   /** All of these. */

@@ -2,6 +2,7 @@ export {
   ADMIN,
   type AgentPermission,
   agentPermissions,
+  type BearerVerdict,
   isAgentPermission,
   maySilenceTools,
   mayUse,

@@ -2,16 +2,13 @@ import { actorId, holdsKey } from '../access/index.ts';
 import { tellsOfFunction, type WriteEvent, type WriteObserver } from '../records/index.ts';
 import type { Field, FieldType, Schema, TableSchema } from '../schema/model.ts';
 import { rootOf } from '../schema/naming.ts';
-import { isGuarding, isHidden, isLog, secretFieldsOf } from '../schema/system-tables.ts';
+import { causeField, isGuarding, isHidden, isLog, secretFieldsOf } from '../schema/system-tables.ts';
 import type { Mutation } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
 import { bounded, withoutCredentials, withoutSecrets } from './header-text.ts';
 import { type Column, ownColumns, ownValues } from './own-row.ts';
 
 const className = '_Timeline';
-
-/** Of the trigger that had a write written. */
-const CAUSE = 'updatedByTrigger';
 
 /** Characters of a page's address that a row keeps. */
 const LONGEST_REFERER = 8_000;
@@ -146,7 +143,7 @@ function refererOf({ principal, referer }: WriteEvent): string | null {
 function dataOf({ table, sent, cause }: WriteEvent): string {
   const secret = secretFieldsOf(table.className);
   if (secret.size === 0 && !cause) return JSON.stringify(sent);
-  const shown = Object.entries(sent).filter(([name]) => !secret.has(rootOf(name)) && !(cause && name === CAUSE));
-  if (cause) shown.push([CAUSE, cause.triggerId]);
+  const shown = Object.entries(sent).filter(([name]) => !secret.has(rootOf(name)) && !(cause && name === causeField));
+  if (cause) shown.push([causeField, cause.triggerId]);
   return JSON.stringify(Object.fromEntries(shown));
 }

@@ -1,3 +1,4 @@
+import { wireDate } from '../values/wire.ts';
 import { fail } from '../errors/fail.ts';
 import { escapeHtml } from '../kernel/html.ts';
 import { hasMoreParts, isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
@@ -162,7 +163,7 @@ class RecordFiller implements Filler {
       fail('badOperator', 'a value of the record looks like an operator');
     workingOff.spend(() => this.#counted(typeof value === 'string' ? value : JSON.stringify(value)));
     // Reads show `createdAt` and `updatedAt` as texts; writes take Dates.
-    return type === 'Date' && typeof value === 'string' ? { __type: 'Date', iso: value } : value;
+    return type === 'Date' && typeof value === 'string' ? wireDate(value) : value;
   }
 
   #counted(text: string): string {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import addressparser from 'nodemailer/lib/addressparser';
 import { emailKey } from '../kernel/login-key.ts';
+import { parseAddresses } from './nodemailer.ts';
 
 /** Who a message is from or for. */
 export interface MailAddress {
@@ -53,7 +53,7 @@ export function addressesIn(pieces: readonly ListPiece[]): AddressList {
   const filled = values.fill(text);
   if (filled.length > LONGEST_LIST || control.test(text)) return { addresses: [], wrong: shown(filled) };
   const addresses = new Map<string, MailAddress>();
-  for (const { name: written, address } of addressparser(text, { flatten: true })) {
+  for (const { name: written, address } of parseAddresses(text, { flatten: true })) {
     const name = values.fill(written);
     for (const one of values.textsOf(address)) {
       const { key, normal } = oneAddress(one);

@@ -1,4 +1,4 @@
-import type { NodemailerError } from 'nodemailer/lib/errors.js';
+import type { NodemailerError } from './nodemailer.ts';
 
 /** Why a message did not go out, as users of the system may know it. */
 export interface MailFault {

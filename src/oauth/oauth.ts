@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AgentPermission } from '../access/index.ts';
+import type { BearerVerdict } from '../access/index.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
 import { renderError, retryAfterOf } from '../errors/render.ts';
 import { endOfWrite } from '../errors/system-faults.ts';
@@ -20,20 +20,6 @@ import { deadEndPage } from './pages/dead-end.ts';
 import { chooseLanguage } from './pages/language.ts';
 import { pageHeaders, redirectSources } from './pages/page.ts';
 import type { DeadEnd } from './pages/texts.ts';
-
-/** What comes of an access token at a system's agent tools. */
-export type BearerVerdict =
-  | {
-      readonly kind: 'valid';
-      readonly userId: string;
-      /** What the user granted. What he still has himself is to be asked at each call. */
-      readonly scopes: readonly AgentPermission[];
-      readonly clientId: string;
-    }
-  /** The system has signed it: it has expired, was revoked, or is for another resource. */
-  | { readonly kind: 'ended' }
-  /** The system has never signed it. */
-  | { readonly kind: 'unknown' };
 
 /** Counts requests of an address. */
 export interface AddressCounter {

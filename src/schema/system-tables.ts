@@ -40,6 +40,12 @@ interface SystemTable {
   readonly queries?: readonly string[];
 }
 
+/** The trigger that a write came from, in notifications and in the data of the timeline. */
+export const causeField = 'updatedByTrigger';
+
+/** What a notification says, and to whom (SPEC "Other system tables"). */
+export const notificationFields = ['User', 'Content', 'Date', 'Icon', 'objectClass', 'objectIdValue', causeField] as const;
+
 /** Fields by which rows that the service fills with values of other records tell of which (docs/adr/0016). */
 export const copyFields = {
   /** The class of the record that a row is about, where no other field has it. */
@@ -98,7 +104,7 @@ const tables: Readonly<Record<string, SystemTable>> = {
     secret: [copyFields.className, copyFields.sources],
   },
   _Notification: {
-    kept: ['User', 'Content', 'Date', 'Icon', 'objectClass', 'objectIdValue', 'updatedByTrigger'],
+    kept: notificationFields,
     secret: [copyFields.sources],
   },
   Emails: { kept: [], secret: [copyFields.sources] },

@@ -1,3 +1,4 @@
+import { wirePointer } from './wire.ts';
 import { fail } from '../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
@@ -105,5 +106,5 @@ function isIncluded(value: JsonValue): value is JsonObject & { className: string
 
 function pointerTo(value: JsonObject & { className: string; objectId: string }): JsonObject {
   checkWrapperKeys(value);
-  return { __type: 'Pointer', className: value.className, objectId: value.objectId };
+  return wirePointer(value.className, value.objectId);
 }

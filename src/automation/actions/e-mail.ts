@@ -1,3 +1,4 @@
+import { wirePointer } from '../../values/wire.ts';
 import { randomUUID } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
@@ -129,7 +130,7 @@ async function rowOf({ record, event, sources, system }: Run, { to, cc, bcc, sub
     const objectId = isOne ? record.objectId : pointed(record.fields, name, className);
     if (objectId === null) continue;
     if (!isOne) await sources.add(system.store, record.className, record.fields, name);
-    row[name] = { __type: 'Pointer', className, objectId };
+    row[name] = wirePointer(className, objectId);
   }
   return row;
 }

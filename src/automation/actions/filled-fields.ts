@@ -1,3 +1,4 @@
+import { wirePointer } from '../../values/wire.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import type { Template } from '../model.ts';
@@ -25,6 +26,6 @@ export async function filledFields(
 
 function fitted(value: JsonValue, field: Field | undefined, template: Template): JsonValue {
   if (field?.type === 'Pointer' && field.targetClass !== undefined && typeof value === 'string' && value !== '')
-    return { __type: 'Pointer', className: field.targetClass, objectId: value };
+    return wirePointer(field.targetClass, value);
   return field?.type === 'String' && typeof template === 'string' ? (isoOf(value) ?? value) : value;
 }

@@ -1,3 +1,5 @@
+import { causeField } from '../../schema/system-tables.ts';
+import { wireDate, wirePointer } from '../../values/wire.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
@@ -24,12 +26,12 @@ export const notification: Perform<'notification'> = async (run) => {
   const userId = await userIdOf(run, filler);
   if (userId === null) throw new ActionFailed('There is no user to be notified.');
   const body: JsonObject = {
-    User: { __type: 'Pointer', className: '_User', objectId: userId },
+    User: wirePointer('_User', userId),
     Content: await filler.text(content),
-    Date: { __type: 'Date', iso: isoText(Date.now()) },
+    Date: wireDate(isoText(Date.now())),
     objectClass: run.record.className,
     objectIdValue: run.record.objectId,
-    updatedByTrigger: run.trigger.id,
+    [causeField]: run.trigger.id,
   };
   if (icon !== null) body.Icon = await filler.text(icon);
   await createRecord(await notingSources(asService(run.context, table), table, run.sources), table, body);

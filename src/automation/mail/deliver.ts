@@ -1,3 +1,4 @@
+import { wireDate } from '../../values/wire.ts';
 import { isRefusal } from '../../errors/fail.ts';
 import { passingFaultOfSystem } from '../../errors/system-faults.ts';
 import type { JsonObject } from '../../kernel/json.ts';
@@ -60,7 +61,7 @@ function settleSent(
   const forGood = [...(mail.rest?.refused ?? []), ...refused.filter(({ permanent }) => permanent).map(text)];
   const all = [...forGood, ...left.map(text)];
   const told = all.length > 0 ? bounded(all) : null;
-  const sent: JsonObject = mail.rest ? {} : { SendStatus: 'sent', SendAt: { __type: 'Date', iso: isoText(Date.now()) } };
+  const sent: JsonObject = mail.rest ? {} : { SendStatus: 'sent', SendAt: wireDate(isoText(Date.now())) };
   const more: Steps = (schema) => [
     ...(forGood.length > 0 ? notSent(mail, bounded(forGood))(schema) : []),
     ...(left.length > 0 ? queueRest(system, job, mail, { left, forGood }, schema) : []),

@@ -1,3 +1,4 @@
+import { wireDate } from '../../values/wire.ts';
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -31,7 +32,7 @@ export function wireText(value: unknown): string {
 /** JSON.stringify turns Dates to text before it asks, and numbers that are not finite to null after. */
 function wireForm(this: unknown, key: string, value: unknown): unknown {
   const held = (this as Record<string, unknown>)[key];
-  if (held instanceof Date) return { __type: 'Date', iso: held.toISOString() };
+  if (held instanceof Date) return wireDate(held.toISOString());
   if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError('a number is not finite');
   return value;
 }

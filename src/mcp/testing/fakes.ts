@@ -1,3 +1,4 @@
+import type { BearerVerdict } from '../../access/index.ts';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as ask, type IncomingHttpHeaders } from 'node:http';
@@ -10,7 +11,7 @@ import type { Store } from '../../storage/port.ts';
 import { hashKey, hashPrefix } from '../../systems/secrets.ts';
 import { Registration, System } from '../../systems/system.ts';
 import { defineTool, type Tool, type ToolCall } from '../definition/tool.ts';
-import type { BearerVerdict, McpParts } from '../index.ts';
+import type { McpParts } from '../index.ts';
 
 /** What tests see, and change, of the tools and the system. */
 export const seen = {

@@ -1,3 +1,4 @@
+import { wireDate, wirePointer } from '../../values/wire.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
@@ -43,8 +44,8 @@ function inFull(field: Field, value: JsonValue): JsonValue {
     kind: field.type === 'Date' ? 'date' : 'pointer',
     targetClass: field.targetClass ?? '',
   });
-  if (literal.kind === 'date') return { __type: 'Date', iso: isoText(literal.value as number) };
+  if (literal.kind === 'date') return wireDate(isoText(literal.value as number));
   if (literal.kind === 'pointer')
-    return { __type: 'Pointer', className: field.targetClass ?? '', objectId: literal.value as string };
+    return wirePointer(field.targetClass ?? '', literal.value as string);
   return value;
 }

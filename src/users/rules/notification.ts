@@ -1,3 +1,5 @@
+import { notificationFields } from '../../schema/system-tables.ts';
+import { wirePointer } from '../../values/wire.ts';
 import { authorize, mayOnlyWhereHeld } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../../kernel/json.ts';
@@ -10,9 +12,7 @@ import { holds } from '../filters.ts';
 const className = '_Notification';
 
 /** What a notification says, and to whom (SPEC "Other system tables"). */
-const told: ReadonlySet<string> = new Set([
-  ...['User', 'Content', 'Date', 'Icon', 'objectClass', 'objectIdValue', 'updatedByTrigger'],
-]);
+const told: ReadonlySet<string> = new Set(notificationFields);
 
 /**
  * What a notification says is changed by keys, and by the user who made it, unless it is his only as the one who is notified: handed on, it
@@ -44,6 +44,6 @@ export const notificationRules: TableRules = {
 };
 
 const isBy = ({ createdBy }: JsonObject, userId: string): boolean =>
-  isSame(createdBy, { __type: 'Pointer', className: '_User', objectId: userId });
+  isSame(createdBy, wirePointer('_User', userId));
 
 const isSame = (one: JsonValue | undefined, other: JsonValue): boolean => canonicalJson(one ?? null) === canonicalJson(other);

@@ -1,3 +1,4 @@
+import { wireDate } from '../../../values/wire.ts';
 import { isoText } from '../../../kernel/time.ts';
 import { dateType } from '../../../values/date.ts';
 import { parseIsoDate } from '../../../values/index.ts';
@@ -9,7 +10,7 @@ const monthFirst = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/;
 /** ISO 8601 text, `M/D/YYYY`, or a Date object. */
 export const date: Coercion = (value, field, className) => {
   const instant = typeof value === 'string' ? read(value) : dateType.decode(value, field, className);
-  return typeof instant === 'number' ? { __type: 'Date', iso: isoText(instant) } : mismatch(className, field, value);
+  return typeof instant === 'number' ? wireDate(isoText(instant)) : mismatch(className, field, value);
 };
 
 function read(text: string): number | null {

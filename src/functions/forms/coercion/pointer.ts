@@ -1,3 +1,4 @@
+import { wirePointer } from '../../../values/wire.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import type { Field } from '../../../schema/model.ts';
 import { mismatch } from '../../../values/mismatch.ts';
@@ -20,6 +21,5 @@ export const bareId: Coercion = (value, field, className) => {
 };
 
 /** A Pointer of a field of this type. */
-export function pointerTo({ targetClass }: Field, objectId: JsonValue): JsonObject {
-  return { __type: 'Pointer', className: targetClass as string, objectId };
-}
+export const pointerTo = ({ targetClass }: Field, objectId: JsonValue): JsonObject =>
+  wirePointer(targetClass as string, objectId as string);

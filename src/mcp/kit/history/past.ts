@@ -9,9 +9,6 @@ import { pointer } from '../values/wire.ts';
 /** Where rows of the timeline are. */
 export const TIMELINE = '_Timeline';
 
-/** Written into `data` by the service itself: which trigger wrote. */
-export const CAUSE = 'updatedByTrigger';
-
 const idAlone = ['objectId'] as const;
 
 /** The condition for the rows of one record. */

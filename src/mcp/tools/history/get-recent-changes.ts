@@ -2,12 +2,12 @@ import { grantFor } from '../../../access/index.ts';
 import { isJsonObject, type JsonObject } from '../../../kernel/json.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { rootOf } from '../../../schema/naming.ts';
-import { isHidden, isLog } from '../../../schema/system-tables.ts';
+import { isHidden, isLog, causeField } from '../../../schema/system-tables.ts';
 import { choice, limit, localTime, names, objectId, skip } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { bytesOf } from '../../kit/answers/bytes.ts';
 import { fit, oneMore, RESULT_BYTES } from '../../kit/answers/page.ts';
-import { CAUSE, TIMELINE, writesOf } from '../../kit/history/past.ts';
+import { TIMELINE, writesOf } from '../../kit/history/past.ts';
 import { named, namesOf } from '../../kit/reading/names.ts';
 import { findRows, type Row } from '../../kit/reading/records.ts';
 import { tableNamed } from '../../kit/reading/tables.ts';
@@ -135,6 +135,6 @@ function fieldsOf(call: ToolCall, { data }: Row, table: TableSchema | undefined)
   if (!isJsonObject(data)) return [];
   const hidden = table && hiddenFields(call, table);
   const sent = new Set(Object.keys(data).map(rootOf));
-  const isShown = (name: string) => !hidden?.has(name) && (name !== CAUSE || table?.fields.has(CAUSE) === true);
+  const isShown = (name: string) => !hidden?.has(name) && (name !== causeField || table?.fields.has(causeField) === true);
   return [...sent].filter(isShown).slice(0, MOST_FIELDS);
 }

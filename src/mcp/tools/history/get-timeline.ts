@@ -1,13 +1,13 @@
 import type { Grant } from '../../../access/index.ts';
 import { fail } from '../../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
-import { isLog } from '../../../schema/system-tables.ts';
+import { isLog, causeField } from '../../../schema/system-tables.ts';
 import { limit, names, objectId, skip, table } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { oneMore, pageOf } from '../../kit/answers/page.ts';
 import { beginningOf } from '../../kit/answers/short-text.ts';
 import { ChangeWalk, type Entry, type FieldChange } from '../../kit/history/change-walk.ts';
-import { CAUSE, grantOfPast, rowsOf, TIMELINE } from '../../kit/history/past.ts';
+import { grantOfPast, rowsOf, TIMELINE } from '../../kit/history/past.ts';
 import { named, namesOf, withPointerNames } from '../../kit/reading/names.ts';
 import { findRows } from '../../kit/reading/records.ts';
 import { tableNamed } from '../../kit/reading/tables.ts';
@@ -45,8 +45,8 @@ function wanted({ hiddenFields, table: about }: Grant, fields: readonly string[]
   const denied = fields?.find((name) => hiddenFields.has(name));
   if (denied !== undefined) fail('fieldDenied', denied, about.className);
   const asked = fields && new Set(fields);
-  const isOwn = about.fields.has(CAUSE);
-  return (field) => !hiddenFields.has(field) && (asked?.has(field) ?? true) && (isOwn || field !== CAUSE);
+  const isOwn = about.fields.has(causeField);
+  return (field) => !hiddenFields.has(field) && (asked?.has(field) ?? true) && (isOwn || field !== causeField);
 }
 
 /** Reads the rows of a record until so many changes are known, and what was there before them. */
@@ -101,7 +101,7 @@ const valuesOf = ({ from, to = null, steps }: FieldChange): JsonValue[] => [
 /** Who wrote, and by what. */
 function causeOf({ user, data, Referer }: JsonObject, users: ReadonlyMap<string, string>): JsonObject {
   const id = pointedAt(user);
-  const trigger = isJsonObject(data) ? own(data, CAUSE) : undefined;
+  const trigger = isJsonObject(data) ? own(data, causeField) : undefined;
   return {
     ...(id !== undefined && { user: named(id, users) }),
     ...(typeof Referer === 'string' && { referer: Referer }),

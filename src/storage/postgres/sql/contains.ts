@@ -1,3 +1,4 @@
+import { wireDate, wirePointer } from '../../../values/wire.ts';
 import type { FieldRef, JsonOperand, Regex } from '../../../query/filter.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
 import { quotedName } from './names.ts';
@@ -27,9 +28,9 @@ export function wholeOf(operand: JsonOperand): string {
     case 'json':
       return operand.canonical;
     case 'pointer':
-      return JSON.stringify({ __type: 'Pointer', className: operand.className, objectId: operand.objectId });
+      return JSON.stringify(wirePointer(operand.className, operand.objectId));
     case 'date':
-      return JSON.stringify({ __type: 'Date', iso: operand.iso });
+      return JSON.stringify(wireDate(operand.iso));
     default:
       return JSON.stringify(operand.value);
   }

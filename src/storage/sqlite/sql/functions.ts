@@ -1,3 +1,4 @@
+import { wireDate, wirePointer } from '../../../values/wire.ts';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { canonicalJson, isJsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import { isoText } from '../../../kernel/time.ts';
@@ -99,9 +100,9 @@ function withoutFunction(): (json: SQLOutputValue, names: SQLOutputValue) => str
 function wire(storage: SQLOutputValue, value: SQLOutputValue, className: SQLOutputValue): string | null {
   if (value === null) return null;
   if (storage === 'boolean') return value === 0 ? 'false' : 'true';
-  if (storage === 'date') return canonicalJson({ __type: 'Date', iso: isoText(value as number) });
+  if (storage === 'date') return canonicalJson(wireDate(isoText(value as number)));
   if (storage !== 'pointer') return JSON.stringify(value);
-  return canonicalJson({ __type: 'Pointer', className: className as string, objectId: value as string });
+  return canonicalJson(wirePointer(className as string, value as string));
 }
 
 type OfTexts = (texts: readonly (string | null)[]) => number | boolean | null;
