@@ -9,19 +9,31 @@ export function parseQueryString(text: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
   for (const part of text.split('&')) {
     if (part === '') continue;
-    const equals = part.indexOf('=');
-    if (equals < 0) parameters.set(decode(part), '');
-    else parameters.set(decode(part.slice(0, equals)), decode(part.slice(equals + 1)));
+    const [name, value] = decodePair(part, decodePercents);
+    parameters.set(name, value);
   }
   return parameters;
 }
 
-function decode(text: string): string {
-  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
-  if (!spaced.includes('%')) return spaced;
+function decodePercents(text: string): string {
   try {
-    return decodeURIComponent(spaced);
+    return decodeURIComponent(text);
   } catch {
-    return spaced;
+    return text;
   }
+}
+
+/**
+ * The name and the value of one part of a form or query.
+ * @param decodePercents is called with texts that hold `%`
+ */
+export function decodePair(part: string, decodePercents: (text: string) => string): readonly [name: string, value: string] {
+  const equals = part.indexOf('=');
+  if (equals < 0) return [decodeText(part, decodePercents), ''];
+  return [decodeText(part.slice(0, equals), decodePercents), decodeText(part.slice(equals + 1), decodePercents)];
+}
+
+function decodeText(text: string, decodePercents: (text: string) => string): string {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
+  return spaced.includes('%') ? decodePercents(spaced) : spaced;
 }

@@ -2,6 +2,7 @@ import { unescape as decodePercents } from 'node:querystring';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { checkText } from '../../values/index.ts';
+import { decodePair } from '../query-string.ts';
 
 /** Values of one form: more than any has, and soon read. */
 const MOST_VALUES = 100_000;
@@ -20,9 +21,9 @@ export function parseForm(text: string): JsonObject {
   if (parts.length > MOST_VALUES) fail('invalidJson', `a form has ${MOST_VALUES} values at the most`);
   for (const part of parts) {
     if (part === '') continue;
-    const equals = part.indexOf('=');
-    const sent = decode(equals < 0 ? part : part.slice(0, equals));
-    const value = equals < 0 ? '' : decode(part.slice(equals + 1));
+    const [sent, value] = decodePair(part, decodePercents);
+    checkText(sent);
+    checkText(value);
     const isList = sent.endsWith('[]');
     const name = isList ? sent.slice(0, -2) : sent;
     const before = fields.get(name);
@@ -33,11 +34,4 @@ export function parseForm(text: string): JsonObject {
     else before.push(value);
   }
   return Object.fromEntries(fields);
-}
-
-function decode(text: string): string {
-  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
-  const decoded = spaced.includes('%') ? decodePercents(spaced) : spaced;
-  checkText(decoded);
-  return decoded;
 }

@@ -1,5 +1,5 @@
 import { escapeHtml } from '../../kernel/html.ts';
-import { headersOfPage } from '../../kernel/page-headers.ts';
+import { headersOfPage, htmlPage } from '../../kernel/html-page.ts';
 import { directionOf, type Language } from './language.ts';
 
 const style = [
@@ -71,13 +71,13 @@ const otherLanguage = { he: { to: 'en', name: 'English' }, en: { to: 'he', name:
 export function page({ language, system = '', title, hasSwitch }: Frame, content: string): string {
   const { to, name } = otherLanguage[language];
   const link = `<a href="?lang=${to}" lang="${to}" dir="${directionOf(to)}" hreflang="${to}">${name}</a>`;
-  return [
-    `<!doctype html><html lang="${language}" dir="${directionOf(language)}"><head><meta charset="utf-8">`,
-    '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">',
-    `<title>${escapeHtml(system === '' ? title : `${title} · ${system}`)}</title><style>${style}</style></head>`,
-    `<body><main><header><bdi>${escapeHtml(system)}</bdi>${hasSwitch ? link : ''}</header>`,
-    `<h1>${escapeHtml(title)}</h1>${content}</main></body></html>`,
-  ].join('');
+  return htmlPage({
+    language,
+    direction: directionOf(language),
+    title: system === '' ? title : `${title} · ${system}`,
+    style,
+    content: `<header><bdi>${escapeHtml(system)}</bdi>${hasSwitch ? link : ''}</header><h1>${escapeHtml(title)}</h1>${content}`,
+  });
 }
 
 /** Text from outside, as it stands in a sentence of another direction. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { escapeHtml } from './html.ts';
 
 /**
  * Headers of every page: it runs no script, loads nothing, stands in no frame, and leaves neither its address nor itself behind.
@@ -20,4 +21,25 @@ export function headersOfPage(style: string, formsTo: readonly string[] = []): R
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
   };
+}
+
+/** What an HTML page is made of. */
+export interface PageParts {
+  readonly language: string;
+  readonly direction: 'rtl' | 'ltr';
+  /** Plain text. */
+  readonly title: string;
+  readonly style: string;
+  /** HTML inside `main`. */
+  readonly content: string;
+}
+
+/** A page whose one `style` element `headersOfPage` names. */
+export function htmlPage({ language, direction, title, style, content }: PageParts): string {
+  return [
+    `<!doctype html><html lang="${language}" dir="${direction}"><head><meta charset="utf-8">`,
+    '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">',
+    `<title>${escapeHtml(title)}</title><style>${style}</style></head>`,
+    `<body><main>${content}</main></body></html>`,
+  ].join('');
 }
