@@ -1,4 +1,3 @@
-import { HOUR_MS } from './kernel/time.ts';
 import { join } from 'node:path';
 import { deleteOld } from './audit/index.ts';
 import { Automation } from './automation/index.ts';
@@ -6,6 +5,7 @@ import type { Config, Secrets } from './config/index.ts';
 import type { Files } from './files/index.ts';
 import { Functions } from './functions/index.ts';
 import { HttpServer, limitOf } from './http/index.ts';
+import { HOUR_MS } from './kernel/time.ts';
 import { createMailer } from './mail/index.ts';
 import { AgentTools } from './mcp/index.ts';
 import { OAuth, sweepItems } from './oauth/index.ts';

@@ -1,5 +1,5 @@
-import { memoByObject } from '../kernel/memo.ts';
 import { fail, ServiceError } from '../errors/fail.ts';
+import { memoByObject } from '../kernel/memo.ts';
 import type { ClpAction, Schema, TableSchema } from '../schema/model.ts';
 import { isHidden, isLog, secretFieldsOf } from '../schema/system-tables.ts';
 import { copiesFor, deletionsOf, holdsCopies, unmasked, withCopies } from './copies.ts';

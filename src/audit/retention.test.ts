@@ -1,10 +1,10 @@
-import { DAY_MS } from '../kernel/time.ts';
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { newObjectId } from '../kernel/ids.ts';
+import { DAY_MS } from '../kernel/time.ts';
 import { readRows } from '../records/index.ts';
 import { planTable } from '../schema/definition.ts';
 import { fieldOf, tableOf } from '../schema/model.ts';

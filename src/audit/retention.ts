@@ -1,5 +1,5 @@
-import { DAY_MS } from '../kernel/time.ts';
 import { setTimeout as wait } from 'node:timers/promises';
+import { DAY_MS } from '../kernel/time.ts';
 import type { Filter } from '../query/filter.ts';
 import { readRows } from '../records/index.ts';
 import { fieldOf, type Schema, type TableSchema } from '../schema/model.ts';

@@ -1,5 +1,5 @@
-import { memoByObject } from '../kernel/memo.ts';
 import { actorId } from '../access/index.ts';
+import { memoByObject } from '../kernel/memo.ts';
 import type { WriteEvent } from '../records/index.ts';
 import type { Field, TableSchema } from '../schema/model.ts';
 import { secretFieldsOf } from '../schema/system-tables.ts';

@@ -1,9 +1,9 @@
-import { wireDate } from '../values/wire.ts';
 import { fail } from '../errors/fail.ts';
 import { escapeHtml } from '../kernel/html.ts';
 import { hasMoreParts, isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
 import type { Store } from '../storage/port.ts';
 import { isOperator } from '../values/index.ts';
+import { wireDate } from '../values/wire.ts';
 import type { ActionDraft } from './actions/action.ts';
 import { ActionFailed } from './actions/action-failed.ts';
 import { workingOff } from './loop-share.ts';

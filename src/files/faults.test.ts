@@ -1,5 +1,5 @@
 /** CONTRACT "Faults of the store", of the place where files are. */
-import { DAY_MS } from '../kernel/time.ts';
+
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import promises, { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers';
 import { after, afterEach, before, beforeEach, describe, mock, test } from 'node:test';
 import { Addresses } from '../config/index.ts';
 import { serviceError } from '../errors/fail.ts';
+import { DAY_MS } from '../kernel/time.ts';
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/engine.ts';
 import { openAnyway } from '../storage/testing/open.ts';
@@ -17,7 +18,6 @@ import { provision } from '../systems/provision.ts';
 import { Files } from './files.ts';
 import type { FileSystem, Uploaded } from './model.ts';
 import { DiskStore } from './stores/disk.ts';
-
 
 describe('files beside faults', () => {
   let directory: string;

@@ -1,7 +1,7 @@
-import { WEEK_MS } from '../kernel/time.ts';
 import type { Readable } from 'node:stream';
 import type { Addresses } from '../config/index.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { WEEK_MS } from '../kernel/time.ts';
 import type { About, Conditions } from '../observe/index.ts';
 import type { FileKeeper, RecordContext } from '../records/index.ts';
 import { noteArrived } from './arrivals.ts';

@@ -1,10 +1,10 @@
-import { HOUR_MS } from '../kernel/time.ts';
 import { buffer } from 'node:stream/consumers';
 import { actorId } from '../access/index.ts';
 import { fail, isPassing, ServiceError } from '../errors/fail.ts';
 import { inDoubtSince } from '../errors/system-faults.ts';
 import { type JsonObject, own } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
+import { HOUR_MS } from '../kernel/time.ts';
 import { configFlag, type RecordContext } from '../records/index.ts';
 import { addFile, completeFile, completeWithinQuota, findFile, type UploadedBytes } from './catalog.ts';
 import type { FileRow, FileSystem } from './model.ts';

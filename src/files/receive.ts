@@ -1,9 +1,9 @@
-import { HOUR_MS } from '../kernel/time.ts';
 import { type FileHandle, mkdir, open, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fail } from '../errors/fail.ts';
 import { newSiteId } from '../kernel/ids.ts';
+import { HOUR_MS } from '../kernel/time.ts';
 import { withFileFaults } from './faults.ts';
 import type { ReceivedFile } from './stores/port.ts';
 import { SAMPLE_BYTES } from './types/index.ts';

@@ -1,4 +1,3 @@
-import { HOUR_MS } from '../kernel/time.ts';
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { master } from '../access/index.ts';
 import { Addresses } from '../config/index.ts';
+import { HOUR_MS } from '../kernel/time.ts';
 import { createRecord, type RecordContext } from '../records/index.ts';
 import { tableOf } from '../schema/model.ts';
 import { assignmentsOf } from '../storage/column-values.ts';
@@ -20,7 +20,6 @@ import type { FileSystem, OpenFile } from './model.ts';
 import type { UploadForm } from './stores/port.ts';
 import { received } from './stores/testing/cases.ts';
 import { storeOnS3 } from './stores/testing/s3.ts';
-
 
 describe('large uploads to S3', () => {
   const on = storeOnS3();

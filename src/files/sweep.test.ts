@@ -1,4 +1,3 @@
-import { HOUR_MS } from '../kernel/time.ts';
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { master } from '../access/index.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { HOUR_MS } from '../kernel/time.ts';
 import { createRecord, createSchema, type RecordContext, updateRecord } from '../records/index.ts';
 import { tableOf } from '../schema/model.ts';
 import { assignmentsOf } from '../storage/column-values.ts';

@@ -1,5 +1,5 @@
-import { HOUR_MS } from '../kernel/time.ts';
 import type { IncomingMessage, Server } from 'node:http';
+import { HOUR_MS } from '../kernel/time.ts';
 import type { Connections } from './connections.ts';
 
 /** Milliseconds that the body of a request may take from its first byte to its last. */

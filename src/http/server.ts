@@ -1,7 +1,7 @@
-import { MINUTE_MS } from '../kernel/time.ts';
 import type { AddressInfo } from 'node:net';
 import { type FastifyInstance, fastify } from 'fastify';
 import { limits } from '../kernel/limits.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import { faultPlace } from '../observe/index.ts';
 import { addressOf } from './address.ts';
 import { BodyTimes, LONGEST_BODY_TIME } from './body-times.ts';
@@ -12,6 +12,7 @@ import type { Edge } from './edge.ts';
 import { registerFiles } from './files/index.ts';
 import { type FunctionOptions, registerFunctions } from './functions/index.ts';
 import { limitOf } from './limits/address-limit.ts';
+import { serializePipelined } from './pipelining.ts';
 import { registerBodyReader } from './plugins/body.ts';
 import { registerCompression } from './plugins/compression.ts';
 import { registerCors } from './plugins/cors.ts';
@@ -25,7 +26,6 @@ import { registerResetPage } from './plugins/reset-page.ts';
 import { parseQueryString } from './query-string.ts';
 import { Readiness } from './readiness.ts';
 import { dataEndpoints } from './routes/index.ts';
-import { serializePipelined } from './pipelining.ts';
 
 /** Milliseconds for a client to send a whole request, whatever it asks (`BodyTimes` holds most to less), and to send its headers. */
 const REQUEST_TIMEOUT = LONGEST_BODY_TIME + MINUTE_MS;

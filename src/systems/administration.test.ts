@@ -1,9 +1,9 @@
-import { DAY_MS } from '../kernel/time.ts';
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, mock, test } from 'node:test';
+import { DAY_MS } from '../kernel/time.ts';
 import type { Engine } from '../storage/engine.ts';
 import { UsedSinceRemoval } from '../storage/identity.ts';
 import { SqliteRegistry } from '../storage/sqlite/registry.ts';

@@ -1,5 +1,5 @@
-import { DAY_MS } from '../kernel/time.ts';
 import { newSecret } from '../kernel/ids.ts';
+import { DAY_MS } from '../kernel/time.ts';
 import type { Engine } from '../storage/engine.ts';
 import { newIdentity, type StoredPlace } from '../storage/identity.ts';
 import type { Store } from '../storage/port.ts';

@@ -1,5 +1,5 @@
-import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
 import { isPassing } from '../errors/fail.ts';
+import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
 import type { Administration } from './administration.ts';
 
 /** Milliseconds until what was away is tried again. */

@@ -1,8 +1,8 @@
-import { MINUTE_MS } from '../kernel/time.ts';
 import { LRUCache } from 'lru-cache';
 import { TooManyRequests } from '../errors/too-many-requests.ts';
 import { isShortKey } from '../kernel/credentials.ts';
 import { networkOf } from '../kernel/network.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 
 /** Different wrong keys that a network may send in a minute, which begins with the first. */
 const MOST_WRONG = 100;

@@ -1,7 +1,6 @@
-import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
 import { isPassing } from '../errors/fail.ts';
+import { HOUR_MS, MINUTE_MS } from '../kernel/time.ts';
 import type { System } from './system.ts';
-
 
 /** Work that each system needs now and then. */
 export interface Job {

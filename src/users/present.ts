@@ -1,6 +1,6 @@
-import { memoByObject } from '../kernel/memo.ts';
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../access/index.ts';
+import { memoByObject } from '../kernel/memo.ts';
 import { readRow } from '../records/index.ts';
 import type { Store } from '../storage/port.ts';
 import { rolesOf, sameRoles } from './roles.ts';

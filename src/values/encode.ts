@@ -1,5 +1,5 @@
-import { memoByObject } from '../kernel/memo.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
+import { memoByObject } from '../kernel/memo.ts';
 import { isoText } from '../kernel/time.ts';
 import { type FileForm, fileWriter } from './file-text.ts';
 import { type PlaceTree, placeTreeOf } from './place-tree.ts';

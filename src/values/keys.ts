@@ -1,10 +1,10 @@
-import { wirePointer } from './wire.ts';
 import { fail } from '../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Field } from '../schema/model.ts';
 import { holdsQueries } from '../schema/system-tables.ts';
 import { parseIsoDate } from './iso.ts';
+import { wirePointer } from './wire.ts';
 
 /**
  * Compared one by one: keys that JSON.parse makes are interned, so each comparison is one of pointers. The set of the same

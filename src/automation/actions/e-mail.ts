@@ -1,9 +1,9 @@
-import { wirePointer } from '../../values/wire.ts';
 import { randomUUID } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
 import { type AddressList, addressesIn, addressesOf, headerText, type ListPiece } from '../../mail/index.ts';
 import { createRecord } from '../../records/index.ts';
+import { wirePointer } from '../../values/wire.ts';
 import { mailTable, stateOf } from '../mail/queued-mail.ts';
 import { queueJob } from '../queue/index.ts';
 import { notingSources } from '../sources.ts';

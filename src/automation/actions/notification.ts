@@ -1,10 +1,10 @@
-import { causeField } from '../../schema/system-tables.ts';
-import { wireDate, wirePointer } from '../../values/wire.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
 import { createRecord } from '../../records/index.ts';
+import { causeField } from '../../schema/system-tables.ts';
 import { pointerOf } from '../../values/pointer.ts';
+import { wireDate, wirePointer } from '../../values/wire.ts';
 import { notingSources } from '../sources.ts';
 import { type Filler, fillerFor } from '../template.ts';
 import type { ActionDraft, Perform } from './action.ts';

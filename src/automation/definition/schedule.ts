@@ -1,6 +1,6 @@
-import { DAY_MS } from '../../kernel/time.ts';
 import { Cron } from 'croner';
 import type { JsonValue } from '../../kernel/json.ts';
+import { DAY_MS } from '../../kernel/time.ts';
 import type { Schedule } from '../model.ts';
 import { filledText, objectOf, optionalText, refuse, shown } from './form.ts';
 

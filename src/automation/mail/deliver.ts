@@ -1,12 +1,12 @@
-import { wireDate } from '../../values/wire.ts';
 import { isRefusal } from '../../errors/fail.ts';
 import { passingFaultOfSystem } from '../../errors/system-faults.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { HOUR_MS, MINUTE_MS, SECOND_MS, isoText } from '../../kernel/time.ts';
+import { HOUR_MS, isoText, MINUTE_MS, SECOND_MS } from '../../kernel/time.ts';
 import type { MailAttempt, RefusedRecipient } from '../../mail/index.ts';
 import { readRow, updateRecord } from '../../records/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Mutation } from '../../storage/port.ts';
+import { wireDate } from '../../values/wire.ts';
 import type { ActionParts, AutomationSystem } from '../actions/action.ts';
 import { logError } from '../log.ts';
 import { queueJob } from '../queue/index.ts';
@@ -16,7 +16,15 @@ import { mailOf, mailTable, type QueuedMail, stateOf } from './queued-mail.ts';
 type Steps = (schema: Schema) => readonly Mutation[];
 
 /** Milliseconds before each attempt but the first: a day in all (docs/decisions.md "Triggers": `e-mail`). */
-const pauses = [SECOND_MS, 5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS, ...Array<number>(23).fill(HOUR_MS)];
+const pauses = [
+  SECOND_MS,
+  5 * SECOND_MS,
+  30 * SECOND_MS,
+  2 * MINUTE_MS,
+  10 * MINUTE_MS,
+  30 * MINUTE_MS,
+  ...Array<number>(23).fill(HOUR_MS),
+];
 
 /** Characters of `ErrorMessage`. */
 const LONGEST_ERROR = 2_000;

@@ -1,10 +1,9 @@
-import { HOUR_MS } from '../../kernel/time.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { HOUR_MS } from '../../kernel/time.ts';
 import { Agenda } from './agenda.ts';
 import { ClockWatch } from './clock-watch.ts';
-
 
 async function until(what: () => boolean): Promise<void> {
   for (const end = performance.now() + 5_000; !what(); ) {

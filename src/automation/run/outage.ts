@@ -1,6 +1,6 @@
-import { memoByObject } from '../../kernel/memo.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isPassing } from '../../errors/fail.ts';
+import { memoByObject } from '../../kernel/memo.ts';
 import type { Store } from '../../storage/port.ts';
 import { isAway } from '../../storage/recovery.ts';
 

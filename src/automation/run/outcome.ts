@@ -1,5 +1,5 @@
-import { MINUTE_MS } from '../../kernel/time.ts';
 import { ServiceError } from '../../errors/fail.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 

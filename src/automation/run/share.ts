@@ -1,6 +1,6 @@
-import { memoByObject } from '../../kernel/memo.ts';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { FairQueue } from '../../admission/fair-queue.ts';
+import { memoByObject } from '../../kernel/memo.ts';
 import type { Store } from '../../storage/port.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { MINUTE_MS } from '../../kernel/time.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { MINUTE_MS } from '../../kernel/time.ts';
 import type { Store } from '../../storage/port.ts';
 import type { SqliteStore } from '../../storage/sqlite/store.ts';
 import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';

@@ -1,7 +1,7 @@
-import { MINUTE_MS } from '../../kernel/time.ts';
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { MINUTE_MS } from '../../kernel/time.ts';
 import * as records from '../../records/index.ts';
 import { tableOf } from '../../schema/model.ts';
 import { columnFields, pictured } from '../../storage/column-values.ts';

@@ -24,7 +24,6 @@ interface QuotaOptions {
   none?: true;
 }
 
-
 const LOOKED = 'files and records looked at';
 
 /** What an operator is told of a file that nobody needs. */

@@ -1,6 +1,6 @@
-import { phoneKey } from '../../kernel/phone-key.ts';
 import { KeyedMutex } from '../../kernel/keyed-mutex.ts';
 import { memoByObject } from '../../kernel/memo.ts';
+import { phoneKey } from '../../kernel/phone-key.ts';
 import { decideAnew, type RecordContext } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
 import { type Sought, unlessTaken } from './duplicates.ts';

@@ -6,12 +6,12 @@ import type { Store } from '../../storage/port.ts';
 import type { FormFunction } from '../model.ts';
 import { coerce } from './coercion/coerce.ts';
 import { pointerTo } from './coercion/pointer.ts';
+import { withContactLock } from './contact-lock.ts';
 import { accountByPhone, hasEmail, type Sought } from './duplicates.ts';
 import { requireFlag, requireRights } from './flag.ts';
 import { isThere, isValidEmail, isValidPhone, setBoolean, textOf } from './input.ts';
 import { leadStatus } from './lead-statuses.ts';
 import { openTable } from './tables.ts';
-import { withContactLock } from './contact-lock.ts';
 
 /**
  * Creates a lead. SPEC "`getlead`", "States and transitions".

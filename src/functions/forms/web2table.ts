@@ -8,11 +8,11 @@ import type { FormFunction } from '../model.ts';
 import { coerce } from './coercion/coerce.ts';
 import { pointerTo } from './coercion/pointer.ts';
 import { contactOf, newContact } from './contact.ts';
+import { withContactLock } from './contact-lock.ts';
 import { accountByPhone } from './duplicates.ts';
 import { type FormFlag, requireFlag, requireRights } from './flag.ts';
 import { isThere, textOf } from './input.ts';
 import { openTable } from './tables.ts';
-import { withContactLock } from './contact-lock.ts';
 
 /**
  * A form that creates a record, and links it to a contact that it finds by telephone number or creates. SPEC "`web2table`".

@@ -1,5 +1,5 @@
-import { memoByObject } from '../../kernel/memo.ts';
 import { FairQueue } from '../../admission/fair-queue.ts';
+import { memoByObject } from '../../kernel/memo.ts';
 import { networkOf } from '../../kernel/network.ts';
 import type { Store } from '../../storage/port.ts';
 import type { FunctionRequest } from '../model.ts';

@@ -6,9 +6,9 @@ import { keepUp } from './leftovers.ts';
 import { FunctionLoader, type LoadedFunction } from './loader.ts';
 import { type RunInput, runFunction } from './runner.ts';
 
+export { queueCall } from './call-queue.ts';
 export type { LoadedFunction } from './loader.ts';
 export type { FunctionRecord } from './system.ts';
-export { queueCall } from './call-queue.ts';
 
 export interface OperatorFunctionsParts {
   /** FUNCTIONS_DIR, absolute; it may be missing. */

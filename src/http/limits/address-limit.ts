@@ -1,7 +1,7 @@
-import { MINUTE_MS } from '../../kernel/time.ts';
 import { LRUCache } from 'lru-cache';
 import { TooManyRequests } from '../../errors/too-many-requests.ts';
 import { networkOf } from '../../kernel/network.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
 
 /** Addresses that are counted at once, some 10 MB; beyond, those that have been quiet longest are forgotten. */
 const REMEMBERED = 50_000;

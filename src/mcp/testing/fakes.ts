@@ -1,9 +1,9 @@
-import type { BearerVerdict } from '../../access/index.ts';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as ask, type IncomingHttpHeaders } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
+import type { BearerVerdict } from '../../access/index.ts';
 import { fail, serviceError } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { noFiles } from '../../records/testing/context.ts';

@@ -1,6 +1,6 @@
-import { DAY_MS } from '../../kernel/time.ts';
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { JsonObject } from '../../kernel/json.ts';
+import { DAY_MS } from '../../kernel/time.ts';
 import { familyOfNetwork, type OpenItems } from './bounds.ts';
 import type { Items } from './items.ts';
 import { keyOf } from './seal.ts';

@@ -1,7 +1,7 @@
-import { wireDate, wirePointer } from '../../values/wire.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
+import { wireDate, wirePointer } from '../../values/wire.ts';
 import { literalFor, literalOf } from './literal.ts';
 import { aliasOf } from './names.ts';
 
@@ -45,7 +45,6 @@ function inFull(field: Field, value: JsonValue): JsonValue {
     targetClass: field.targetClass ?? '',
   });
   if (literal.kind === 'date') return wireDate(isoText(literal.value as number));
-  if (literal.kind === 'pointer')
-    return wirePointer(field.targetClass ?? '', literal.value as string);
+  if (literal.kind === 'pointer') return wirePointer(field.targetClass ?? '', literal.value as string);
   return value;
 }

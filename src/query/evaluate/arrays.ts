@@ -1,5 +1,5 @@
-import { memoByObject } from '../../kernel/memo.ts';
 import { canonicalJson, type JsonValue } from '../../kernel/json.ts';
+import { memoByObject } from '../../kernel/memo.ts';
 import type { Comparison, JsonOperand, Regex } from '../filter.ts';
 import { instantOf } from '../where/operand.ts';
 import { inOrder, isContent, keyOf, pointerKey } from './json.ts';

@@ -1,5 +1,5 @@
-import { HOUR_MS } from '../../kernel/time.ts';
 import { randomBytes } from 'node:crypto';
+import { HOUR_MS } from '../../kernel/time.ts';
 import type { Filter } from '../../query/filter.ts';
 import { fieldOf, type TableSchema } from '../../schema/model.ts';
 import { holds } from '../filters.ts';

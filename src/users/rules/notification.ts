@@ -1,5 +1,3 @@
-import { notificationFields } from '../../schema/system-tables.ts';
-import { wirePointer } from '../../values/wire.ts';
 import { authorize, mayOnlyWhereHeld } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../../kernel/json.ts';
@@ -7,6 +5,8 @@ import { guardedFilter } from '../../query/index.ts';
 import { type RuledFields, type RuledWrite, readRows, type TableRules } from '../../records/index.ts';
 import { type TableSchema, tableOf } from '../../schema/model.ts';
 import { rootOf } from '../../schema/naming.ts';
+import { notificationFields } from '../../schema/system-tables.ts';
+import { wirePointer } from '../../values/wire.ts';
 import { holds } from '../filters.ts';
 
 const className = '_Notification';
@@ -43,7 +43,6 @@ export const notificationRules: TableRules = {
   },
 };
 
-const isBy = ({ createdBy }: JsonObject, userId: string): boolean =>
-  isSame(createdBy, wirePointer('_User', userId));
+const isBy = ({ createdBy }: JsonObject, userId: string): boolean => isSame(createdBy, wirePointer('_User', userId));
 
 const isSame = (one: JsonValue | undefined, other: JsonValue): boolean => canonicalJson(one ?? null) === canonicalJson(other);

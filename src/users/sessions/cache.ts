@@ -1,7 +1,7 @@
-import { memoByObject } from '../../kernel/memo.ts';
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
+import { memoByObject } from '../../kernel/memo.ts';
 import { readRows } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
 import { holds } from '../filters.ts';

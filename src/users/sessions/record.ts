@@ -1,5 +1,5 @@
-import { DAY_MS } from '../../kernel/time.ts';
 import { newObjectId } from '../../kernel/ids.ts';
+import { DAY_MS } from '../../kernel/time.ts';
 import type { Filter } from '../../query/filter.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
 import { columnsOf } from '../../storage/column-values.ts';
@@ -7,7 +7,6 @@ import type { Mutation } from '../../storage/port.ts';
 import { holds, notBlocked } from '../filters.ts';
 import { hashToken } from '../token-hash.ts';
 import { newToken } from './token.ts';
-
 
 /** A session to open. */
 export interface NewSession {

@@ -1,5 +1,5 @@
-import { memoByObject } from '../../../kernel/memo.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
+import { memoByObject } from '../../../kernel/memo.ts';
 import { isSilencingFlag } from '../../../records/index.ts';
 import { defaultFields } from '../../../schema/defaults.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';

@@ -1,10 +1,10 @@
-import type { Store } from '../../../storage/port.ts';
-import { memoByObject } from '../../../kernel/memo.ts';
-import { KeyedMutex } from '../../../kernel/keyed-mutex.ts';
 import { authorize, mayView } from '../../../access/index.ts';
 import { isJsonObject, type JsonObject } from '../../../kernel/json.ts';
+import { KeyedMutex } from '../../../kernel/keyed-mutex.ts';
+import { memoByObject } from '../../../kernel/memo.ts';
 import { holding } from '../../../records/index.ts';
 import type { Field } from '../../../schema/model.ts';
+import type { Store } from '../../../storage/port.ts';
 import type { ToolCall } from '../../definition/tool.ts';
 import { bytesOf } from '../answers/bytes.ts';
 import { eachItem, type Outcome, reporter, tally } from '../answers/items.ts';

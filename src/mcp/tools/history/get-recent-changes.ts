@@ -2,7 +2,7 @@ import { grantFor } from '../../../access/index.ts';
 import { isJsonObject, type JsonObject } from '../../../kernel/json.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { rootOf } from '../../../schema/naming.ts';
-import { isHidden, isLog, causeField } from '../../../schema/system-tables.ts';
+import { causeField, isHidden, isLog } from '../../../schema/system-tables.ts';
 import { choice, limit, localTime, names, objectId, skip } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { bytesOf } from '../../kit/answers/bytes.ts';

@@ -1,7 +1,7 @@
 import type { Grant } from '../../../access/index.ts';
 import { fail } from '../../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
-import { isLog, causeField } from '../../../schema/system-tables.ts';
+import { causeField, isLog } from '../../../schema/system-tables.ts';
 import { limit, names, objectId, skip, table } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { oneMore, pageOf } from '../../kit/answers/page.ts';

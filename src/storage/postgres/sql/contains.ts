@@ -1,5 +1,5 @@
-import { wireDate, wirePointer } from '../../../values/wire.ts';
 import type { FieldRef, JsonOperand, Regex } from '../../../query/filter.ts';
+import { wireDate, wirePointer } from '../../../values/wire.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
 import { quotedName } from './names.ts';
 

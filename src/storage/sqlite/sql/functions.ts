@@ -1,4 +1,3 @@
-import { wireDate, wirePointer } from '../../../values/wire.ts';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { canonicalJson, isJsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import { isoText } from '../../../kernel/time.ts';
@@ -8,6 +7,7 @@ import { rootOf } from '../../../schema/naming.ts';
 import { parseIsoDate } from '../../../values/iso.ts';
 import { applyEdits } from '../../../values/operators/apply.ts';
 import type { JsonEdit } from '../../../values/operators/edit.ts';
+import { wireDate, wirePointer } from '../../../values/wire.ts';
 import { textMatcher, textScorer } from '../../sql/full-text/match.ts';
 
 /**
