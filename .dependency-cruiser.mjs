@@ -24,6 +24,7 @@ const layers = [
   ['systems'],
   ['records'],
   ['users', 'automation', 'audit', 'files', 'functions', 'mail', 'transfer'],
+  ['requests'],
   ['http', 'mcp', 'oauth', 'cli'],
   ['index.ts'],
   ['stores.ts'],

@@ -1,19 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { anonymous, type Principal } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
-import { endOfWrite } from '../errors/system-faults.ts';
 import { isJsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { prefix } from '../kernel/prefix.ts';
-import { PatternBudget } from '../query/regex/index.ts';
 import type { QueryParameters } from '../query/scope.ts';
-import { endOf, type Progress, tellsOfFunction } from '../records/index.ts';
-import type { System } from '../systems/index.ts';
-import { principalFor } from '../users/index.ts';
+import { tellsOfFunction } from '../records/index.ts';
+import { CallerRequest, carryOutRequest } from '../requests/index.ts';
 import { sendError, sendReply } from './answer.ts';
-import { isLogged, noteRequest } from './audit.ts';
 import type { Edge } from './edge.ts';
-import type { ApiReply, ApiRequest, Endpoint } from './endpoint.ts';
+import type { ApiReply, Endpoint } from './endpoint.ts';
 import { type Envelope, envelopeOf, openEnvelope } from './envelope.ts';
 import { LONG_BODY, LongBodies } from './long-bodies.ts';
 import { FramedPieces } from './pieces.ts';
@@ -79,7 +75,7 @@ function handle({ edge, choose, long }: Routed, request: FastifyRequest, reply: 
   const refuse = (error: unknown) => refuseUnasked(edge, request, reply, () => sendError(edge, reply, error));
   const answer = (envelope: Envelope) => {
     const endpoint = choose(envelope.method) ?? fail('notFound');
-    answerEndpoint({ edge, endpoint, envelope, request, reply, started });
+    void answerEndpoint({ edge, endpoint, envelope, request, reply, started });
   };
   try {
     const params = request.params as Params;
@@ -98,108 +94,64 @@ function handle({ edge, choose, long }: Routed, request: FastifyRequest, reply: 
   }
 }
 
-/** Has an endpoint answer a request whose body was read. @throws unauthorized (403), and what goes wrong where systems are looked up */
-export function answerEndpoint(exchange: Exchange): void {
-  const { edge, endpoint, reply } = exchange;
-  const { appId } = exchange.envelope;
-  const found = typeof appId === 'string' ? edge.systems.acquire(appId) : undefined;
-  if (found instanceof Promise) {
-    const refuse = (error: unknown) => sendError(edge, reply, mayWrite(endpoint) ? endOfWrite(error) : error);
-    found.then((system) => ask(exchange, system)).catch(refuse);
-  } else ask(exchange, found);
-}
-
-/** Finds out who asks, then asks the endpoint; lets go of the system when the answer no longer needs it. @throws unauthorized (403) */
-function ask(exchange: Exchange, system: System | undefined): void {
-  if (!system) fail('unauthorized');
-  let caller: Principal | null = null;
-  const progress: Progress = { hasWritten: false };
-  const refuse = (error: unknown) => {
-    system.release();
-    sendError(exchange.edge, exchange.reply, endOf(error, progress, mayWrite(exchange.endpoint)));
-    note(exchange, system, caller);
-  };
-  const answer = (principal: Principal) => {
-    caller = principal;
-    try {
-      const asked = exchange.endpoint.handle(apiRequest(exchange, system, principal, progress));
-      if (asked instanceof Promise) asked.then((reply) => deliver(exchange, system, principal, reply), refuse);
-      else deliver(exchange, system, principal, asked);
-    } catch (error) {
-      refuse(error);
-    }
-  };
-  let principal: Principal | Promise<Principal>;
-  try {
-    principal = exchange.endpoint.open ? anonymous : callerOf(system, exchange);
-  } catch (error) {
-    refuse(error);
-    return;
-  }
-  if (principal instanceof Promise) principal.then(answer, refuse);
-  else answer(principal);
+/** Has an endpoint answer a request whose body was read. */
+export async function answerEndpoint({ edge, endpoint, envelope, request, reply, started }: Exchange): Promise<void> {
+  const { credentials, installationId } = envelope;
+  const asked = new CallerRequest(edge, request, started);
+  asked.sent(credentials, installationId);
+  await carryOutRequest(asked, {
+    mayWrite: mayWrite(endpoint),
+    async run() {
+      const system = await asked.acquire(envelope.appId);
+      const principal = endpoint.open ? asked.known(anonymous) : await asked.authenticate(credentials);
+      const answer = await endpoint.handle({
+        system,
+        principal,
+        client: {
+          sessionToken: credentials.sessionToken,
+          installationId,
+          address: () => asked.address,
+          isGone: () => reply.raw.destroyed,
+        },
+        context: asked.contextOf(principal, pageOf(principal, request)),
+        params: request.params as Params,
+        query: queryOf(endpoint, envelope, request),
+        body: envelope.body,
+      });
+      await deliver(edge, reply, answer);
+    },
+    refuse: (error) => sendError(edge, reply, error),
+    log() {
+      if (!isLogged(endpoint)) return;
+      const { method, path } = endpoint;
+      const { statusCode } = reply;
+      // A logout names nobody: the row would block the deletion of the user.
+      asked.log({ method, url: request.url, statusCode, ...(path === '/logout' && { principal: null }) });
+    },
+  });
 }
 
 /** Logins by GET open sessions. */
 const mayWrite = ({ method, open }: Endpoint): boolean => method !== 'GET' || open === true;
 
-/** The framework has no address for a connection that is gone. */
-const callerOf = (system: System, { envelope, request }: Exchange) =>
-  principalFor(system, envelope.credentials, request.ip ?? '');
+/** Whether requests to an endpoint are logged (SPEC "Other system tables": writes only). */
+const isLogged = ({ method }: Endpoint): boolean => method !== 'GET';
 
-function apiRequest(
-  { edge, endpoint, envelope, request, reply }: Exchange,
-  system: System,
-  principal: Principal,
-  progress: Progress,
-): ApiRequest {
-  return {
-    system,
-    principal,
-    client: {
-      sessionToken: envelope.credentials.sessionToken,
-      installationId: envelope.installationId,
-      address: () => request.ip ?? '',
-      isGone: () => reply.raw.destroyed,
-    },
-    context: {
-      appId: system.appId,
-      store: system.store,
-      principal,
-      hooks: edge.hooks,
-      patterns: new PatternBudget(),
-      referer: pageOf(principal, request),
-      progress,
-    },
-    params: request.params as Params,
-    query: queryOf(endpoint, envelope, request),
-    body: envelope.body,
-  };
-}
-
-/** SPEC "`_Timeline` fields": the page of a session user; keys have none, and what tells of functions is for them alone. */
+/** SPEC "`_Timeline` fields": the page of a session user; keys have none, and what names a function is for functions alone. */
 function pageOf({ kind }: Principal, { headers: { referer } }: FastifyRequest): string | null {
   return kind === 'user' && referer !== undefined && !tellsOfFunction(referer) ? referer : null;
 }
 
-function deliver(exchange: Exchange, system: System, principal: Principal, answer: ApiReply): void {
-  const { edge, reply } = exchange;
-  if (typeof answer.json === 'string') {
-    system.release();
+/** Sends an answer. A long one holds the system until its last piece was made or the client has gone. */
+async function deliver(edge: Edge, reply: FastifyReply, answer: ApiReply): Promise<void> {
+  const { json } = answer;
+  if (typeof json === 'string') {
     sendReply(edge, reply, answer);
-    note(exchange, system, principal);
-  } else {
-    const json = new FramedPieces('', answer.json, '', () => system.release());
-    sendReply(edge, reply, { ...answer, json });
+    return;
   }
-}
-
-/** Writes have short answers, so that theirs are the only ones to be noted. A logout names nobody: it would block the user's deletion. */
-function note({ edge, endpoint, envelope, request, reply, started }: Exchange, system: System, caller: Principal | null): void {
-  if (!isLogged(endpoint)) return;
-  const principal = endpoint.path === '/logout' ? null : caller;
-  const { installationId, credentials } = envelope;
-  noteRequest(edge, system, request, reply, { method: endpoint.method, principal, installationId, credentials, started });
+  await new Promise<void>((ended) => {
+    sendReply(edge, reply, { ...answer, json: new FramedPieces('', json, '', ended) });
+  });
 }
 
 /** CONTRACT "Requests": a query that came as a POST has its parameters in the body. */

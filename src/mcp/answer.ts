@@ -1,13 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ServiceError } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
-import { PatternBudget } from '../query/regex/index.ts';
+import { CallerRequest, carryOutRequest } from '../requests/index.ts';
 import type { System } from '../systems/index.ts';
 import { parseRequestJson } from '../values/index.ts';
 import { callTool } from './call.ts';
 import type { Catalogue, Selection } from './catalogue.ts';
+import type { Tool } from './definition/tool.ts';
 import { callsTools, credentialMissing, tokenEnded, unauthorized } from './gate.ts';
-import { noteCall } from './log.ts';
 import { appIdOf, type Caller, callerFor, credentialsOf, hasCredential } from './modes/caller.ts';
 import type { McpParts } from './parts.ts';
 import { knownBatch, openBatch, refusalOfBatch } from './transport/batch.ts';
@@ -25,12 +26,11 @@ export interface Desk {
 /** A request whose body was read. */
 interface Asked {
   readonly desk: Desk;
+  readonly caller: CallerRequest;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly body: JsonValue;
   readonly tools: Selection;
-  /** By `performance.now()`. */
-  readonly started: number;
 }
 
 /** Levels of nesting around a record in the arguments of a call: the batch, the message, `params`, `arguments`, a list. */
@@ -40,25 +40,25 @@ const MOST_VALUES = 1_000_000;
 
 /** Answers one request: body, then application id, then caller, then what it asks. Throws what `failureOf` makes an answer of. */
 export async function answerRequest(desk: Desk, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const started = performance.now();
+  const caller = new CallerRequest(desk.parts, request);
   const body = parseRequestJson(bodyOf(request), limits.jsonDepth + FRAME_LEVELS, MOST_VALUES);
   const tools = desk.catalogue.select((request.query as ReadonlyMap<string, string>).get('toolsets'));
-  const asked: Asked = { desk, request, reply, body, tools, started };
+  const asked: Asked = { desk, caller, request, reply, body, tools };
   const appId = appIdOf(request);
   if (appId === undefined) {
     await answerUnnamed(asked);
     return;
   }
-  const system = await desk.parts.systems.acquire(appId);
-  if (!system) {
-    sendRpcError(reply, unauthorized, idOf(body));
-    return;
-  }
-  try {
-    await answerFor(asked, system);
-  } finally {
-    system.release();
-  }
+  caller.sent(credentialsOf(request.headers));
+  await carryOutRequest(caller, {
+    // A call tells itself what became of its writes.
+    mayWrite: false,
+    run: async () => answerFor(asked, await caller.acquire(appId)),
+    refuse(error) {
+      if (caller.system || !(error instanceof ServiceError) || error.key !== 'unauthorized') throw error;
+      sendRpcError(reply, unauthorized, idOf(body));
+    },
+  });
 }
 
 /** An empty body is no JSON, like any other that is none. */
@@ -85,12 +85,12 @@ async function answerFor(asked: Asked, system: System): Promise<void> {
 }
 
 /** Refuses calls of tools before any is looked at. */
-function refuse({ desk, request, reply, body, tools, started }: Asked, system: System, error: RpcError): void {
+function refuse({ caller, reply, body, tools }: Asked, system: System, error: RpcError): void {
   sendRpcError(reply, error, idOf(body));
   for (const name of toolsCalled(body)) {
     const tool = typeof name === 'string' ? tools.byName.get(name) : undefined;
     if (!tool || tool.hints.readOnlyHint) continue;
-    noteCall(desk.parts, { system, request, principal: null, tool: tool.name, statusCode: error.status, started });
+    caller.log({ ...callOf(system, tool), principal: null, statusCode: error.status });
     return;
   }
 }
@@ -101,7 +101,6 @@ async function answerProtocol(asked: Asked, system: System | null, caller: Calle
   const principal = caller?.kind === 'known' ? caller.principal : null;
   const tooMuch = refusalOfBatch(body, principal ? knownBatch : openBatch);
   if (tooMuch) return sendRpcError(reply, tooMuch);
-  const patterns = new PatternBudget();
   const gone = new AbortController();
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort();
@@ -115,13 +114,13 @@ async function answerProtocol(asked: Asked, system: System | null, caller: Calle
       return callTool(
         {
           parts: desk.parts,
+          caller: asked.caller,
           system,
           principal,
           tools,
-          patterns,
           gone: gone.signal,
-          note: (tool, by, statusCode, started) =>
-            noteCall(desk.parts, { system, request, principal: by, tool: tool.name, statusCode, started }),
+          log: (tool, by, statusCode, startedAt) =>
+            asked.caller.log({ ...callOf(system, tool), principal: by, statusCode, startedAt }),
         },
         name,
         args,
@@ -130,3 +129,6 @@ async function answerProtocol(asked: Asked, system: System | null, caller: Calle
   });
   await sendResponse(reply, response);
 }
+
+/** What the row of a call says (SPEC "Other system tables"): it is logged as writes over REST are. */
+const callOf = ({ appId }: System, { name }: Tool) => ({ method: 'POST', url: `/mcp/${appId}/${name}`, service: 'mcp' }) as const;

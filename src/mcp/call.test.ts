@@ -25,11 +25,12 @@ for (const [effect, answered] of [
       const noted: number[] = [];
       const scope = {
         parts: { conditions: { met: () => assert.fail('nothing is wrong') } },
+        caller: { contextOf: () => ({}) },
         system: { appId: 'app', store: {}, hold: () => held++, release: () => held-- },
         principal: master,
         tools: new Catalogue([slow]).select(undefined),
         gone: new AbortController().signal,
-        note: (_tool: Tool, _principal: unknown, status: number) => noted.push(status),
+        log: (_tool: Tool, _principal: unknown, status: number) => noted.push(status),
       } as unknown as CallScope;
       const called = callTool(scope, 'Slow', {});
       mock.timers.tick(59_999);

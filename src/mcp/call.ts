@@ -3,8 +3,8 @@ import { invalid, obstacleTo, type Principal } from '../access/index.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import { faultPlace } from '../observe/index.ts';
-import type { PatternBudget } from '../query/regex/index.ts';
 import { endOf, type Progress, type RecordContext } from '../records/index.ts';
+import type { CallerRequest } from '../requests/index.ts';
 import type { System } from '../systems/index.ts';
 import type { Selection } from './catalogue.ts';
 import type { Tool } from './definition/tool.ts';
@@ -17,16 +17,15 @@ const CALL_TIME = 60_000;
 /** What the calls of a request have in common. */
 export interface CallScope {
   readonly parts: McpParts;
+  readonly caller: CallerRequest;
   readonly system: System;
   /** `null`: what was sent is nobody's. */
   readonly principal: Principal | null;
   readonly tools: Selection;
-  /** What the patterns of the request may cost, all its calls together. */
-  readonly patterns: PatternBudget;
   /** Aborted when the client has gone. */
   readonly gone: AbortSignal;
-  /** Told of each call that may have changed something, when it is answered. */
-  readonly note: (tool: Tool, principal: Principal, status: number, started: number) => void;
+  /** Logs a call that may have changed something, when it is answered. */
+  readonly log: (tool: Tool, principal: Principal, statusCode: number, startedAt: number) => void;
 }
 
 /**
@@ -38,7 +37,7 @@ export async function callTool(scope: CallScope, name: string, args: unknown): P
   if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`);
   const started = performance.now();
   const { result, status } = await outcomeOf(scope, tool, args);
-  if (!tool.hints.readOnlyHint) scope.note(tool, scope.principal ?? invalid, status, started);
+  if (!tool.hints.readOnlyHint) scope.log(tool, scope.principal ?? invalid, status, started);
   return result;
 }
 
@@ -70,22 +69,15 @@ const DENIED = serviceError('permissionDenied', '', '').status;
  * @throws timeout (124) when a read has taken too long, or nobody waits for it any more; outcomeUnknown where it may have written
  */
 function runTool(
-  { parts, system, gone, patterns, tools: selection }: CallScope,
+  { parts, caller, system, gone, tools: selection }: CallScope,
   tool: Tool,
   principal: Principal,
   args: unknown,
   progress: Progress,
 ): Promise<JsonValue> {
-  const { hooks, users, files, automation, baseUrl, conditions } = parts;
-  const context: RecordContext = {
-    appId: system.appId,
-    store: system.store,
-    principal,
-    hooks,
-    patterns,
-    referer: null,
-    progress,
-  };
+  const { users, files, automation, baseUrl, conditions } = parts;
+  // A request may hold several calls, each with an end of its own.
+  const context: RecordContext = { ...caller.contextOf(principal), progress };
   const services = { users, files, automation, baseUrl, conditions };
   const tools = () => [...selection.byName.values()];
   const ending = new AbortController();

@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { serviceError } from '../errors/fail.ts';
 import { renderError } from '../errors/render.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { withSystem } from '../requests/index.ts';
 import type { System, Systems } from '../systems/index.ts';
 import { addressesOf, type IssuerAddresses, mountOf } from './addresses.ts';
-import { withSystem } from './exchange.ts';
 import { openidMetadata, resourceMetadata, serverMetadata } from './metadata.ts';
 
 interface MetadataParts {
@@ -51,7 +51,7 @@ async function answer(
   appId: string | undefined,
   describe: Describe,
 ): Promise<void> {
-  const document = await withSystem(systems, appId, (system) => describe(addressesOf(baseUrl(), system.appId), system));
+  const document = await withSystem(systems, appId, async (system) => describe(addressesOf(baseUrl(), system.appId), system));
   reply.type(jsonType);
   if (document) reply.header('cache-control', 'public, max-age=300').send(JSON.stringify(document));
   else reply.code(404).send(renderError(serviceError('notFound')).json);

@@ -258,7 +258,7 @@ export interface Store {
    * Waits, where that is not certain, until the store knows what other processes did up to half a second ago: to its schema and to the
    * tables that `tableVersion` speaks of. To be asked before each request. @throws unavailable
    */
-  whenCurrent(): undefined | Promise<void>;
+  whenCurrent(): Promise<void>;
   /**
    * Another number once anybody has written to a table. Cheap: what was made of the table's records is good for as long as the number is
    * the same. Writes of other processes are noticed within half a second.

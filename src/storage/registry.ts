@@ -66,7 +66,7 @@ export interface Registry {
   /** Says that they were moved, or, by `null`, that they are served from here. */
   markMoved(mark: MovedMark | null): Promise<void>;
   /** Waits, where that is not certain, until it is known what other processes changed up to half a second ago. @throws unavailable */
-  whenCurrent(): undefined | Promise<void>;
+  whenCurrent(): Promise<void>;
   /** Cheap; another number once anybody has changed the content, as far as it is known. */
   version(): number;
   /**

@@ -55,15 +55,14 @@ export const userTableRules: ReadonlyMap<string, TableRules> = new Map([
 ]);
 
 /**
- * Who asks (SPEC "Credentials"); at once where it is known.
+ * Who asks (SPEC "Credentials").
  * @param address where the request came from
  * @throws invalidSession (209); TooManyRequests (155) where keys are tried out from there
  */
-export function principalFor(system: System, credentials: Credentials, address: string): Principal | Promise<Principal> {
+export async function principalFor(system: System, credentials: Credentials, address: string): Promise<Principal> {
   const principal = system.principalFor(credentials, address);
   if (principal) return principal;
-  const session = sessionsOf(system.store).sessionOf(credentials.sessionToken);
-  return session instanceof Promise ? session.then((found) => found.principal) : session.principal;
+  return (await sessionsOf(system.store).sessionOf(credentials.sessionToken)).principal;
 }
 
 /** SPEC "Users and sessions", "Login and session". */

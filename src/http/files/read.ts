@@ -4,6 +4,7 @@ import type { OpenFile } from '../../files/index.ts';
 import { isJsonObject, own } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { prefix } from '../../kernel/prefix.ts';
+import { withSystem } from '../../requests/index.ts';
 import type { System } from '../../systems/index.ts';
 import { parseRequestJson } from '../../values/index.ts';
 import { sendError } from '../answer.ts';
@@ -44,16 +45,14 @@ export function registerReads(server: FastifyInstance, edge: Edge): void {
 
 /** Answers with a file of the system that the path names. The system is held until the file is sent. Never throws. */
 export async function answerFile(edge: Edge, request: FastifyRequest, reply: FastifyReply, way: Way, open: Open): Promise<void> {
-  let system: System | undefined;
   try {
-    system = await edge.systems.enter((request.params as { appId: string }).appId);
-    const opened = system ? await open(system) : null;
-    if (opened === 'answered') return;
-    if (!opened || !(await sendFile(edge, request, reply, opened, way))) sendMissing(reply);
+    const isAnswered = await withSystem(edge.systems, (request.params as { appId: string }).appId, async (system) => {
+      const opened = await open(system);
+      return opened === 'answered' || (opened !== null && (await sendFile(edge, request, reply, opened, way)));
+    });
+    if (!isAnswered) sendMissing(reply);
   } catch (error) {
     sendError(edge, reply, error);
-  } finally {
-    system?.release();
   }
 }
 

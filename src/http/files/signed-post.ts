@@ -3,12 +3,11 @@ import multipart, { type Multipart } from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { anonymous } from '../../access/index.ts';
 import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
-import { endOfWrite } from '../../errors/system-faults.ts';
 import { limits } from '../../kernel/limits.ts';
 import { prefix } from '../../kernel/prefix.ts';
+import { CallerRequest, carryOutRequest } from '../../requests/index.ts';
 import type { System } from '../../systems/index.ts';
 import { refuseEarly } from '../answer.ts';
-import { noteRequest, rememberAddress } from '../audit.ts';
 import { allowBodyTime, LONGEST_BODY_TIME } from '../body-times.ts';
 import type { Edge } from '../edge.ts';
 import { hasLeft } from './body.ts';
@@ -48,20 +47,18 @@ export function registerSignedPost(server: FastifyInstance, edge: Edge): void {
 
 /** Answers one form. Never throws. */
 async function answerForm(edge: Edge, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const started = performance.now();
-  rememberAddress(request);
-  let system: System | undefined;
-  try {
-    system = (await edge.systems.acquire((request.params as { appId: string }).appId)) ?? fail('unauthorized');
-    await receiveForm(edge, system, request);
-    reply.code(204).send();
-  } catch (error) {
-    refuseEarly(edge, reply, translate(request, error));
-  }
-  if (!system) return;
-  const credentials = { masterKey: undefined, apiKey: undefined, sessionToken: undefined };
-  noteRequest(edge, system, request, reply, { method: 'POST', principal: anonymous, installationId: null, credentials, started });
-  system.release();
+  const asked = new CallerRequest(edge, request);
+  await carryOutRequest(asked, {
+    mayWrite: true,
+    async run() {
+      const system = await asked.acquire((request.params as { appId: string }).appId);
+      asked.known(anonymous);
+      await receiveForm(edge, system, request);
+      reply.code(204).send();
+    },
+    refuse: (error) => refuseEarly(edge, reply, translate(request, error)),
+    log: () => asked.log({ method: 'POST', url: request.url, statusCode: reply.statusCode }),
+  });
 }
 
 /** What comes after the file is passed over, as S3 does. @throws badUpload (107), and what `Files.receive` throws */
@@ -95,7 +92,7 @@ async function* withTime({ raw }: FastifyRequest, file: Readable): AsyncIterable
 }
 
 function translate({ raw }: FastifyRequest, error: unknown): unknown {
-  if (error instanceof ServiceError) return endOfWrite(error);
+  if (error instanceof ServiceError) return error;
   if (hasLeft(raw)) return serviceError('badRequest');
   const { code } = error as { code?: unknown };
   // Of the package that reads the form, which tells of broken ones without a code.

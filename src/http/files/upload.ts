@@ -6,6 +6,7 @@ import { sortFileError } from '../../files/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { prefix } from '../../kernel/prefix.ts';
+import { carryOutRequest } from '../../requests/index.ts';
 import { allowBodyTime } from '../body-times.ts';
 import { answerEndpoint } from '../data.ts';
 import type { Edge } from '../edge.ts';
@@ -54,13 +55,12 @@ export function registerUpload(server: FastifyInstance, edge: Edge): void {
 /** Answers one upload. Never throws. */
 async function answerUpload(uploads: Uploads, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const upload = new Upload(uploads.edge, request, reply);
-  try {
-    await take(uploads, upload);
-  } catch (error) {
-    upload.refuse(error);
-  } finally {
-    upload.release();
-  }
+  await carryOutRequest(upload.asked, {
+    mayWrite: true,
+    run: () => take(uploads, upload),
+    refuse: (error) => upload.refuse(error),
+    log: () => upload.log(),
+  });
 }
 
 /** A header tells whose file it is, and the body is its bytes; or the body is JSON that tells both (docs/decisions.md "Files"). */
@@ -147,12 +147,13 @@ async function takeEnvelope(
   envelope: Envelope,
   long: LongString | null,
 ): Promise<void> {
-  const { request, reply, started } = upload;
+  const { request, reply } = upload;
   const method = envelope.method ?? 'POST';
   if (method === 'DELETE') {
     const params = request.params as Record<string, string>;
     request.params = { ...params, name: params.fileName };
-    return answerEndpoint({ edge, endpoint: removal, envelope, request, reply, started });
+    upload.isHandedOn = true;
+    return answerEndpoint({ edge, endpoint: removal, envelope, request, reply, started: upload.asked.startedAt });
   }
   await upload.open(envelope);
   if (method === 'GET' || method === 'PUT') fail('notFound');

@@ -4,6 +4,7 @@ import { retryAfterOf } from '../../errors/render.ts';
 import { endOfWrite } from '../../errors/system-faults.ts';
 import { networkOf } from '../../kernel/network.ts';
 import { faultPlace } from '../../observe/index.ts';
+import { withSystem } from '../../requests/index.ts';
 import type { Store } from '../../storage/port.ts';
 import { resetPassword, resetPath } from '../../users/index.ts';
 import type { Edge } from '../edge.ts';
@@ -58,14 +59,8 @@ async function answer(
 ): Promise<void> {
   let made: Page;
   try {
-    const system = await systems.enter((request.params as { appId: string }).appId);
-    if (system)
-      try {
-        made = await make(system.store);
-      } finally {
-        system.release();
-      }
-    else made = { status: 404, html: messagePage('unknown') };
+    const { appId } = request.params as { appId: string };
+    made = (await withSystem(systems, appId, ({ store }) => make(store))) ?? { status: 404, html: messagePage('unknown') };
   } catch (thrown) {
     const error = endOfWrite(thrown);
     if (!(error instanceof ServiceError)) conditions.met('a password reset failed', faultPlace(error), error);

@@ -19,7 +19,7 @@ test('a change that was done is told as done, though what it made could not be l
     assert.equal(await registry.addSystem(system, [], async () => undefined), true);
     const key = { appId: 'one', name: 'key', hash: 'other', createdAt: 2 };
     assert.equal(await registry.addKey(key), true);
-    await assert.rejects(async () => registry.whenCurrent(), { key: 'unavailable' });
+    await assert.rejects(registry.whenCurrent(), { key: 'unavailable' });
     atomically.mock.restore();
     await registry.whenCurrent();
     assert.deepEqual(registry.read(), { systems: [system], removed: [], keys: [key] });

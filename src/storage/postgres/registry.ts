@@ -97,7 +97,7 @@ export class PostgresRegistry implements Registry {
     this.#moved = mark;
   }
 
-  whenCurrent(): undefined | Promise<void> {
+  whenCurrent(): Promise<void> {
     return this.#freshness.whenCurrent();
   }
 

@@ -137,7 +137,7 @@ export class PostgresStore implements Store, Watcher {
     return this.#known.schema;
   }
 
-  whenCurrent(): undefined | Promise<void> {
+  whenCurrent(): Promise<void> {
     return this.#freshness.whenCurrent();
   }
 

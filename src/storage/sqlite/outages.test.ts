@@ -99,7 +99,7 @@ describe('a store in outages', () => {
     const error = await create({ n: 1 }).catch((thrown) => thrown);
     assert.ok(isInDoubt(error) || isUnavailable(error), String(error));
     assert.equal(await isRefused(create({ n: 2 })), true);
-    await assert.rejects(async () => store.whenCurrent(), isUnavailable);
+    await assert.rejects(store.whenCurrent(), isUnavailable);
     await wait(700);
     assert.equal(await isRefused(create({ n: 2 })), true);
     assert.deepEqual(conditions, ['the store is missing']);
@@ -158,7 +158,7 @@ describe('a store in outages', () => {
     });
     assert.deepEqual([damage, conditions.at(-1)], [[true], 'the store is damaged']);
     assert.equal(await isRefused(create({ n: 1 })), true);
-    await assert.rejects(async () => store.whenCurrent(), isUnavailable);
+    await assert.rejects(store.whenCurrent(), isUnavailable);
     renameSync(`${path}.sound`, path);
     await store.whenBack();
     assert.equal(await scan(), false);

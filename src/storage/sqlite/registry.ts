@@ -53,7 +53,7 @@ export class SqliteRegistry implements Registry {
   }
 
   /** `version` looks for itself. */
-  whenCurrent(): undefined {}
+  async whenCurrent(): Promise<void> {}
 
   version(): number {
     return this.#file.version();

@@ -128,9 +128,9 @@ export class SqliteStore implements Store {
   }
 
   /** `schema` and `tableVersion` look for themselves. @throws unavailable where the file is missing, damaged or another's */
-  whenCurrent(): undefined | Promise<void> {
+  async whenCurrent(): Promise<void> {
     const { refusal } = this.#availability;
-    return refusal && Promise.reject(refusal);
+    if (refusal) throw refusal;
   }
 
   async write(write: PreparedWrite): Promise<WriteOutcome> {

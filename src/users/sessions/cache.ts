@@ -49,11 +49,11 @@ export class SessionCache {
   }
 
   /**
-   * The session of a token; at once where it is remembered.
+   * The session of a token.
    * @param token whatever was sent for one
    * @throws invalidSession (209)
    */
-  sessionOf(token: unknown): Session | Promise<Session> {
+  async sessionOf(token: unknown): Promise<Session> {
     if (!isToken(token)) return fail('invalidSession');
     const key = hashToken(token);
     const known = this.#remembered.get(key);

@@ -52,7 +52,7 @@ export async function inSession<T>(
   });
   const within = storeWithin(outer, {
     schema: () => known.schema,
-    whenCurrent: () => undefined,
+    whenCurrent: async () => {},
     write: async (write) => queue.add(write, write.plan(known.schema), known.schema),
   });
   try {
