@@ -4,7 +4,7 @@ import type { WriteEvent } from '../records/index.ts';
 import type { Field, TableSchema } from '../schema/model.ts';
 import { secretFieldsOf } from '../schema/system-tables.ts';
 import { columnFields } from '../storage/column-values.ts';
-import { boundedPicture, LONGEST_IN_PICTURE, pictureBounds } from '../storage/snapshot-limits.ts';
+import { boundedSnapshot, MAX_SNAPSHOT_VALUE, snapshotLimits } from '../storage/snapshot-limits.ts';
 import type { StoredValue } from '../values/index.ts';
 
 /** A table's fields that are in a picture of its records, secrets left out: one list for as long as the table stays. */
@@ -39,13 +39,13 @@ export function createdValues({ table, objectId, at, principal, assignments, kno
 function isShort(values: ReadonlyMap<string, StoredValue>): boolean {
   let length = 0;
   for (const value of values.values()) if (typeof value === 'string') length += value.length;
-  return length <= LONGEST_IN_PICTURE;
+  return length <= MAX_SNAPSHOT_VALUE;
 }
 
 function bounded(table: TableSchema, values: ReadonlyMap<string, StoredValue>): Map<string, StoredValue> {
   const fields = picturedFields(table);
-  const cut = boundedPicture(
-    pictureBounds(fields),
+  const cut = boundedSnapshot(
+    snapshotLimits(fields),
     fields.map(({ name }) => values.get(name) ?? null),
   );
   return new Map(fields.flatMap(({ name }, at) => (cut[at] === null ? [] : [[name, cut[at] as StoredValue] as const])));

@@ -1,6 +1,6 @@
 import type { FieldType, TableSchema } from '../schema/model.ts';
 import { isHidden, isLog } from '../schema/system-tables.ts';
-import { pieces } from '../storage/chunked-rows.ts';
+import { chunkedRows } from '../storage/chunked-rows.ts';
 import { columnFields } from '../storage/column-values.ts';
 import type { Store, StoredRow } from '../storage/port.ts';
 
@@ -30,7 +30,7 @@ export async function mentioningRecords(store: Store): Promise<number> {
   await store.whenCurrent();
   let records = 0;
   for (const table of store.schema().tables.values())
-    if (!isHidden(table.className) && textColumns(table).length > 0) records += await store.contents.count(table);
+    if (!isHidden(table.className) && textColumns(table).length > 0) records += await store.raw.count(table);
   return records;
 }
 
@@ -42,7 +42,7 @@ async function* idsIn(store: Store, className: string, read: (records: number) =
     const columns = textColumns(table);
     if (columns.length === 0) return;
     try {
-      for await (const rows of pieces(store.contents, table, place)) {
+      for await (const rows of chunkedRows(store.raw, table, place)) {
         for (const row of rows) yield* idsOf(row, columns);
         place = rows.at(-1)?.[0] ?? place;
         read(rows.length);

@@ -276,20 +276,20 @@ for (const [name, make] of [
 
     it('leaves a file that a record takes, or that is deleted, in the course of it', async () => {
       const [attached, deleted] = [await upload(1), await upload(1)];
-      const { rows } = store.contents;
-      store.contents.rows = async (table, from, most) => {
+      const { rows } = store.raw;
+      store.raw.rows = async (table, from, most) => {
         if (table.className === '_Role' && from === 0) {
           await create('Early', { doc: { __type: 'File', name: attached } });
           const row = await findFile(store, idOf(deleted));
           if (row) await removeFile(store, row);
           await bytes.remove(appId, idOf(deleted));
         }
-        return rows.call(store.contents, table, from, most);
+        return rows.call(store.raw, table, from, most);
       };
       try {
         assert.deepEqual(found((await sweep(0)).orphans), []);
       } finally {
-        store.contents.rows = rows;
+        store.raw.rows = rows;
       }
       assert.notEqual(await findFile(store, idOf(attached)), null);
     });
@@ -297,13 +297,13 @@ for (const [name, make] of [
     it('goes on where a column goes in the course of it', async () => {
       const fileName = await upload(1);
       await create('Growing', { text: 'x', note: fileName });
-      const { rows } = store.contents;
-      store.contents.rows = async (table, from, most) => {
+      const { rows } = store.raw;
+      store.raw.rows = async (table, from, most) => {
         if (table.className === 'Growing' && table.fields.has('text'))
           await store.write({
             plan: () => ({ changes: [{ kind: 'dropField', className: 'Growing', name: 'text' }], mutations: [] }),
           });
-        return rows.call(store.contents, table, from, most);
+        return rows.call(store.raw, table, from, most);
       };
       try {
         assert.equal(
@@ -313,7 +313,7 @@ for (const [name, make] of [
           false,
         );
       } finally {
-        store.contents.rows = rows;
+        store.raw.rows = rows;
       }
       assert.deepEqual(withBytes(fileName), [true]);
     });

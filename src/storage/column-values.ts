@@ -21,11 +21,11 @@ export function assignmentsOf(table: TableSchema, values: OwnValues): Assignment
 }
 
 /**
- * The values of a picture (`Picture`).
+ * The values of a snapshot (`Snapshot`).
  * @param text the JSON array that its column holds
- * @param fields those of the picture, in their order
+ * @param fields those of the snapshot, in their order
  */
-export function pictured(text: string, fields: readonly Field[]): StoredValue[] {
+export function snapshotValues(text: string, fields: readonly Field[]): StoredValue[] {
   const values = JSON.parse(text) as StoredValue[];
   return fields.map((field, at) => storedAs(storageOf(field), values[at] ?? null));
 }

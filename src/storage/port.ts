@@ -13,14 +13,14 @@ import type { Cluster } from './cluster.ts';
 export type JsonText = string | AsyncIterable<string>;
 
 /** Characters of a text that is put together in memory, for who needs it in one piece. */
-const LARGEST_WHOLE = 64 * 1024 * 1024;
+const MAX_WHOLE_TEXT = 64 * 1024 * 1024;
 
 /**
  * The text in one piece.
  * @param most characters
  * @throws resultTooLarge (116) for one that is longer
  */
-export async function wholeText(text: JsonText, most = LARGEST_WHOLE): Promise<string> {
+export async function wholeText(text: JsonText, most = MAX_WHOLE_TEXT): Promise<string> {
   if (typeof text === 'string') return text;
   let whole = '';
   for await (const piece of text) {
@@ -82,7 +82,7 @@ export interface Snapshot {
   readonly objectId: string;
   /** Whose values are in it, in this order; no Relations. One list for the same fields. */
   readonly fields: readonly Field[];
-  /** A String. It takes the JSON text of an array of stored values; numbers and Booleans may be texts in it (`pictured` in column-values.ts). */
+  /** A String. It takes the JSON text of an array of stored values; numbers and Booleans may be texts in it (`snapshotValues` in column-values.ts). */
   readonly to: Field;
 }
 
@@ -230,10 +230,10 @@ export type StoredMember = readonly [owner: string, member: string];
  * What a system holds, as it lies, for commands. Nothing is decoded, checked or noted on the way, and nothing is held to the time limit. Who
  * adds has the store to himself.
  */
-export interface Contents {
+export interface RawAccess {
   /** How many records a table has. */
   count(table: TableSchema): Promise<number>;
-  /** The first records after a place in the order of creation, in this order; they end, too, with that which brings their texts to `CONTENTS_BYTES`. */
+  /** The first records after a place in the order of creation, in this order; they end, too, with that which brings their texts to `CHUNK_BYTES`. */
   rows(table: TableSchema, after: number, atMost: number): Promise<StoredRow[]>;
   /** The place of the last record; 0 where there is none. */
   lastPlace(table: TableSchema): Promise<number>;
@@ -249,7 +249,7 @@ export interface Contents {
 /** The store of one system. */
 export interface Store {
   readonly reader: Reader;
-  readonly contents: Contents;
+  readonly raw: RawAccess;
   /** The processes that serve the systems of this database: the same for all its stores. */
   readonly cluster: Cluster;
   /** The schema as of now, as far as it is known (`whenCurrent`). */
@@ -286,7 +286,7 @@ export interface Store {
    * is carried out; each fails alone. All are durable when this resolves, and undone where `work` throws. Meanwhile other writes wait, and
    * reads see what is not durable yet.
    */
-  inOneCommit<T>(work: (store: Store) => Promise<T>): Promise<T>;
+  bulkTransaction<T>(work: (store: Store) => Promise<T>): Promise<T>;
   /**
    * Resolves once the store has been seen to answer a read and to take a write again after a fault that can pass (`unavailable`,
    * `outcomeUnknown`); at once where no such fault is known. Never rejects. Work that met one waits for it, not for a pause of its own.

@@ -6,7 +6,7 @@ import type { Mutation } from './port.ts';
 type Update = Extract<Mutation, { kind: 'update' }>;
 
 /** Bytes of new texts up to which an update is not held to the size of its record, which is read for that: they add little to it. */
-const SMALL_UPDATE = 16 * 1024;
+const SMALL_UPDATE_BYTES = 16 * 1024;
 
 /** @throws valueTooLarge (116) where the new values of a record alone are more than a record holds (kernel/limits.ts) */
 export function refuseLarge(mutations: readonly Mutation[]): void {
@@ -21,7 +21,7 @@ export function refuseLarge(mutations: readonly Mutation[]): void {
 /** Bytes that an update sets, where its record may outgrow its size by it; `null` where it cannot. Those of operators are not known yet. */
 export function growthOf(update: Update): number | null {
   const bytes = newBytes(update);
-  return bytes > SMALL_UPDATE || update.assignments.some(isEdit) ? bytes : null;
+  return bytes > SMALL_UPDATE_BYTES || update.assignments.some(isEdit) ? bytes : null;
 }
 
 const isEdit = ({ kind }: Update['assignments'][number]): boolean => kind === 'edit';
@@ -36,7 +36,7 @@ function bytesOf<T>(items: readonly T[], value: (item: T) => StoredValue): numbe
   let characters = 0;
   for (const item of items) characters += lengthOf(value(item));
   // None takes more than three bytes.
-  if (characters * 3 <= SMALL_UPDATE) return characters;
+  if (characters * 3 <= SMALL_UPDATE_BYTES) return characters;
   let bytes = 0;
   for (const item of items) {
     const text = value(item);

@@ -4,7 +4,7 @@ import type { Store } from './port.ts';
 /** Milliseconds between two looks at a store that does not work: what waits for it goes on within two seconds of the end of an outage. */
 const LOOK_MS = 500;
 /** Looks in a row at a store that works, while others go on to meet faults, after which it counts as back. */
-const MOST_LOOKS = 3;
+const MAX_LOOKS = 3;
 
 /**
  * Knows whether a store works after a fault that can pass (CONTRACT "Faults of the store"). While it does not, it is tried now and then, once
@@ -52,7 +52,7 @@ export class Recovery {
         const count = this.#count;
         await this.#works();
         // One that was met meanwhile may have been met after the store was seen to work; what is met all the time is somebody's own.
-        if (count === this.#count || ++worked === MOST_LOOKS) break;
+        if (count === this.#count || ++worked === MAX_LOOKS) break;
       } catch {
         worked = 0;
       }

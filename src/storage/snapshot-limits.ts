@@ -1,10 +1,10 @@
 import type { Field } from '../schema/model.ts';
 import { type StoredValue, storageOf } from '../values/index.ts';
 
-/** Characters of a value in a picture (docs/decisions.md "Triggers"). */
-export const LONGEST_IN_PICTURE = 500_000;
-/** Characters of all values of a picture; where they come to more, each has its share at the most. On PostgreSQL these are bytes. */
-export const LONGEST_PICTURE = 8_000_000;
+/** Characters of a value in a snapshot (docs/decisions.md "Triggers"). */
+export const MAX_SNAPSHOT_VALUE = 500_000;
+/** Characters of all values of a snapshot; where they come to more, each has its share at the most. On PostgreSQL these are bytes. */
+export const MAX_SNAPSHOT = 8_000_000;
 
 /**
  * What becomes of a value that is longer than it may be: the beginning of a text is kept, others are left out. An ACL is kept whole, since a
@@ -12,18 +12,18 @@ export const LONGEST_PICTURE = 8_000_000;
  */
 export type Bounded = 'text' | 'whole' | 'kept';
 
-/** How the values of a picture are bounded, so that it never keeps a write from being done. */
-export interface PictureBounds {
+/** How the values of a snapshot are bounded, so that it never keeps a write from being done. */
+export interface SnapshotLimits {
   /** In the order of the fields; `null`: they are short anyway. */
   readonly kinds: readonly (Bounded | null)[];
-  /** Characters of each value where all of them come to more than `LONGEST_PICTURE`; `null` where they cannot. */
+  /** Characters of each value where all of them come to more than `MAX_SNAPSHOT`; `null` where they cannot. */
   readonly share: number | null;
 }
 
-const known = new WeakMap<readonly Field[], PictureBounds>();
+const known = new WeakMap<readonly Field[], SnapshotLimits>();
 
 /** @param fields one list for the same fields: they are remembered by it */
-export function pictureBounds(fields: readonly Field[]): PictureBounds {
+export function snapshotLimits(fields: readonly Field[]): SnapshotLimits {
   let bounds = known.get(fields);
   if (!bounds) {
     const kinds = fields.map((field): Bounded | null => {
@@ -34,19 +34,19 @@ export function pictureBounds(fields: readonly Field[]): PictureBounds {
       return storage === 'json' || storage === 'pointer' ? 'whole' : null;
     });
     const count = kinds.filter((kind) => kind === 'text' || kind === 'whole').length;
-    bounds = { kinds, share: count * LONGEST_IN_PICTURE > LONGEST_PICTURE ? Math.floor(LONGEST_PICTURE / count) : null };
+    bounds = { kinds, share: count * MAX_SNAPSHOT_VALUE > MAX_SNAPSHOT ? Math.floor(MAX_SNAPSHOT / count) : null };
     known.set(fields, bounds);
   }
   return bounds;
 }
 
-/** The values of a picture as it may hold them. @param values in the order of the bounds' fields */
-export function boundedPicture({ kinds, share }: PictureBounds, values: readonly StoredValue[]): readonly StoredValue[] {
-  const one = cutAll(kinds, values, LONGEST_IN_PICTURE);
-  return share !== null && lengthOf(one) > LONGEST_PICTURE ? cutAll(kinds, one, share) : one;
+/** The values of a snapshot as it may hold them. @param values in the order of the bounds' fields */
+export function boundedSnapshot({ kinds, share }: SnapshotLimits, values: readonly StoredValue[]): readonly StoredValue[] {
+  const one = cutAll(kinds, values, MAX_SNAPSHOT_VALUE);
+  return share !== null && lengthOf(one) > MAX_SNAPSHOT ? cutAll(kinds, one, share) : one;
 }
 
-function cutAll(kinds: PictureBounds['kinds'], values: readonly StoredValue[], most: number): readonly StoredValue[] {
+function cutAll(kinds: SnapshotLimits['kinds'], values: readonly StoredValue[], most: number): readonly StoredValue[] {
   const isLonger = (value: StoredValue) => typeof value === 'string' && value.length > most;
   // Nearly always.
   if (!values.some(isLonger)) return values;

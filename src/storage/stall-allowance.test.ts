@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Pauses } from './stall-allowance.ts';
+import { StallAllowance } from './stall-allowance.ts';
 
 /** Milliseconds until a client is given up, and how much he has had by then; he takes pieces of a size, one every so many milliseconds. */
 function read(
@@ -9,7 +9,7 @@ function read(
   pieces: number,
 ): { readonly time: number; readonly pieces: number } {
   let now = 0;
-  const pauses = new Pauses(60_000, 600_000, () => now);
+  const pauses = new StallAllowance(60_000, 600_000, () => now);
   for (let piece = 0; piece < pieces; piece++) {
     const pause = every(piece);
     const may = pauses.begin(size);

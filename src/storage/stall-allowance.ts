@@ -1,13 +1,13 @@
 import { limits } from '../kernel/limits.ts';
 
 /** Milliseconds of all pauses of a client together, beyond what he takes at the least pace. */
-const ALL_PAUSES = 600_000;
+const MAX_STALL_MS = 600_000;
 
 /**
  * The time that a client lets an answer wait, whose snapshot of the data is held as long. Who takes a little of it again and again would
  * hold it for hours; so what he takes gives back the time that it needs at the least pace, and no more than there was at first.
  */
-export class Pauses {
+export class StallAllowance {
   readonly #longest: number;
   readonly #all: number;
   readonly #clock: () => number;
@@ -15,7 +15,7 @@ export class Pauses {
   #began = 0;
 
   /** @param longest milliseconds of one pause */
-  constructor(longest: number, all = ALL_PAUSES, clock = () => performance.now()) {
+  constructor(longest: number, all = MAX_STALL_MS, clock = () => performance.now()) {
     this.#longest = longest;
     this.#all = all;
     this.#left = all;

@@ -1,6 +1,6 @@
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { secretFieldsOf } from '../../schema/system-tables.ts';
-import { pictured } from '../../storage/column-values.ts';
+import { snapshotValues } from '../../storage/column-values.ts';
 import type { Reader, Store } from '../../storage/port.ts';
 import { type StoredValue, storageOf } from '../../values/index.ts';
 import type { PicturedRecord } from '../conditions.ts';
@@ -101,7 +101,7 @@ function readPicture(table: TableSchema, { fields, record }: StoredPicture) {
   const layout = layoutOf(table, fields);
   const values = new Map<string, StoredValue>();
   if (!record.startsWith('[')) throw new Error('no list');
-  pictured(record, layout.fields).forEach((value, at) => {
+  snapshotValues(record, layout.fields).forEach((value, at) => {
     const field = layout.fields[at];
     if (field && isFit(field, value)) values.set(field.name, value);
   });

@@ -82,7 +82,7 @@ describe('order and number', () => {
   });
 
   test('a queue full of others is worked off in bounded memory', async () => {
-    await store.inOneCommit(async (within) => {
+    await store.bulkTransaction(async (within) => {
       for (let n = 0; n < 20; n++)
         await queueRows(
           within,

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { MINUTE_MS } from '../../kernel/time.ts';
 import * as records from '../../records/index.ts';
 import { tableOf } from '../../schema/model.ts';
-import { columnFields, pictured } from '../../storage/column-values.ts';
+import { columnFields, snapshotValues } from '../../storage/column-values.ts';
 import type { Store } from '../../storage/port.ts';
 import { type StoreProcess, twoProcesses } from '../../storage/postgres/testing/store-process.ts';
 import { expand, runDue } from './index.ts';
@@ -72,7 +72,7 @@ describe('schedules of two processes on PostgreSQL', () => {
     );
     const fields = columnFields(tableOf(b.store.schema(), 'Things'));
     assert.equal(rows[0]?.fields, JSON.stringify(fields.map(({ name }) => name)));
-    const values = pictured(rows[0]?.record as string, fields);
+    const values = snapshotValues(rows[0]?.record as string, fields);
     assert.deepEqual([values[0], values.at(-2), values.at(-1)], [rows[0]?.objectIdValue, 'a thing', 0]);
     assert.equal((await timesOf(a.store, 'trigger900')).cursor, thing(999));
   });

@@ -13,9 +13,9 @@ import {
 } from '../identity.ts';
 import type { Store } from '../port.ts';
 import { PostgresCluster } from './cluster/cluster.ts';
-import { newAloneName, refuseCompany } from './cluster/exclusive-access.ts';
-import { channel, Notices } from './cluster/invalidation.ts';
-import { Presence } from './cluster/liveness.ts';
+import { newExclusiveName, requireExclusiveAccess } from './cluster/exclusive-access.ts';
+import { channel, InvalidationBus } from './cluster/invalidation.ts';
+import { Liveness } from './cluster/liveness.ts';
 import type { Database } from './connection/database.ts';
 import { Listener } from './connection/listener.ts';
 import { unavailable } from './connection/map-error.ts';
@@ -51,20 +51,20 @@ export class PostgresEngine implements Engine {
   readonly cluster: PostgresCluster;
   readonly #database: Database;
   readonly #listener: Listener;
-  readonly #notices: Notices;
+  readonly #invalidations: InvalidationBus;
   readonly #settings: PostgresSettings;
 
   private constructor(
     database: Database,
     listener: Listener,
-    notices: Notices,
+    invalidations: InvalidationBus,
     cluster: PostgresCluster,
     registry: PostgresRegistry,
     settings: PostgresSettings,
   ) {
     this.#database = database;
     this.#listener = listener;
-    this.#notices = notices;
+    this.#invalidations = invalidations;
     this.cluster = cluster;
     this.registry = registry;
     this.#settings = settings;
@@ -73,25 +73,25 @@ export class PostgresEngine implements Engine {
   /** Connects. @throws OperatorError where that cannot be or must not be, in one line that holds no secret */
   static async connect(url: string, settings: PostgresSettings): Promise<PostgresEngine> {
     const { report, alone = false } = settings;
-    const name = alone ? newAloneName() : undefined;
+    const name = alone ? newExclusiveName() : undefined;
     const database = await connectDatabase(url, { ...settings, name });
-    const notices = new Notices();
-    const presence = new Presence();
+    const invalidations = new InvalidationBus();
+    const liveness = new Liveness();
     const listener = new Listener(url, database, {
       channel,
       name,
-      presence,
+      liveness,
       report,
-      onNotice: (text) => notices.take(text),
-      onSound: () => notices.distrust(),
+      onNotice: (text) => invalidations.take(text),
+      onSound: () => invalidations.distrust(),
     });
     try {
       listener.start();
-      await refuseCompany(database, name);
-      notices.connect(listener);
+      await requireExclusiveAccess(database, name);
+      invalidations.connect(listener);
       await refuseLost(database, settings.mayMakeRegistry ?? false);
-      const registry = await PostgresRegistry.open(database, notices);
-      return new PostgresEngine(database, listener, notices, new PostgresCluster(database, presence), registry, settings);
+      const registry = await PostgresRegistry.open(database, invalidations);
+      return new PostgresEngine(database, listener, invalidations, new PostgresCluster(database, liveness), registry, settings);
     } catch (error) {
       await listener.close();
       await database.close();
@@ -162,7 +162,7 @@ export class PostgresEngine implements Engine {
       appId,
       ...(grown ? { grown } : {}),
       conditions: this.#settings.conditions,
-      notices: this.#notices,
+      invalidations: this.#invalidations,
       cluster: this.cluster,
       report: this.#settings.report,
       addresses: () => this.#settings.addressesOf(appId),

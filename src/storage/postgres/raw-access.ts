@@ -1,9 +1,9 @@
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { type StoredValue, storageOf } from '../../values/index.ts';
-import { CONTENTS_BYTES } from '../chunked-rows.ts';
+import { CHUNK_BYTES } from '../chunked-rows.ts';
 import { columnFields } from '../column-values.ts';
-import type { Contents, StoredMember, StoredRow } from '../port.ts';
+import type { RawAccess, StoredMember, StoredRow } from '../port.ts';
 import type { Dialect } from '../sql/dialect.ts';
 import { writeRecordBytes } from '../sql/record-size.ts';
 import { SqlWriter, type Statement } from '../sql/writer.ts';
@@ -13,7 +13,7 @@ import { arrayLiteral } from './sql/arrays.ts';
 import { columnArrays } from './writes/column-arrays.ts';
 
 /** What a system's schema holds, as it lies. */
-export class PostgresContents implements Contents {
+export class PostgresRawAccess implements RawAccess {
   readonly #database: Database;
   readonly #dialect: Dialect;
 
@@ -36,7 +36,7 @@ export class PostgresContents implements Contents {
     out.add('), summed AS (SELECT "_seq", sum(bytes) OVER (ORDER BY "_seq") - bytes AS before FROM sized)');
     // Qualified: a table may have a field of any of these names.
     out.add(` SELECT ${this.#columnsOf(table, 't')} FROM `).table(table.sqlName);
-    out.add(` AS t JOIN summed AS s ON s."_seq" = t."_seq" WHERE s.before < ${CONTENTS_BYTES} ORDER BY t."_seq"`);
+    out.add(` AS t JOIN summed AS s ON s."_seq" = t."_seq" WHERE s.before < ${CHUNK_BYTES} ORDER BY t."_seq"`);
     const { text, params } = out.statement();
     return (await this.#ask(text, ...params)) as unknown as StoredRow[];
   }

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import * as records from '../../records/index.ts';
 import { fieldOf, type TableSchema, tableOf } from '../../schema/model.ts';
 import type { StoredValue } from '../../values/type.ts';
-import { assignmentsOf, columnFields, columnsOf, pictured } from '../column-values.ts';
+import { assignmentsOf, columnFields, columnsOf, snapshotValues } from '../column-values.ts';
 import type { Mutation } from '../port.ts';
 import { tableChanges } from '../sql/testing/tables.ts';
 import { channel } from './cluster/invalidation.ts';
@@ -73,7 +73,7 @@ describe('PostgreSQL store, two processes: pictures', () => {
     );
     const fields = fieldsOf(table(a, 'Seen'));
     const at = fields.findIndex(({ name }) => name === 'n');
-    return rows.map(({ record }) => pictured(record, fields)[at] as number);
+    return rows.map(({ record }) => snapshotValues(record, fields)[at] as number);
   };
   const sorted = (numbers: readonly number[]) => numbers.toSorted((x, y) => x - y);
   const upTo = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, at) => first + at);

@@ -7,31 +7,31 @@ import type { GenerationGrown } from '../engine.ts';
 import { deletesRecord, type KeyVersion, type PreparedWrite, type Store, type WriteOutcome, type WritePlan } from '../port.ts';
 import type { RowContext } from '../sql/row-layout.ts';
 import type { Statement } from '../sql/writer.ts';
-import type { Notices, StoreNotice, Watcher } from './cluster/invalidation.ts';
-import { Freshness } from './cluster/staleness-check.ts';
+import type { InvalidationBus, StoreInvalidation, Watcher } from './cluster/invalidation.ts';
+import { StalenessCheck } from './cluster/staleness-check.ts';
 import type { Database } from './connection/database.ts';
 import { causeOf, lockNotHad, ofCatalog, ofWrite } from './connection/map-error.ts';
-import { PostgresContents } from './raw-access.ts';
+import { PostgresRawAccess } from './raw-access.ts';
 import { PostgresReader } from './reads/reader.ts';
 import { type Catalog, catalogFrom, catalogVersionSql, loadStatement } from './schema/catalog.ts';
 import { growStatement } from './schema/identity.ts';
 import { trialStatements, versionsFrom, versionsStatement } from './schema/key-versions.ts';
 import { openCatalog } from './schema/migrations.ts';
-import { KnownSchema } from './schema/schema-cache.ts';
+import { SchemaCache } from './schema/schema-cache.ts';
 import { postgresAggregate } from './sql/aggregate.ts';
 import { postgresDialect } from './sql/dialect.ts';
-import { inSession } from './writes/bulk-transaction.ts';
+import { bulkTransaction } from './writes/bulk-transaction.ts';
 import { transactionsOf } from './writes/transaction.ts';
-import { WritesBehind } from './writes/write-behind.ts';
-import { type CarrierContext, WriteCarrier } from './writes/write-executor.ts';
+import { WriteBehind } from './writes/write-behind.ts';
+import { type ExecutorContext, WriteExecutor } from './writes/write-executor.ts';
 import { WriteQueue } from './writes/write-queue.ts';
 
 /** Writes in one transaction: a batch as large as the edge carries out at once. */
-const LARGEST_GROUP = 1_000;
+const MAX_GROUP = 1_000;
 /** Groups of one system under way at the same time; the connections are for all systems. */
-const MOST_GROUPS = 2;
+const MAX_GROUPS = 2;
 /** Milliseconds that a store which is closed takes at the most to note that. */
-const LONGEST_LEAVE_MS = 1_000;
+const MAX_LEAVE_MS = 1_000;
 
 /** What a store stands on. */
 export interface PostgresStoreSettings extends RowContext {
@@ -43,7 +43,7 @@ export interface PostgresStoreSettings extends RowContext {
   readonly conditions?: Pick<Conditions, 'met' | 'over'> | undefined;
   /** As of `Engine.open`. */
   readonly grown?: GenerationGrown;
-  readonly notices: Notices;
+  readonly invalidations: InvalidationBus;
   readonly cluster: Cluster;
   /** Told of writes that nobody waits for and that failed. */
   readonly report: (fault: string) => void;
@@ -52,15 +52,15 @@ export interface PostgresStoreSettings extends RowContext {
 /** One system in its PostgreSQL schema, which other processes may work with at the same time. */
 export class PostgresStore implements Store, Watcher {
   readonly reader: PostgresReader;
-  readonly contents: PostgresContents;
+  readonly raw: PostgresRawAccess;
   readonly cluster: Cluster;
   readonly #database: Database;
   readonly #schemaName: string;
-  readonly #known: KnownSchema;
-  readonly #context: CarrierContext;
+  readonly #known: SchemaCache;
+  readonly #context: ExecutorContext;
   readonly #queue: WriteQueue;
-  readonly #behind: WritesBehind;
-  readonly #freshness: Freshness;
+  readonly #behind: WriteBehind;
+  readonly #staleness: StalenessCheck;
   readonly #unwatch: () => void;
   readonly #grown: GenerationGrown | undefined;
   #loading: Promise<void> | undefined;
@@ -68,7 +68,7 @@ export class PostgresStore implements Store, Watcher {
   #closed = false;
   /** Writes by table, and what may have changed any of them: what other processes did without our being told. */
   readonly #writesTo = new Map<string, number>();
-  #upheavals = 0;
+  #globalVersion = 0;
   readonly #delist: () => void;
 
   /**
@@ -81,14 +81,14 @@ export class PostgresStore implements Store, Watcher {
   }
 
   private constructor(
-    { database, schemaName, appId, notices, cluster, report, conditions, grown, addresses }: PostgresStoreSettings,
+    { database, schemaName, appId, invalidations, cluster, report, conditions, grown, addresses }: PostgresStoreSettings,
     catalog: Catalog,
   ) {
     this.#database = database;
     this.#schemaName = schemaName;
     this.#grown = grown;
     this.cluster = cluster;
-    this.#known = new KnownSchema(catalog);
+    this.#known = new SchemaCache(catalog);
     const dialect = postgresDialect(schemaName);
     const reload = () => this.#reload();
     const written = (tables: Iterable<string>) => this.#count(tables);
@@ -101,24 +101,24 @@ export class PostgresStore implements Store, Watcher {
     };
     const look = (statement: Statement) => database.short(statement, schemaName);
     this.#context = { look, transactions, schemaName, dialect, addresses, known: this.#known, reload, written, rejection };
-    this.#queue = new WriteQueue(new WriteCarrier(this.#context), {
-      largestGroup: LARGEST_GROUP,
-      mostGroups: MOST_GROUPS,
-      longestHeld: database.timeLimit,
+    this.#queue = new WriteQueue(new WriteExecutor(this.#context), {
+      maxGroup: MAX_GROUP,
+      maxGroups: MAX_GROUPS,
+      maxHeldMs: database.timeLimit,
       tooLong: () => rejection(lockNotHad()),
     });
-    this.#behind = new WritesBehind({
-      carryOut: (write) => this.#queued(write, true),
+    this.#behind = new WriteBehind({
+      execute: (write) => this.#queued(write, true),
       whenBack: () => this.whenBack(),
       dropped: (error) => conditions?.met('rows of logs are lost', { app: appId }, error),
       report,
     });
     this.#delist = outage.enlist(schemaName, { appId, statements: () => trialStatements(schemaName) });
-    this.#freshness = new Freshness(
-      () => notices.isSound(),
+    this.#staleness = new StalenessCheck(
+      () => invalidations.isSound(),
       () => this.#look(),
     );
-    this.contents = new PostgresContents(database, dialect);
+    this.raw = new PostgresRawAccess(database, dialect);
     this.reader = new PostgresReader({
       database,
       dialect,
@@ -128,9 +128,9 @@ export class PostgresStore implements Store, Watcher {
       stale: reload,
       addresses,
     });
-    this.#unwatch = notices.watch(schemaName, this);
+    this.#unwatch = invalidations.watch(schemaName, this);
     // What was changed between the reading of the catalogue and now was not told.
-    this.#freshness.distrust();
+    this.#staleness.distrust();
   }
 
   schema(): Schema {
@@ -138,11 +138,11 @@ export class PostgresStore implements Store, Watcher {
   }
 
   whenCurrent(): Promise<void> {
-    return this.#freshness.whenCurrent();
+    return this.#staleness.whenCurrent();
   }
 
   tableVersion(className: string): number {
-    return this.#upheavals + (this.#writesTo.get(className) ?? 0);
+    return this.#globalVersion + (this.#writesTo.get(className) ?? 0);
   }
 
   async write(write: PreparedWrite): Promise<WriteOutcome> {
@@ -162,10 +162,10 @@ export class PostgresStore implements Store, Watcher {
   }
 
   /** One transaction, each group of writes in a savepoint. Writes of others go on meanwhile; what it changes is theirs after the commit. */
-  async inOneCommit<T>(work: (store: Store) => Promise<T>): Promise<T> {
+  async bulkTransaction<T>(work: (store: Store) => Promise<T>): Promise<T> {
     if (this.#closed) throw serviceError('unavailable');
     const { result, version, tables } = await this.#database.transact(
-      (session) => inSession(session, this, this.#context, work),
+      (session) => bulkTransaction(session, this, this.#context, work),
       { timeLimit: 0, idleLimit: 0 },
     );
     this.#known.adopt(version);
@@ -177,17 +177,17 @@ export class PostgresStore implements Store, Watcher {
     return this.#database.outage.whenBack(this.#schemaName);
   }
 
-  noticed({ schemaChanged, tables }: StoreNotice): void {
+  noticed({ schemaChanged, tables }: StoreInvalidation): void {
     this.#count(tables);
     if (!schemaChanged) return;
     // Whoever asks next waits for it; it begins now.
-    this.#freshness.distrust();
+    this.#staleness.distrust();
     this.#reload().catch(() => {});
   }
 
   distrust(): void {
-    this.#upheavals++;
-    this.#freshness.distrust();
+    this.#globalVersion++;
+    this.#staleness.distrust();
   }
 
   #queued(write: PreparedWrite, behind: boolean): Promise<WriteOutcome> {
@@ -217,7 +217,7 @@ export class PostgresStore implements Store, Watcher {
   /** Reads what other processes may have changed. @throws unavailable */
   async #look(): Promise<void> {
     await this.#refresh();
-    this.#upheavals++;
+    this.#globalVersion++;
   }
 
   /** Reads the schema where it is another by now. @throws unavailable */
@@ -270,7 +270,7 @@ export class PostgresStore implements Store, Watcher {
       const generation = result?.rows[0]?.[0];
       if (generation !== undefined) await grown(Number(generation));
     };
-    await Promise.race([grow().catch(() => {}), wait(LONGEST_LEAVE_MS, undefined, { ref: false })]);
+    await Promise.race([grow().catch(() => {}), wait(MAX_LEAVE_MS, undefined, { ref: false })]);
   }
 
   /** Finishes the writes so far, and refuses further ones. */

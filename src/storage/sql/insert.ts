@@ -8,7 +8,7 @@ import { SqlWriter, type Statement } from './writer.ts';
 type Insert = Extract<Mutation, { kind: 'insert' }>;
 
 /** Insert statements that a table keeps: most of its records come with the same few sets of fields. */
-const SHAPES_KEPT = 16;
+const MAX_SHAPES = 16;
 
 /** How the values of an insert lie in columns. */
 interface Columns {
@@ -49,7 +49,7 @@ function paramsOf({ storages, companions }: Columns, values: Insert['values'], d
  * @param rows the name of the step's rows
  * @param taken columns of these rows: what the insert copies, or its snapshot
  */
-export function writeInsertAlong(out: SqlWriter, insert: Insert, rows: string, taken: readonly string[]): void {
+export function writeFoldedInsert(out: SqlWriter, insert: Insert, rows: string, taken: readonly string[]): void {
   const columns = columnsOf(insert.table, fieldsOf(insert), out.dialect);
   writeColumns(out, insert, columns.names);
   out.add(' SELECT ');
@@ -70,7 +70,7 @@ function shapeOf(insert: Insert, dialect: Dialect): Shape {
   if (at !== 0) {
     if (at > 0) known.splice(at, 1);
     known.unshift(shape);
-    if (known.length > SHAPES_KEPT) known.pop();
+    if (known.length > MAX_SHAPES) known.pop();
   }
   return shape;
 }

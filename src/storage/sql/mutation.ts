@@ -92,7 +92,7 @@ export function compileDelete(table: TableSchema, objectId: string, dialect: Dia
 }
 
 /** Of how many records an `unmark` looks at the mark. More than one: writes at the same time may each have set it. */
-const LAST_FEW = 4;
+const MAX_UNMARKED = 4;
 
 export function compileUnmark(mutation: Of<'unmark'>, dialect: Dialect): Statement {
   const out = new SqlWriter(dialect);
@@ -114,7 +114,7 @@ export function writeUnmark(out: SqlWriter, { table, holding, mark }: Of<'unmark
   out
     .add(' ORDER BY ')
     .column('m', holding[0][0].column)
-    .add(`${dialect.nulls(false)}, m."createdAt" DESC, m."_seq" DESC LIMIT ${LAST_FEW}) AND `);
+    .add(`${dialect.nulls(false)}, m."createdAt" DESC, m."_seq" DESC LIMIT ${MAX_UNMARKED}) AND `);
   out.name(mark.column).add(' = ');
   out.bind(dialect.toColumn('boolean', true));
 }

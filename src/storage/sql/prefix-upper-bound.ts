@@ -1,5 +1,5 @@
 /** The least text above all that start with a prefix, bytewise; `undefined` where there is none. */
-export function afterPrefix(prefix: string): string | undefined {
+export function prefixUpperBound(prefix: string): string | undefined {
   const points = [...prefix];
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
     const point = last.codePointAt(0) as number;

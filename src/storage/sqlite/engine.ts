@@ -19,10 +19,10 @@ import {
 import type { Store } from '../port.ts';
 import { embeddedCluster } from './cluster/cluster.ts';
 import { DirectoryProbe } from './file/directory-probe.ts';
-import { missed } from './file/note-generation.ts';
+import { noteGenerationWhereMissed } from './file/note-generation.ts';
 import { kindOfOpening, openingFault } from './file/opening-error.ts';
 import { whenIndexed } from './file/wal-index.ts';
-import { LogMark } from './file/wal-mark.ts';
+import { WalMark } from './file/wal-mark.ts';
 import { ReaderPool, type ReportFault } from './reads/reader-pool.ts';
 import { checkOpened, identifyFile, inspectFile, makeFile, stateOfFile, takeFile, verifyFile } from './schema/identity.ts';
 import { SqliteStore } from './store.ts';
@@ -83,7 +83,7 @@ export class SqliteEngine implements Engine {
     await syncDirectory(fresh);
     await rename(fresh, folder);
     await syncDirectory(this.#directory);
-    const log = LogMark.before(fileOf(folder), identity.systemId);
+    const log = WalMark.before(fileOf(folder), identity.systemId);
     log.isGeneration(identity.generation);
     return this.#openFile(identity, log);
   }
@@ -94,7 +94,7 @@ export class SqliteEngine implements Engine {
       await whenIndexed(path, this.#isServedElsewhere);
       const state = stateOfFile(path);
       if (state) throw new StoreRefused(state, path);
-      const log = LogMark.before(path, known.systemId);
+      const log = WalMark.before(path, known.systemId);
       const found = inspectFile(path);
       const least =
         refusalOf(found, known) === 'older'
@@ -150,7 +150,7 @@ export class SqliteEngine implements Engine {
     await rm(gone, { recursive: true, force: true });
   }
 
-  #openFile(identity: StoreIdentity, log: LogMark, grown?: GenerationGrown): Store {
+  #openFile(identity: StoreIdentity, log: WalMark, grown?: GenerationGrown): Store {
     const { appId } = identity;
     const path = fileOf(this.#folderOf(appId));
     let served = identity;
@@ -166,7 +166,7 @@ export class SqliteEngine implements Engine {
         served = { ...served, generation: checkOpened(db, path, served, isAnother) };
         if (isAnother) log.isAnother();
       },
-      ...(grown && { onMissed: (db) => missed(db, { log, grown }) }),
+      ...(grown && { onMissed: (db) => noteGenerationWhereMissed(db, { log, grown }) }),
       onDamaged: (isDamaged) => this.#onDamaged?.(appId, isDamaged),
       onClosed: () => this.#stores.delete(store),
     });
@@ -235,7 +235,7 @@ function inspectWithLog(path: string): Found {
   const found = inspectFile(path);
   if (!found.identity) return found;
   try {
-    LogMark.before(path, found.identity.systemId);
+    WalMark.before(path, found.identity.systemId);
     return found;
   } catch (error) {
     if (error instanceof StoreRefused)

@@ -1,18 +1,18 @@
 import type { Field, TableSchema } from '../../schema/model.ts';
-import { CONTENTS_BYTES } from '../chunked-rows.ts';
+import { CHUNK_BYTES } from '../chunked-rows.ts';
 import { columnFields } from '../column-values.ts';
-import type { Contents, StoredMember, StoredRow } from '../port.ts';
+import type { RawAccess, StoredMember, StoredRow } from '../port.ts';
 import { quoted } from '../sql/writer.ts';
 import type { Connection } from './connection/connection.ts';
-import { mostRecords } from './connection/table-size.ts';
-import type { GroupCommit } from './writes/write-queue.ts';
+import { maxRowCount } from './connection/table-size.ts';
+import type { WriteQueue } from './writes/write-queue.ts';
 
 /** What a file holds, as it lies. */
-export class SqliteContents implements Contents {
+export class SqliteRawAccess implements RawAccess {
   readonly #connection: Connection;
-  readonly #commits: GroupCommit;
+  readonly #commits: WriteQueue;
 
-  constructor(connection: Connection, commits: GroupCommit) {
+  constructor(connection: Connection, commits: WriteQueue) {
     this.#connection = connection;
     this.#commits = commits;
   }
@@ -29,13 +29,13 @@ export class SqliteContents implements Contents {
     for (const row of this.#connection.each({ text, params: [after, atMost] })) {
       rows.push(row as unknown as StoredRow);
       for (const value of row) if (typeof value === 'string') bytes += Buffer.byteLength(value);
-      if (bytes >= CONTENTS_BYTES) break;
+      if (bytes >= CHUNK_BYTES) break;
     }
     return rows;
   }
 
   async lastPlace(table: TableSchema): Promise<number> {
-    return mostRecords(this.#connection, table);
+    return maxRowCount(this.#connection, table);
   }
 
   async members({ column }: Field, after: StoredMember | null, atMost: number): Promise<StoredMember[]> {

@@ -11,27 +11,27 @@ import { embeddedCluster } from './cluster/cluster.ts';
 import { Connection } from './connection/connection.ts';
 import { receivedFault, sorting, storeFaultOf } from './connection/map-error.ts';
 import { Availability } from './file/availability.ts';
-import { leave } from './file/note-generation.ts';
-import type { LogMark } from './file/wal-mark.ts';
-import { SqliteContents } from './raw-access.ts';
+import { noteGeneration } from './file/note-generation.ts';
+import type { WalMark } from './file/wal-mark.ts';
+import { SqliteRawAccess } from './raw-access.ts';
 import { SqliteReader } from './reads/reader.ts';
 import type { ReaderPool, ReportFault } from './reads/reader-pool.ts';
 import { catalogVersion } from './schema/catalog.ts';
 import { catalogMigrations, migrate } from './schema/migrations.ts';
-import { KnownSchema } from './schema/schema-cache.ts';
-import { carryOutPlan } from './writes/execute-plan.ts';
-import { isRebuild, rebuildOnThread } from './writes/schema-change.ts';
+import { SchemaCache } from './schema/schema-cache.ts';
+import { executePlan } from './writes/execute-plan.ts';
+import { changeSchemaOnThread, isLongSchemaChange } from './writes/schema-change.ts';
 import { inSavepoint, isWhole, withoutSavepoint } from './writes/transaction.ts';
-import { GroupCommit } from './writes/write-queue.ts';
+import { WriteQueue } from './writes/write-queue.ts';
 
 /** KiB of pages kept where many records are written in one commit: those of the indexes, which are met in no order. */
-const LOADING_CACHE = 128_000;
+const BULK_CACHE_KIB = 128_000;
 
 /** What a store stands on. */
 export interface SqliteStoreSettings extends RowContext {
   readonly pool: ReaderPool;
   /** Told of commits, and when the file is closed. */
-  readonly log?: Pick<LogMark, 'committed' | 'committedOften' | 'closing' | 'closed' | 'isGeneration'>;
+  readonly log?: Pick<WalMark, 'committed' | 'committedOften' | 'closing' | 'closed' | 'isGeneration'>;
   /** As of `Engine.open`. */
   readonly grown?: GenerationGrown;
   /** Told of writes that nobody waits for and that failed. */
@@ -52,14 +52,14 @@ export interface SqliteStoreSettings extends RowContext {
 /** One system on one SQLite file: a connection that writes and answers the short reads, and reader threads for the rest. */
 export class SqliteStore implements Store {
   readonly reader: SqliteReader;
-  readonly contents: SqliteContents;
+  readonly raw: SqliteRawAccess;
   readonly cluster = embeddedCluster;
   readonly #connection: Connection;
-  readonly #commits: GroupCommit;
+  readonly #commits: WriteQueue;
   readonly #checkpoints: Checkpoints;
   readonly #availability: Availability;
   readonly #path: string;
-  readonly #known: KnownSchema;
+  readonly #known: SchemaCache;
   readonly #settings: SqliteStoreSettings;
   /** Opens the file, making it where there is none. @throws unavailable */
   constructor(path: string, settings: SqliteStoreSettings) {
@@ -88,14 +88,14 @@ export class SqliteStore implements Store {
       this.#connection = connection;
       availability.opened(connection);
       sorting(() => migrate(this.#connection.db, catalogMigrations, path));
-      this.#known = new KnownSchema(connection, () => availability.isInPlace());
+      this.#known = new SchemaCache(connection, () => availability.isInPlace());
       this.#connection.waitForNobody();
     } catch (error) {
       availability.close();
       connection?.close();
       throw error;
     }
-    this.#commits = new GroupCommit(this.#connection, {
+    this.#commits = new WriteQueue(this.#connection, {
       began: () => this.#known.began(),
       isInPlace: (withinMs) => availability.isInPlace(withinMs),
       committed: () => this.#committed(),
@@ -105,7 +105,7 @@ export class SqliteStore implements Store {
       whenBack: () => this.whenBack(),
     });
     this.#checkpoints = new Checkpoints(this.#connection, this.#commits, pool, (fault) => this.#met(receivedFault(fault)));
-    this.contents = new SqliteContents(this.#connection, this.#commits);
+    this.raw = new SqliteRawAccess(this.#connection, this.#commits);
     const planned = {
       removals: () => this.#known.removals,
       notice: () => this.#known.noticeQuietly(),
@@ -136,21 +136,21 @@ export class SqliteStore implements Store {
   async write(write: PreparedWrite): Promise<WriteOutcome> {
     const planned = this.schema();
     const plan = write.plan(planned);
-    if (isRebuild(this.#connection, plan, planned)) {
+    if (isLongSchemaChange(this.#connection, plan, planned)) {
       // A write before it may have changed the schema as it would have.
-      const isDue = () => isRebuild(this.#connection, write.plan(this.schema()), this.#known.schema);
+      const isDue = () => isLongSchemaChange(this.#connection, write.plan(this.schema()), this.#known.schema);
       const outcome = await this.#commits.aloneWhere(isDue, () => this.#rebuild(write));
       return outcome ?? this.write(write);
     }
-    const carryOut = () => this.#carryOut(this.#known.schema === planned ? plan : write.plan(this.#known.schema));
+    const execute = () => this.#execute(this.#known.schema === planned ? plan : write.plan(this.#known.schema));
     // A row that is about to be written may point at what a delete takes.
-    return this.#commits.run(carryOut, { order: write.order, afterAll: deletesRecord(plan) });
+    return this.#commits.run(execute, { order: write.order, afterAll: deletesRecord(plan) });
   }
 
   writeBehind(write: PreparedWrite): void {
     this.#commits.runBehind(() => {
       try {
-        this.#carryOut(write.plan(this.#known.schema));
+        this.#execute(write.plan(this.#known.schema));
       } catch (error) {
         if (!this.#connection.isTransaction || storeFaultOf(error)) throw error;
         this.#settings.report(`a write that nobody waits for failed: ${(error as Error).message}`);
@@ -167,15 +167,15 @@ export class SqliteStore implements Store {
     return [];
   }
 
-  async inOneCommit<T>(work: (store: Store) => Promise<T>): Promise<T> {
-    this.#connection.keepPages(LOADING_CACHE);
+  async bulkTransaction<T>(work: (store: Store) => Promise<T>): Promise<T> {
+    this.#connection.keepPages(BULK_CACHE_KIB);
     const within = storeWithin(this, {
       schema: () => this.#known.schema,
       whenCurrent: () => this.whenCurrent(),
       write: async (write) => {
         // A full disk ends the transaction; what came after it would be on its own.
         if (!this.#connection.isTransaction) throw unavailableSince(new Error('the transaction has ended'));
-        return this.#carryOut(write.plan(this.#known.schema));
+        return this.#execute(write.plan(this.#known.schema));
       },
     });
     const result = await this.#commits.whole(() => work(within));
@@ -187,9 +187,9 @@ export class SqliteStore implements Store {
     return this.#availability.recovery.whenBack();
   }
 
-  #carryOut(plan: WritePlan): WriteOutcome {
+  #execute(plan: WritePlan): WriteOutcome {
     const connection = this.#connection;
-    const work = (part: WritePlan) => carryOutPlan(connection, part, this.#known.schema, this.#settings);
+    const work = (part: WritePlan) => executePlan(connection, part, this.#known.schema, this.#settings);
     const isSimple = isWhole(plan);
     const { schema, outcome } = isSimple ? withoutSavepoint(connection, plan, work) : inSavepoint(connection, () => work(plan));
     this.#known.carriedOut(plan, schema);
@@ -202,7 +202,7 @@ export class SqliteStore implements Store {
     try {
       const version = this.#connection.ask(catalogVersion);
       const addresses = this.#settings.addresses();
-      const outcome = await rebuildOnThread({
+      const outcome = await changeSchemaOnThread({
         path: this.#path,
         plan: write.plan(this.#known.schema),
         catalogVersion: version,
@@ -249,7 +249,7 @@ export class SqliteStore implements Store {
 
   async close(): Promise<void> {
     await this.#commits.close();
-    await leave(this.#connection, this.#settings);
+    await noteGeneration(this.#connection, this.#settings);
     this.#availability.close();
     await this.#settings.pool.end(this.#path);
     await this.#checkpoints.close();

@@ -15,7 +15,7 @@ import type { KnownStore } from '../identity.ts';
 import { knownOf, newIdentity } from '../identity.ts';
 import type { Store } from '../port.ts';
 import { addressesOf } from '../sql/testing/addresses.ts';
-import { copyLog } from './connection/wal-length.ts';
+import { copyWal } from './connection/wal-length.ts';
 import { SqliteEngine } from './engine.ts';
 
 describe('a file that is served', () => {
@@ -91,7 +91,7 @@ describe('a file that is served', () => {
 
   test('a log of which nobody says how long it is does not count as saved: somebody else may be copying it', () => {
     const db = new DatabaseSync(':memory:');
-    assert.equal(copyLog(db), false);
+    assert.equal(copyWal(db), false);
     db.close();
   });
 

@@ -36,7 +36,7 @@ export class FaultyStore {
     this.store = over(real, {
       reader,
       write: (write) => this.#write(() => real.write(write)),
-      inOneCommit: (work) => this.#write(() => real.inOneCommit(work)),
+      bulkTransaction: (work) => this.#write(() => real.bulkTransaction(work)),
       whenBack: () => this.#away?.promise ?? Promise.resolve(),
     });
   }

@@ -83,7 +83,7 @@ async function fillPage(store: Store, after: number): Promise<number | null> {
     if (!accounts || !field) return null;
     const { table, phone, key } = accounts;
     const fields = [fieldOf(table, 'objectId'), phone, field].map((one) => [one.name, one] as const);
-    const rows = await store.contents.rows({ ...table, fields: new Map(fields) }, after, PAGE);
+    const rows = await store.raw.rows({ ...table, fields: new Map(fields) }, after, PAGE);
     const lacking: Account[] = [];
     for (const row of rows) {
       const [, objectId, text, kept] = row as unknown as [number, string, string | null, string | null];

@@ -28,7 +28,7 @@ async function closePage(store: Store, after: number): Promise<number | null> {
   const table = openTimeline(store.schema());
   if (!table) return null;
   const fields = ['objectId', 'event', 'ACL'].map((name) => [name, fieldOf(table, name)] as const);
-  const rows = await store.contents.rows({ ...table, fields: new Map(fields) }, after, PAGE);
+  const rows = await store.raw.rows({ ...table, fields: new Map(fields) }, after, PAGE);
   const ids = rows.flatMap(([, objectId, event, acl]) => (event === 'delete' && acl === null ? [objectId as string] : []));
   if (ids.length > 0) await store.write({ plan: (schema) => closing(schema, ids) });
   return rows.at(-1)?.[0] ?? null;

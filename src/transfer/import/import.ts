@@ -145,7 +145,7 @@ async function importInTime(
   for (;;) {
     const group: Group = { rejected: [], created: null, leftOut: new Map() };
     try {
-      await store.inOneCommit((within) => importGroup({ ...context, store: within }, importing, lines, group));
+      await store.bulkTransaction((within) => importGroup({ ...context, store: within }, importing, lines, group));
     } catch (error) {
       if (!isPassing(error) || !(await isBack(store, until))) throw error;
       if (!isInDoubt(error) || !(await wasCarriedOut(context, importing, group, until))) continue;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { pieces } from '../../storage/chunked-rows.ts';
+import { chunkedRows } from '../../storage/chunked-rows.ts';
 import type { Store } from '../../storage/port.ts';
 import { memberPieces, type Part } from './copy.ts';
 
@@ -14,7 +14,7 @@ export interface Checksum {
 export async function checksumOf(store: Store, part: Part): Promise<Checksum> {
   const hash = createHash('sha256');
   let count = 0;
-  const rows = part.kind === 'table' ? pieces(store.contents, part.table, 0) : memberPieces(store.contents, part.field, null);
+  const rows = part.kind === 'table' ? chunkedRows(store.raw, part.table, 0) : memberPieces(store.raw, part.field, null);
   for await (const piece of rows)
     for (const row of piece) {
       // JSON tells texts from numbers, and doubles exactly.

@@ -1,6 +1,6 @@
 import type { Field, TableSchema } from '../../schema/model.ts';
-import { pieces } from '../../storage/chunked-rows.ts';
-import type { Contents, Store, StoredMember } from '../../storage/port.ts';
+import { chunkedRows } from '../../storage/chunked-rows.ts';
+import type { RawAccess, Store, StoredMember } from '../../storage/port.ts';
 
 /** Members of a piece: they are short. */
 const MEMBERS = 5_000;
@@ -31,7 +31,7 @@ export function partIn(store: Store, { kind, ...part }: Part): Part {
 
 /** Pieces of a Relation after a member. */
 export async function* memberPieces(
-  contents: Contents,
+  contents: RawAccess,
   relation: Field,
   after: StoredMember | null,
 ): AsyncGenerator<readonly StoredMember[]> {
@@ -51,14 +51,14 @@ export async function* memberPieces(
 export async function copyPart(from: Store, to: Store, part: Part, copied: (rows: number) => void): Promise<void> {
   const target = partIn(to, part);
   if (part.kind === 'table') {
-    const after = await to.contents.lastPlace(target.table);
-    if (after > 0) copied(await to.contents.count(target.table));
-    for await (const rows of pieces(from.contents, part.table, after)) {
-      await to.contents.addRows(target.table, rows);
+    const after = await to.raw.lastPlace(target.table);
+    if (after > 0) copied(await to.raw.count(target.table));
+    for await (const rows of chunkedRows(from.raw, part.table, after)) {
+      await to.raw.addRows(target.table, rows);
       copied(rows.length);
     }
   } else if (target.kind === 'relation') {
-    for await (const members of memberPieces(from.contents, part.field, await to.contents.lastMember(target.field)))
-      await to.contents.addMembers(target.field, members);
+    for await (const members of memberPieces(from.raw, part.field, await to.raw.lastMember(target.field)))
+      await to.raw.addMembers(target.field, members);
   }
 }

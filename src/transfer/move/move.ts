@@ -218,7 +218,7 @@ function slicesOf(changes: readonly SchemaChange[], tables: number): SchemaChang
 /** How many records a store has; 1 where it has none, so that shares of it can be told. */
 async function countOf(store: Store, parts: readonly Part[]): Promise<number> {
   let count = 0;
-  for (const part of parts) if (part.kind === 'table') count += await store.contents.count(part.table);
+  for (const part of parts) if (part.kind === 'table') count += await store.raw.count(part.table);
   return Math.max(1, count);
 }
 

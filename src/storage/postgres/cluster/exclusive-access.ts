@@ -5,15 +5,15 @@ import { sessionName } from '../connection/connect.ts';
 import type { Database } from '../connection/database.ts';
 
 /** What the sessions of commands begin with that have the database to themselves. */
-const aloneName = `${sessionName} alone`;
+const exclusiveName = `${sessionName} alone`;
 
 /** A name for the sessions of a command that has the database to itself, by which it knows them. */
-export function newAloneName(): string {
-  return `${aloneName} ${randomUUID().slice(0, 8)}`;
+export function newExclusiveName(): string {
+  return `${exclusiveName} ${randomUUID().slice(0, 8)}`;
 }
 
 /** How often sessions are looked at, a tenth of a second apart: those of a process that has just ended take a moment. */
-const LOOKS = 10;
+const MAX_LOOKS = 10;
 
 /**
  * Lets a process go on where the others that use the same database suit it: a command that has the database to itself with none, all
@@ -22,11 +22,11 @@ const LOOKS = 10;
  * @param name of the sessions of this process, where it has the database to itself
  * @throws OperatorError
  */
-export async function refuseCompany(database: Database, name: string | undefined): Promise<void> {
+export async function requireExclusiveAccess(database: Database, name: string | undefined): Promise<void> {
   const text = `SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND starts_with(application_name, $1) AND application_name <> $2`;
-  const params = name === undefined ? [aloneName, ''] : [sessionName, name];
-  for (let look = 0; look < LOOKS; look++) {
+  const params = name === undefined ? [exclusiveName, ''] : [sessionName, name];
+  for (let look = 0; look < MAX_LOOKS; look++) {
     if (look > 0) await wait(100);
     const [row] = await database.short({ text, params });
     if (row?.[0] === 0) return;

@@ -22,7 +22,7 @@ interface Payload {
 }
 
 /** What a store is told of another process's commit. */
-export interface StoreNotice {
+export interface StoreInvalidation {
   readonly schemaChanged: boolean;
   /** Watched tables that were written to. */
   readonly tables: readonly string[];
@@ -30,24 +30,24 @@ export interface StoreNotice {
 
 /** Who keeps in memory what other processes may change. */
 export interface Watcher {
-  noticed(notice: StoreNotice): void;
+  noticed(notice: StoreInvalidation): void;
   /** Notices may have been missed. */
   distrust(): void;
 }
 
 /** Where notices come from. */
-export interface NoticeSource {
+export interface InvalidationSource {
   /** Whether every notice comes, and at once. */
   isSound(): boolean;
 }
 
 /** The statement that tells the other processes, with the commit of its transaction, that the registry has changed. */
-export function registryNotice(): Statement {
+export function registryInvalidation(): Statement {
   return notify({ p: self, r: true });
 }
 
 /** The same of a system. @param schema the system's PostgreSQL schema */
-export function storeNotice(schema: string, { schemaChanged, tables }: StoreNotice): Statement {
+export function storeInvalidation(schema: string, { schemaChanged, tables }: StoreInvalidation): Statement {
   return notify({ p: self, s: schema, c: schemaChanged, t: tables });
 }
 
@@ -56,13 +56,13 @@ function notify(payload: Payload): Statement {
 }
 
 /** Hands the notices of other processes to whom they concern. */
-export class Notices {
+export class InvalidationBus {
   readonly #watchers = new Map<string, Set<Watcher>>();
   readonly #registry = new Set<() => void>();
-  #source: NoticeSource | undefined;
+  #source: InvalidationSource | undefined;
 
   /** From now on notices come from here; before, none come for certain. */
-  connect(source: NoticeSource): void {
+  connect(source: InvalidationSource): void {
     this.#source = source;
   }
 

@@ -5,7 +5,7 @@ import type { Database } from '../connection/database.ts';
 import { connectDatabase } from '../connection/pool.ts';
 import { openCatalog } from '../schema/migrations.ts';
 import { type TestDatabase, testDatabase } from '../testing/server.ts';
-import { claim } from './leases.ts';
+import { takeLease } from './leases.ts';
 
 describe('claims of periodic jobs', () => {
   const schemaName = 'rds_claims';
@@ -24,7 +24,7 @@ describe('claims of periodic jobs', () => {
   /** How many of the processes got the job, each asking several times at once. */
   async function claimedBy(job: string, every: number): Promise<number> {
     const asked = await Promise.all(
-      processes.flatMap((database) => Array.from({ length: 5 }, () => claim(database, schemaName, job, every))),
+      processes.flatMap((database) => Array.from({ length: 5 }, () => takeLease(database, schemaName, job, every))),
     );
     return asked.filter(Boolean).length;
   }

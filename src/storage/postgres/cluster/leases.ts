@@ -3,11 +3,11 @@ import type { Database } from '../connection/database.ts';
 import { causeOf, ofWrite } from '../connection/map-error.ts';
 import { quotedName } from '../sql/names.ts';
 
-const claims = (schemaName: string) => `${quotedName(schemaName)}.rds_claims`;
+const leases = (schemaName: string) => `${quotedName(schemaName)}.rds_claims`;
 
 /** The table of periodic jobs and when each is next due. */
-export function claimStatements(schemaName: string): Statement[] {
-  const text = `CREATE TABLE ${claims(schemaName)} (job text COLLATE "C" PRIMARY KEY, "nextAt" bigint NOT NULL)`;
+export function leaseStatements(schemaName: string): Statement[] {
+  const text = `CREATE TABLE ${leases(schemaName)} (job text COLLATE "C" PRIMARY KEY, "nextAt" bigint NOT NULL)`;
   return [{ text, params: [] }];
 }
 
@@ -18,8 +18,8 @@ const now = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
  * Takes a periodic job of a system on, where no process has for so long. One that another process is taking on is passed over.
  * @param every milliseconds
  */
-export async function claim(database: Database, schemaName: string, job: string, every: number): Promise<boolean> {
-  const table = claims(schemaName);
+export async function takeLease(database: Database, schemaName: string, job: string, every: number): Promise<boolean> {
+  const table = leases(schemaName);
   const statements = [
     { text: `INSERT INTO ${table} (job, "nextAt") VALUES ($1, 0) ON CONFLICT DO NOTHING`, params: [job] },
     {

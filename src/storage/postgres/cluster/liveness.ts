@@ -8,7 +8,7 @@ const LOCKS = 1_919_185_779;
  * A process as the others see it: there for as long as a session of its own holds a lock. The lock is shared, so that a new session need not
  * wait until the server notices the end of the one before.
  */
-export class Presence {
+export class Liveness {
   readonly #key = randomInt(1, 2 ** 31);
 
   /** Names the process; another one at each start. */

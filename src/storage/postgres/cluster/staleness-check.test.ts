@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Freshness } from './staleness-check.ts';
+import { StalenessCheck } from './staleness-check.ts';
 
 /** Looks that end when told to. */
 class Looks {
@@ -15,7 +15,7 @@ class Looks {
 
 test('nothing is looked at while notices come, but for what is distrusted', async () => {
   const looks = new Looks();
-  const freshness = new Freshness(() => true, looks.look);
+  const freshness = new StalenessCheck(() => true, looks.look);
   assert.equal(freshness.whenCurrent(), undefined);
   freshness.distrust();
   const current = freshness.whenCurrent();
@@ -26,7 +26,7 @@ test('nothing is looked at while notices come, but for what is distrusted', asyn
 
 test('who asks while it is looked waits for a look that began after what he has to know', async () => {
   const looks = new Looks();
-  const freshness = new Freshness(() => true, looks.look);
+  const freshness = new StalenessCheck(() => true, looks.look);
   freshness.distrust();
   const first = freshness.whenCurrent();
   freshness.distrust();
@@ -43,7 +43,7 @@ test('who asks while it is looked waits for a look that began after what he has 
 
 test('where notices do not come many share a look, and a look that failed is none', async () => {
   const looks = new Looks();
-  const freshness = new Freshness(() => false, looks.look);
+  const freshness = new StalenessCheck(() => false, looks.look);
   const failed = [freshness.whenCurrent(), freshness.whenCurrent()];
   looks.begun[0]?.reject(new Error('away'));
   for (const one of failed) await assert.rejects(one ?? Promise.resolve(), { message: 'away' });

@@ -2,7 +2,7 @@ import { isInDoubt } from '../../../errors/fail.ts';
 import { causeOf, ofRead, unavailable } from '../connection/map-error.ts';
 
 /** How long what was looked at counts as current where notices of other processes do not come, in milliseconds. */
-const GOOD_FOR = 250;
+const FRESH_MS = 250;
 
 const current = Promise.resolve();
 
@@ -10,7 +10,7 @@ const current = Promise.resolve();
  * Keeps what a process remembers of the database current. While notices of other processes come for certain nothing is done; else the
  * database is looked at before a request, once for all that ask at the same time, and every quarter of a second at the most.
  */
-export class Freshness {
+export class StalenessCheck {
   readonly #isSound: () => boolean;
   readonly #look: () => Promise<void>;
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -34,7 +34,7 @@ export class Freshness {
   /** Waits for what has to be looked at first. @throws what `look` throws */
   whenCurrent(): Promise<void> {
     if (!this.#distrusted && this.#isSound()) return current;
-    if (!this.#distrusted && performance.now() - this.#lookedAt < GOOD_FOR) return current;
+    if (!this.#distrusted && performance.now() - this.#lookedAt < FRESH_MS) return current;
     this.#looking ??= this.#lookAnew().finally(() => {
       this.#looking = undefined;
     });

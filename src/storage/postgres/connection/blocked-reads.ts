@@ -1,13 +1,13 @@
 /** Milliseconds until a read that waited for a lock is put before others again. */
 const HELD_MS = 1_000;
 /** Texts that are remembered. */
-const MOST = 500;
+const MAX_TEXTS = 500;
 
 /**
  * Reads that waited for a lock, by their text: others stand behind a read on a shared connection, and of those that come while a table is
  * locked each would hold them up. One a second finds out whether it still is.
  */
-export class HeldReads {
+export class BlockedReads {
   readonly #until = new Map<string, number>();
 
   /** Whether a read is better done on a connection of its own. */
@@ -23,7 +23,7 @@ export class HeldReads {
 
   /** It waited for a lock. */
   add(text: string): void {
-    if (this.#until.size >= MOST) this.#until.clear();
+    if (this.#until.size >= MAX_TEXTS) this.#until.clear();
     this.#until.set(text, performance.now() + HELD_MS);
   }
 

@@ -1,29 +1,29 @@
 import pg from 'pg';
 import { clientConfig } from './client-config.ts';
 import { unavailable } from './map-error.ts';
-import { Link } from './pipelined-connection.ts';
-import type { Texts } from './prepared-statements.ts';
+import { PipelinedConnection } from './pipelined-connection.ts';
+import type { RecentTexts } from './prepared-statements.ts';
 
 /** Longest wait for a connection, in milliseconds. */
-const CONNECT_LIMIT = 5000;
+const CONNECT_LIMIT_MS = 5000;
 /**
  * Milliseconds until a further attempt to connect begins beside those that hear nothing: after a time when nothing comes through they would
  * not be the first to hear of its end.
  */
-const NEXT_ATTEMPT = 750;
+const NEXT_ATTEMPT_MS = 750;
 /** Pauses between attempts while the server is away: the first one, doubled up to the longest. */
-const FIRST_PAUSE = 100;
-const LONGEST_PAUSE = 500;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 500;
 /** A transaction whose process has stopped must not hold its locks for ever. */
-export const IDLE_LIMIT = 60_000;
+export const IDLE_LIMIT_MS = 60_000;
 /** How much longer than its time limit a statement may be without an answer until the connection counts as lost. */
-const GRACE = 3000;
+const GRACE_MS = 3000;
 
 /**
  * How long a transaction of ours waits for a lock where it says nothing else, in milliseconds. Whoever comes after it waits behind it: it lets
  * them by, and tries again.
  */
-export const WRITE_LOCK_LIMIT = 300;
+export const WRITE_LOCK_LIMIT_MS = 300;
 
 /** What sessions are called in pg_stat_activity where the address gives no other name. */
 export const sessionName = 'record-service';
@@ -61,13 +61,13 @@ export function newClient({ url, pooled, name }: Address, limits: SessionLimits)
     pipeline: true,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    connectionTimeoutMillis: CONNECT_LIMIT,
+    connectionTimeoutMillis: CONNECT_LIMIT_MS,
     ...(pooled
       ? {}
       : {
           statement_timeout: limits.statement,
           lock_timeout: limits.lock,
-          idle_in_transaction_session_timeout: IDLE_LIMIT,
+          idle_in_transaction_session_timeout: IDLE_LIMIT_MS,
         }),
   });
 }
@@ -94,7 +94,7 @@ export function connectedClient(
   const own = new Set<pg.Client>();
   let next: NodeJS.Timeout | undefined;
   return new Promise<pg.Client>((resolve, reject) => {
-    const until = performance.now() + CONNECT_LIMIT;
+    const until = performance.now() + CONNECT_LIMIT_MS;
     const attempt = () => {
       next = undefined;
       let client: pg.Client;
@@ -114,7 +114,7 @@ export function connectedClient(
         begun.delete(client);
         resolve(client);
       }, reject);
-      if (performance.now() + NEXT_ATTEMPT < until) next = setTimeout(attempt, NEXT_ATTEMPT);
+      if (performance.now() + NEXT_ATTEMPT_MS < until) next = setTimeout(attempt, NEXT_ATTEMPT_MS);
     };
     attempt();
   }).finally(() => {
@@ -128,34 +128,34 @@ export function connectedClient(
 
 /** How long a link waits for an answer. */
 export function patienceFor(limit: number): number {
-  return limit > 0 ? limit + GRACE : 0;
+  return limit > 0 ? limit + GRACE_MS : 0;
 }
 
 /** Makes connections, for all groups of a process. While the server is away it is tried now and then, and callers are refused at once. */
-export class Dialer {
+export class Connector {
   readonly address: Address;
-  readonly #texts: Texts;
-  readonly #links = new Set<Link>();
+  readonly #texts: RecentTexts;
+  readonly #links = new Set<PipelinedConnection>();
   readonly #connecting = new Set<pg.Client>();
   #closed = false;
   #pause = 0;
   #notBefore = 0;
   #failure: unknown;
 
-  constructor(address: Address, texts: Texts) {
+  constructor(address: Address, texts: RecentTexts) {
     this.address = address;
     this.#texts = texts;
   }
 
   /** The connections that were made and not lost. */
-  *links(): Generator<Link> {
+  *links(): Generator<PipelinedConnection> {
     for (const link of this.#links)
       if (link.lost) this.#links.delete(link);
       else yield link;
   }
 
   /** @throws unavailable */
-  async dial(limits: SessionLimits): Promise<Link> {
+  async dial(limits: SessionLimits): Promise<PipelinedConnection> {
     if (this.#closed) throw unavailable();
     if (performance.now() < this.#notBefore) throw unavailable(this.#failure);
     let client: pg.Client;
@@ -167,7 +167,7 @@ export class Dialer {
     }
     this.#pause = 0;
     this.#notBefore = 0;
-    const link = new Link(client, {
+    const link = new PipelinedConnection(client, {
       texts: this.address.pooled ? null : this.#texts,
       patience: patienceFor(limits.statement),
     });
@@ -190,7 +190,7 @@ export class Dialer {
     this.#failure = error;
     // Attempts that began together count once.
     if (this.#closed || performance.now() < this.#notBefore) return;
-    this.#pause = Math.min(LONGEST_PAUSE, this.#pause * 2 || FIRST_PAUSE);
+    this.#pause = Math.min(MAX_PAUSE_MS, this.#pause * 2 || FIRST_PAUSE_MS);
     this.#notBefore = performance.now() + this.#pause;
   }
 }

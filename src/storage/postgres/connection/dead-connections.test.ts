@@ -5,8 +5,8 @@ import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { query } from '../testing/server.ts';
 import type { Row } from './database.ts';
-import { Vigil } from './dead-connections.ts';
-import type { Link } from './pipelined-connection.ts';
+import { DeadConnections } from './dead-connections.ts';
+import type { PipelinedConnection } from './pipelined-connection.ts';
 import { sql, withDatabase } from './testing/open.ts';
 
 /** A line that takes so many bytes a second from clients. */
@@ -75,15 +75,15 @@ describe('connections that are waited on', { concurrency: true }, () => {
       { timeLimit: 30_000 },
     ));
 
-  /** Which of these connections a vigil cuts, and whose sessions it ends, where the server says so of them. */
-  async function cutAmong(sessions: readonly Row[], links: readonly Partial<Link>[]) {
+  /** Which of these connections are cut, and whose sessions it ends, where the server says so of them. */
+  async function cutAmong(sessions: readonly Row[], links: readonly Partial<PipelinedConnection>[]) {
     const cut: unknown[] = [];
     const ended: string[] = [];
     const all = links.map((link) => {
       const destroy = () => cut.push(link.processId);
-      return { silentFor: 5_000, heardAt: 0, lost: undefined, destroy, ...link } as unknown as Link;
+      return { silentFor: 5_000, heardAt: 0, lost: undefined, destroy, ...link } as unknown as PipelinedConnection;
     });
-    const vigil = new Vigil({
+    const watch = new DeadConnections({
       links: () => all,
       knowsProcesses: true,
       ask: async ({ text, params }) => {
@@ -94,7 +94,7 @@ describe('connections that are waited on', { concurrency: true }, () => {
       onLost: () => {},
     });
     await delay(800);
-    vigil.close();
+    watch.close();
     return { cut, ended };
   }
 

@@ -1,23 +1,23 @@
 import type { Statement } from '../../sql/writer.ts';
 import type { Row } from './database.ts';
 import { isSaidByServer } from './map-error.ts';
-import type { Link } from './pipelined-connection.ts';
+import type { PipelinedConnection } from './pipelined-connection.ts';
 
 /** Milliseconds between two looks at the connections that are waited on. */
-const LOOK = 500;
+const LOOK_MS = 500;
 /** Milliseconds without a sign of life after which the server is asked about a connection. */
-const SILENT = 1500;
+const SILENT_MS = 1500;
 /** Milliseconds without one after which a connection counts as lost while the server answers on no other one either. */
-const UNREACHABLE = 10_000;
+const UNREACHABLE_MS = 10_000;
 /** Milliseconds for which the server must have had nothing to do on a connection that is waited on. */
-const AT_REST = 500;
+const AT_REST_MS = 500;
 /** Milliseconds by which clocks, and the way of a connection, may be off. */
-const OFF = 5000;
+const CLOCK_ERROR_MS = 5000;
 
-/** What a vigil works with. */
-export interface VigilSettings {
+/** What it works with. */
+export interface DeadConnectionsSettings {
   /** All connections. */
-  readonly links: () => Iterable<Link>;
+  readonly links: () => Iterable<PipelinedConnection>;
   /** Whether the numbers of server processes are those that connections were told (no pooler stands between). */
   readonly knowsProcesses: boolean;
   /** Asks on a connection that is alive for certain. @throws where none can be had */
@@ -30,16 +30,16 @@ export interface VigilSettings {
  * Finds the connections that wait for an answer which never comes: lines die silently, and a statement may take its time. One that is silent
  * is lost where the server, asked on another connection, knows nothing of its session, or has nothing to do for it.
  */
-export class Vigil {
-  readonly #settings: VigilSettings;
+export class DeadConnections {
+  readonly #settings: DeadConnectionsSettings;
   readonly #timer: NodeJS.Timeout;
   #looking = false;
   /** Since when the server answers on no connection; 0: it does, or nobody has asked. */
   #unreachableSince = 0;
 
-  constructor(settings: VigilSettings) {
+  constructor(settings: DeadConnectionsSettings) {
     this.#settings = settings;
-    this.#timer = setInterval(() => void this.#look(), LOOK).unref();
+    this.#timer = setInterval(() => void this.#look(), LOOK_MS).unref();
   }
 
   close(): void {
@@ -48,7 +48,7 @@ export class Vigil {
 
   async #look(): Promise<void> {
     if (this.#looking) return;
-    const silent = [...this.#settings.links()].filter((link) => link.silentFor > SILENT);
+    const silent = [...this.#settings.links()].filter((link) => link.silentFor > SILENT_MS);
     if (silent.length === 0) {
       this.#unreachableSince = 0;
       return;
@@ -63,14 +63,14 @@ export class Vigil {
       // A server that has no place for another connection, or lets nobody in any more, goes on with those that it has.
       if (isSaidByServer(error)) this.#unreachableSince = 0;
       else this.#unreachableSince ||= began;
-      if (this.#unreachableSince > 0 && performance.now() - this.#unreachableSince > UNREACHABLE) this.#end(silent, began);
+      if (this.#unreachableSince > 0 && performance.now() - this.#unreachableSince > UNREACHABLE_MS) this.#end(silent, began);
     } finally {
       this.#looking = false;
     }
   }
 
   /** Those of which nothing was heard since the server was asked. Answers may be there that were not read. */
-  #end(links: readonly Link[], since: number): void {
+  #end(links: readonly PipelinedConnection[], since: number): void {
     setImmediate(() => {
       const lost = links.filter((link) => !link.lost && link.silentFor > 0 && link.heardAt < since);
       for (const link of lost) link.destroy(new Error('Connection terminated: no answer will come'));
@@ -79,7 +79,7 @@ export class Vigil {
   }
 
   /** Those whose sessions wait for a statement, or are gone. Such a session is ended: it may hold locks. */
-  async #lostAmong(links: readonly Link[]): Promise<Link[]> {
+  async #lostAmong(links: readonly PipelinedConnection[]): Promise<PipelinedConnection[]> {
     const { ask, knowsProcesses } = this.#settings;
     if (!knowsProcesses) {
       await ask({ text: 'SELECT 1', params: [] });
@@ -88,14 +88,14 @@ export class Vigil {
     const known = new Map<unknown, readonly unknown[]>();
     const pids = `{${links.map(({ processId }) => processId).join(',')}}`;
     for (const row of await ask({ text: SESSIONS, params: [pids] })) known.set(row[0], row);
-    const ageOf = (link: Link) => known.get(link.processId)?.[4];
+    const ageOf = (link: PipelinedConnection) => known.get(link.processId)?.[4];
     const lost = links.filter((link) => {
       const [, state, wait, restedFor] = known.get(link.processId) ?? [];
       if (state === undefined || isYounger(link, ageOf(link))) return true;
       if (state === null || state === 'disabled') return false;
-      return wait === 'ClientWrite' || (String(state).startsWith('idle') && Number(restedFor) > AT_REST);
+      return wait === 'ClientWrite' || (String(state).startsWith('idle') && Number(restedFor) > AT_REST_MS);
     });
-    const left = lost.filter((link) => known.has(link.processId) && isOf(link, ageOf(link)) && link.silentFor > SILENT);
+    const left = lost.filter((link) => known.has(link.processId) && isOf(link, ageOf(link)) && link.silentFor > SILENT_MS);
     if (left.length > 0) await ask({ text: END, params: [`{${left.map(({ processId }) => processId).join(',')}}`] });
     return lost;
   }
@@ -111,10 +111,10 @@ const END = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     AND (state LIKE 'idle%' OR wait_event = 'ClientWrite')`;
 
 /** How much older a session of that age is than a connection, in milliseconds; 0 where that is not told. */
-const olderBy = (link: Link, age: unknown) => (age === null ? 0 : Number(age) - (performance.now() - link.madeAt));
+const olderBy = (link: PipelinedConnection, age: unknown) => (age === null ? 0 : Number(age) - (performance.now() - link.madeAt));
 
 /** Whether a session is not a connection's, since it began later: numbers of processes come again. One that seems older met a clock that was set. */
-const isYounger = (link: Link, age: unknown) => olderBy(link, age) < -OFF;
+const isYounger = (link: PipelinedConnection, age: unknown) => olderBy(link, age) < -CLOCK_ERROR_MS;
 
 /** Whether a session is a connection's. */
-const isOf = (link: Link, age: unknown) => Math.abs(olderBy(link, age)) < OFF;
+const isOf = (link: PipelinedConnection, age: unknown) => Math.abs(olderBy(link, age)) < CLOCK_ERROR_MS;

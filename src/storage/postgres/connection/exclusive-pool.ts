@@ -1,54 +1,54 @@
 import { serviceError } from '../../../errors/fail.ts';
-import type { Dialer, SessionLimits } from './connect.ts';
+import type { Connector, SessionLimits } from './connect.ts';
 import { unavailable } from './map-error.ts';
-import type { Link } from './pipelined-connection.ts';
+import type { PipelinedConnection } from './pipelined-connection.ts';
 
 interface Waiter {
   readonly system: string | null;
-  take(link: Link): void;
+  take(link: PipelinedConnection): void;
   fail(error: unknown): void;
 }
 
 /** A connection in use. */
 export interface Lease {
-  readonly link: Link;
+  readonly link: PipelinedConnection;
   /** Gives it back, or leaves it where it was lost. */
   release(): void;
 }
 
 /** How a group is made. */
-export interface GroupSettings {
-  readonly dialer: Dialer;
+export interface ExclusivePoolSettings {
+  readonly connector: Connector;
   readonly size: number;
   readonly limits: SessionLimits;
   /** Longest wait for a connection, in milliseconds. */
-  readonly longestWait: number;
+  readonly maxWaitMs: number;
   /** What who waited so long is told. */
   readonly tooLong: 'timeout' | 'unavailable';
 }
 
 /** Milliseconds for which a connection counts as alive that was heard: after them it proves it before it is used, since lines die silently. */
-const ALIVE_FOR = 15_000;
+const ALIVE_FOR_MS = 15_000;
 /** Milliseconds within which it has to. */
-export const PROOF_LIMIT = 1000;
+export const PROOF_LIMIT_MS = 1000;
 
 /**
  * Connections that one caller has at a time. Whose system has the fewest of them comes first, then who came first; a system has all but
  * one at the most.
  */
-export class Group {
-  readonly #settings: GroupSettings;
-  readonly #idle: Link[] = [];
+export class ExclusivePool {
+  readonly #settings: ExclusivePoolSettings;
+  readonly #idle: PipelinedConnection[] = [];
   readonly #held = new Map<string, number>();
-  readonly #links = new Set<Link>();
-  #dialling = 0;
+  readonly #links = new Set<PipelinedConnection>();
+  #connecting = 0;
   /** Links that have not been used for a while, and are about to be. */
   #proving = 0;
   #waiting: Waiter[] = [];
   #closed = false;
   #onReturn: (() => void) | undefined;
 
-  constructor(settings: GroupSettings) {
+  constructor(settings: ExclusivePoolSettings) {
     this.#settings = settings;
   }
 
@@ -98,7 +98,7 @@ export class Group {
     for (const link of this.#links) link.destroy();
   }
 
-  #acquire(system: string | null): Promise<Link> {
+  #acquire(system: string | null): Promise<PipelinedConnection> {
     if (this.#closed) return Promise.reject(unavailable());
     return new Promise((resolve, reject) => {
       const waiter: Waiter = { system, take: resolve, fail: reject };
@@ -108,7 +108,7 @@ export class Group {
       const timer = setTimeout(() => {
         this.#waiting = this.#waiting.filter((other) => other !== waiter);
         reject(serviceError(this.#settings.tooLong));
-      }, this.#settings.longestWait);
+      }, this.#settings.maxWaitMs);
       waiter.take = (link) => {
         clearTimeout(timer);
         resolve(link);
@@ -120,7 +120,7 @@ export class Group {
     });
   }
 
-  #release(link: Link, system: string | null): void {
+  #release(link: PipelinedConnection, system: string | null): void {
     if (system !== null) {
       const held = (this.#held.get(system) ?? 1) - 1;
       if (held > 0) this.#held.set(system, held);
@@ -133,16 +133,16 @@ export class Group {
     this.#serve();
   }
 
-  async #provenFor(link: Link): Promise<void> {
+  async #provenFor(link: PipelinedConnection): Promise<void> {
     this.#proving += 1;
-    await link.prove(PROOF_LIMIT);
+    await link.prove(PROOF_LIMIT_MS);
     this.#proving -= 1;
     if (!link.lost) this.#idle.push(link);
     this.#serve();
   }
 
-  async #proven(link: Link): Promise<void> {
-    await link.prove(PROOF_LIMIT);
+  async #proven(link: PipelinedConnection): Promise<void> {
+    await link.prove(PROOF_LIMIT_MS);
     if (link.lost) return;
     if (this.#closed) return link.end();
     this.#idle.push(link);
@@ -152,9 +152,10 @@ export class Group {
   /** Hands idle links to those who wait, and makes as many new ones as are wanting. */
   #serve(): void {
     if (this.#waiting.length > 0) {
-      const alive = performance.now() - ALIVE_FOR;
+      const alive = performance.now() - ALIVE_FOR_MS;
       // The last one was used last.
-      while (this.#idle.length > 0 && (this.#idle.at(-1) as Link).heardAt < alive) void this.#provenFor(this.#idle.pop() as Link);
+      while (this.#idle.length > 0 && (this.#idle.at(-1) as PipelinedConnection).heardAt < alive)
+        void this.#provenFor(this.#idle.pop() as PipelinedConnection);
     }
     let link = this.#idle.at(-1);
     for (let waiter = link && this.#next(); link && waiter; waiter = link && this.#next()) {
@@ -164,8 +165,8 @@ export class Group {
       waiter.take(link);
       link = this.#idle.at(-1);
     }
-    const coming = () => this.#dialling + this.#proving + this.#idle.length;
-    while (this.#servable() > coming() && this.#links.size + this.#dialling < this.#settings.size) this.#dial();
+    const coming = () => this.#connecting + this.#proving + this.#idle.length;
+    while (this.#servable() > coming() && this.#links.size + this.#connecting < this.#settings.size) this.#dial();
   }
 
   /** Who is next; `undefined` where nobody waits whose system may have one more. */
@@ -200,10 +201,10 @@ export class Group {
   }
 
   #dial(): void {
-    this.#dialling += 1;
-    this.#settings.dialer.dial(this.#settings.limits).then(
+    this.#connecting += 1;
+    this.#settings.connector.dial(this.#settings.limits).then(
       (link) => {
-        this.#dialling -= 1;
+        this.#connecting -= 1;
         this.#links.add(link);
         link.onGone = () => this.#gone(link);
         if (this.#closed) link.destroy();
@@ -211,15 +212,15 @@ export class Group {
         this.#serve();
       },
       (error) => {
-        this.#dialling -= 1;
+        this.#connecting -= 1;
         // Who waits is served by a link that comes back; where there is none, the server is away.
-        if (this.#links.size > 0 || this.#dialling > 0) return;
+        if (this.#links.size > 0 || this.#connecting > 0) return;
         for (const waiter of this.#waiting.splice(0)) waiter.fail(error);
       },
     );
   }
 
-  #gone(link: Link): void {
+  #gone(link: PipelinedConnection): void {
     this.#links.delete(link);
     const at = this.#idle.indexOf(link);
     if (at >= 0) this.#idle.splice(at, 1);
@@ -230,7 +231,7 @@ export class Group {
 }
 
 /** How many connections each group gets. */
-export function sizes(connections: number): { short: number; transactions: number; long: number } {
+export function poolSizes(connections: number): { short: number; transactions: number; long: number } {
   const left = Math.max(3, connections - 1);
   const short = left < 8 ? 1 : 2;
   // Making a system takes one for the registry's transaction, and another for what is made meanwhile.

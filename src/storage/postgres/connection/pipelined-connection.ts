@@ -4,26 +4,26 @@ import { unsentBytes } from '../../../kernel/socket-handle.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { isAnswer, isConnectionError, isForgotten, isRetyped, NotSent, OutdatedStatement } from './map-error.ts';
 import { watchMessages } from './message-size.ts';
-import { type Prepared, PreparedStatements, type Texts } from './prepared-statements.ts';
+import { type Prepared, PreparedStatements, type RecentTexts } from './prepared-statements.ts';
 import { type Answer, Deallocation, Request, type RowsTaken } from './request.ts';
 
 export type { Answer };
 
 /** Longest wait for the server to say goodbye, in milliseconds. */
-const GOODBYE = 1000;
+const GOODBYE_MS = 1000;
 /** What the protocol counts parameters with. */
-const MOST_PARAMS = 65_535;
+const MAX_PARAMS = 65_535;
 
 /** What a link is told of its surroundings. */
-export interface LinkSettings {
+export interface PipelinedConnectionSettings {
   /** `null` where statements are not to be kept on the connection. */
-  readonly texts: Texts | null;
+  readonly texts: RecentTexts | null;
   /** Milliseconds without any answer after which the connection counts as lost; 0: never. */
   readonly patience: number;
 }
 
 /** One connection. Statements are sent at once and answered in order; those of one turn go out together. */
-export class Link {
+export class PipelinedConnection {
   readonly #client: pg.Client;
   readonly #prepared: PreparedStatements | null;
   #patience: number;
@@ -45,7 +45,7 @@ export class Link {
   onGone: () => void = () => {};
 
   /** @param client connected, in pipeline mode */
-  constructor(client: pg.Client, { texts, patience }: LinkSettings) {
+  constructor(client: pg.Client, { texts, patience }: PipelinedConnectionSettings) {
     this.#client = client;
     this.#patience = patience;
     this.#prepared = texts && new PreparedStatements(texts, (name) => this.#forget(name));
@@ -112,7 +112,7 @@ export class Link {
 
   /** @throws Error where a statement cannot be sent; to be asked before the first of several that go together */
   check({ params }: Statement): void {
-    if (params.length > MOST_PARAMS) throw tooMany(params.length);
+    if (params.length > MAX_PARAMS) throw tooMany(params.length);
   }
 
   /**
@@ -122,7 +122,7 @@ export class Link {
    */
   query(statement: Statement, keep = true, taken: RowsTaken = {}): Promise<Answer> {
     const { text, params } = statement;
-    if (params.length > MOST_PARAMS) return Promise.reject(tooMany(params.length));
+    if (params.length > MAX_PARAMS) return Promise.reject(tooMany(params.length));
     return this.#send(text, params, keep ? this.#prepared?.of(text) : undefined, taken);
   }
 
@@ -194,7 +194,7 @@ export class Link {
   /** Says goodbye once all is answered. Resolves when the connection is gone. */
   async end(): Promise<void> {
     if (this.#lost) return;
-    const timer = setTimeout(() => this.destroy(), GOODBYE);
+    const timer = setTimeout(() => this.destroy(), GOODBYE_MS);
     await this.#client.end().catch(() => {});
     clearTimeout(timer);
     this.#lose(new Error('Connection terminated'));

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isForgotten } from './map-error.ts';
-import { PreparedStatements, Texts } from './prepared-statements.ts';
+import { PreparedStatements, RecentTexts } from './prepared-statements.ts';
 import { sql, withDatabase } from './testing/open.ts';
 
 const names = 'SELECT count(*) FROM pg_prepared_statements';
 
 test('a text is kept from its second time on, under a name that is never used again', () => {
   const forgotten: string[] = [];
-  const texts = new Texts();
+  const texts = new RecentTexts();
   const prepared = new PreparedStatements(texts, (name) => forgotten.push(name));
   assert.equal(prepared.of('SELECT 1'), undefined);
   const first = prepared.of('SELECT 1');
@@ -24,7 +24,7 @@ test('a text is kept from its second time on, under a name that is never used ag
 });
 
 test('what changes the schema or the session is not kept, nor what is very long', () => {
-  const prepared = new PreparedStatements(new Texts(), () => {});
+  const prepared = new PreparedStatements(new RecentTexts(), () => {});
   for (const text of ['CREATE TABLE t (a int)', 'SET a.b = 1', 'LISTEN c', `SELECT '${'x'.repeat(60_000)}'`]) {
     for (let time = 0; time < 3; time++) assert.equal(prepared.of(text), undefined);
   }
@@ -32,7 +32,7 @@ test('what changes the schema or the session is not kept, nor what is very long'
 
 test('no more than 500 statements and 2 MB of text are kept; who was used last stays', () => {
   const forgotten: string[] = [];
-  const prepared = new PreparedStatements(new Texts(), (name) => forgotten.push(name));
+  const prepared = new PreparedStatements(new RecentTexts(), (name) => forgotten.push(name));
   const of = (text: string) => prepared.of(text) ?? prepared.of(text);
   const first = of('SELECT 0');
   for (let n = 1; n <= 510; n++) {

@@ -1,24 +1,24 @@
 import { LRUCache } from 'lru-cache';
 
 /** Prepared statements that a connection keeps, and the characters of their texts. */
-const STATEMENTS_KEPT = 500;
-const CHARACTERS_KEPT = 2_000_000;
+const MAX_STATEMENTS = 500;
+const MAX_CHARACTERS = 2_000_000;
 /** Longer texts are not kept. */
-const LONGEST_TEXT = 50_000;
+const MAX_TEXT = 50_000;
 
-const bounds = { max: STATEMENTS_KEPT, maxSize: CHARACTERS_KEPT, sizeCalculation: (_: unknown, text: string) => text.length };
+const bounds = { max: MAX_STATEMENTS, maxSize: MAX_CHARACTERS, sizeCalculation: (_: unknown, text: string) => text.length };
 
 /** Statements that can be prepared and are worth it; the others change the schema or the session. */
 const PREPARABLE = /^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b/i;
 
 /** The texts that were sent of late, by all connections of a process: what comes a second time is worth being kept. */
-export class Texts {
-  readonly #seen = new LRUCache<string, true>({ ...bounds, max: 4 * STATEMENTS_KEPT });
+export class RecentTexts {
+  readonly #seen = new LRUCache<string, true>({ ...bounds, max: 4 * MAX_STATEMENTS });
 
   /** Whether the text comes again. */
   isRepeated(text: string): boolean {
     if (this.#seen.get(text)) return true;
-    if (text.length <= LONGEST_TEXT && PREPARABLE.test(text)) this.#seen.set(text, true);
+    if (text.length <= MAX_TEXT && PREPARABLE.test(text)) this.#seen.set(text, true);
     return false;
   }
 }
@@ -33,11 +33,11 @@ export interface Prepared {
 /** One connection's prepared statements. */
 export class PreparedStatements {
   readonly #kept: LRUCache<string, Prepared>;
-  readonly #texts: Texts;
+  readonly #texts: RecentTexts;
   #last = 0;
 
   /** @param forget called with the name of a statement that is no longer kept */
-  constructor(texts: Texts, forget: (name: string) => void) {
+  constructor(texts: RecentTexts, forget: (name: string) => void) {
     this.#texts = texts;
     this.#kept = new LRUCache({ ...bounds, dispose: ({ name }: Prepared) => forget(name) });
   }

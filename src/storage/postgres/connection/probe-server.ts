@@ -1,7 +1,7 @@
 import { OperatorError } from '../../../kernel/operator-error.ts';
 import { decoded } from './client-config.ts';
 import { type Address, newClient } from './connect.ts';
-import { Link } from './pipelined-connection.ts';
+import { PipelinedConnection } from './pipelined-connection.ts';
 
 /** PostgreSQL 14: the oldest version that is served. */
 const OLDEST_VERSION = 140_000;
@@ -11,7 +11,7 @@ const OLDEST_VERSION = 140_000;
  * @param name of the sessions
  * @throws OperatorError, one line without secrets
  */
-export async function explore(url: string, name?: string): Promise<Address> {
+export async function probeServer(url: string, name?: string): Promise<Address> {
   try {
     return await visit({ url, pooled: false, name });
   } catch (error) {
@@ -38,7 +38,7 @@ async function visit(address: Address): Promise<Address> {
     client.connection.stream.destroy();
     throw error;
   }
-  const link = new Link(client, { texts: null, patience: 10_000 });
+  const link = new PipelinedConnection(client, { texts: null, patience: 10_000 });
   try {
     const text = `SELECT current_setting('server_version_num')::int, current_setting('server_encoding'), pg_backend_pid(),
       current_setting('transaction_read_only')`;

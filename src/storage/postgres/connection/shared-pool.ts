@@ -1,32 +1,32 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Dialer, SessionLimits } from './connect.ts';
+import type { Connector, SessionLimits } from './connect.ts';
 import type { Database } from './database.ts';
-import { PROOF_LIMIT } from './exclusive-pool.ts';
+import { PROOF_LIMIT_MS } from './exclusive-pool.ts';
 import { unavailable } from './map-error.ts';
-import type { Link } from './pipelined-connection.ts';
+import type { PipelinedConnection } from './pipelined-connection.ts';
 
 /** Statements under way on each connection before another one is made. */
 const ENOUGH_FOR_ONE = 8;
 
 /** Connections that all callers use at once: statements are sent one behind the other, not waited for. */
-export class SharedLinks {
-  readonly #dialer: Dialer;
+export class SharedPool {
+  readonly #connector: Connector;
   readonly #limits: SessionLimits;
   readonly #size: number;
-  readonly #links: Link[] = [];
-  #dialling: Promise<Link> | undefined;
+  readonly #links: PipelinedConnection[] = [];
+  #connecting: Promise<PipelinedConnection> | undefined;
   #closed = false;
 
-  constructor(dialer: Dialer, size: number, limits: SessionLimits) {
-    this.#dialer = dialer;
+  constructor(connector: Connector, size: number, limits: SessionLimits) {
+    this.#connector = connector;
     this.#size = size;
     this.#limits = limits;
   }
 
   /** The connection with the least to do. @throws unavailable */
-  get(): Link | Promise<Link> {
+  get(): PipelinedConnection | Promise<PipelinedConnection> {
     if (this.#closed) return Promise.reject(unavailable());
-    let best: Link | undefined;
+    let best: PipelinedConnection | undefined;
     for (const link of this.#links) if (!best || link.underWay < best.underWay) best = link;
     if (!best) return this.#dial();
     if (best.underWay >= ENOUGH_FOR_ONE && this.#links.length < this.#size) this.#dial().catch(() => {});
@@ -35,16 +35,16 @@ export class SharedLinks {
 
   /** Has all connections prove that they are alive. Statements of theirs are short, so that one that is alive answers soon. */
   prove(): void {
-    for (const link of this.#links) void link.prove(1.5 * PROOF_LIMIT);
+    for (const link of this.#links) void link.prove(1.5 * PROOF_LIMIT_MS);
   }
 
   /** One that has been heard since then. */
-  heardSince(time: number): Link | undefined {
+  heardSince(time: number): PipelinedConnection | undefined {
     return this.#links.find((link) => link.heardAt > time);
   }
 
   /** Takes a connection on that was made elsewhere, with the limits of these, or ends it where there are enough. */
-  adopt(link: Link): void {
+  adopt(link: PipelinedConnection): void {
     if (this.#closed || this.#links.length >= this.#size) void link.end();
     else if (!link.lost) this.#add(link);
   }
@@ -56,24 +56,24 @@ export class SharedLinks {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#dialling?.catch(() => {});
+    await this.#connecting?.catch(() => {});
     await Promise.all(this.#links.splice(0).map((link) => link.end()));
   }
 
-  #dial(): Promise<Link> {
-    this.#dialling ??= this.#dialer
+  #dial(): Promise<PipelinedConnection> {
+    this.#connecting ??= this.#connector
       .dial(this.#limits)
       .then((link) => {
         this.#add(link);
         return link;
       })
       .finally(() => {
-        this.#dialling = undefined;
+        this.#connecting = undefined;
       });
-    return this.#dialling;
+    return this.#connecting;
   }
 
-  #add(link: Link): void {
+  #add(link: PipelinedConnection): void {
     this.#links.push(link);
     link.onGone = () => {
       const at = this.#links.indexOf(link);
@@ -87,7 +87,7 @@ const BEHIND_MS = 500;
 const HEARD_MS = 150;
 
 /** Resolves where the database answers, be it those before us in a long line. @throws unavailable, timeout */
-export async function answers(database: Pick<Database, 'short'>, shared: SharedLinks): Promise<void> {
+export async function whenAnswering(database: Pick<Database, 'short'>, shared: SharedPool): Promise<void> {
   const asked = database.short({ text: 'SELECT 1', params: [] });
   const others = wait(BEHIND_MS, undefined, { ref: false }).then(() =>
     shared.heardSince(performance.now() - HEARD_MS) ? undefined : asked,

@@ -1,14 +1,14 @@
 import type { Include, Selection } from '../../../query/selection.ts';
 import type { Dialect } from '../../sql/dialect.ts';
-import { type IncludeJob, includeJobs, type JoinedRecord, type ReadJob, readJob } from '../../sql/reads/read-plan.ts';
+import { type IncludePlan, includePlans, type JoinedRecord, type ReadPlan, readPlan } from '../../sql/reads/read-plan.ts';
 import { includePositions, type RowContext, rowFields, rowShape } from '../../sql/row-layout.ts';
 import { writeByKey } from '../../sql/select.ts';
 import { SqlWriter, type Statement } from '../../sql/writer.ts';
 
 /** Columns of a result; PostgreSQL takes 1,664. */
-const MOST_COLUMNS = 1_600;
+const MAX_COLUMNS = 1_600;
 /** Records that come with one row; planners think the longer the more there are. */
-const MOST_JOINS = 10;
+const MAX_JOINS = 10;
 
 /** An include that is joined, with those below it. */
 interface Branch {
@@ -21,15 +21,15 @@ interface Branch {
  * The job of a selection, given its compiled statement, whose includes of Pointers come in its own rows: one round trip, one moment. Arrays
  * of Pointers, whose classes only the data tells, and what would be too wide stay includes that are read afterwards.
  */
-export function joinedJob(
+export function joinedPlan(
   selection: Selection,
   statement: Statement,
   dialect: Dialect,
   context: RowContext,
   expanded = false,
-): ReadJob {
+): ReadPlan {
   const { joined, paged } = divided(selection);
-  const job = { ...readJob(selection, statement, context, expanded), includes: paged };
+  const job = { ...readPlan(selection, statement, context, expanded), includes: paged };
   if (joined.length === 0) return job;
   const out = new SqlWriter(dialect);
   out.params.push(...statement.params);
@@ -48,18 +48,18 @@ function widthOf(selection: Selection): number {
 }
 
 /** The includes that are joined, and those that are read afterwards. Where the caller may not read the target the Pointer stays bare. */
-function divided(selection: Selection): { joined: Branch[]; paged: IncludeJob[] } {
+function divided(selection: Selection): { joined: Branch[]; paged: IncludePlan[] } {
   const joined: Branch[] = [];
-  const paged: IncludeJob[] = [];
+  const paged: IncludePlan[] = [];
   if (selection.includes.length === 0) return { joined, paged };
-  const room = { columns: MOST_COLUMNS - widthOf(selection), joins: MOST_JOINS };
-  const jobs = includeJobs(selection);
+  const room = { columns: MAX_COLUMNS - widthOf(selection), joins: MAX_JOINS };
+  const jobs = includePlans(selection);
   for (const [index, { include, position }] of includePositions(selection).entries()) {
     const branch = branchOf(include, position);
     if (branch === 'bare') continue;
     const need = branch && sizeOf(branch);
     if (!branch || !need || need.columns > room.columns || need.joins > room.joins) {
-      paged.push(jobs[index] as IncludeJob);
+      paged.push(jobs[index] as IncludePlan);
       continue;
     }
     room.columns -= need.columns;

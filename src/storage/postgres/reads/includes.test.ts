@@ -10,7 +10,7 @@ import { valueTypeOf } from '../../../values/index.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import { wholeText } from '../../port.ts';
 import { compileInsert } from '../../sql/insert.ts';
-import { byIdsJob, includeResolver, readJob } from '../../sql/reads/read-plan.ts';
+import { byIdsPlan, includeResolver, readPlan } from '../../sql/reads/read-plan.ts';
 import { compileList } from '../../sql/select.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
 import { Connection } from '../../sqlite/connection/connection.ts';
@@ -23,7 +23,7 @@ import { ddlStatements } from '../schema/ddl.ts';
 import { postgresDialect } from '../sql/dialect.ts';
 import { quotedName } from '../sql/names.ts';
 import { type TestDatabase, testDatabase } from '../testing/server.ts';
-import { joinedJob } from './include-joins.ts';
+import { joinedPlan } from './include-joins.ts';
 import { PostgresReader } from './reader.ts';
 
 const schemaName = 'rds_includes';
@@ -162,8 +162,8 @@ describe('reads with includes', () => {
   }
 
   async function embedded(asked: Query): Promise<string> {
-    const job = readJob(asked, compileList(asked, sqliteDialect, false), rowContext);
-    const resolve = includeResolver(asked, (target) => byIdsJob(target, sqliteDialect, rowContext));
+    const job = readPlan(asked, compileList(asked, sqliteDialect, false), rowContext);
+    const resolve = includeResolver(asked, (target) => byIdsPlan(target, sqliteDialect, rowContext));
     const pages: string[] = [];
     for await (const piece of runPaged(sqlite, job, resolve, () => {})) pages.push(piece);
     return `[${pages.join('')}]`;
@@ -211,7 +211,7 @@ describe('reads with includes', () => {
   test('Pointers of every level come in the rows, arrays do not', () => {
     const sizes = (className: string, include: string) => {
       const asked = query(className, { include }, master);
-      const { joins = [], includes } = joinedJob(asked, compileList(asked, dialect, false), dialect, rowContext);
+      const { joins = [], includes } = joinedPlan(asked, compileList(asked, dialect, false), dialect, rowContext);
       return [joins.length, joins[0]?.joins.length ?? 0, includes.length];
     };
     assert.deepEqual(sizes('Deals', 'owner.boss,place'), [2, 1, 0]);

@@ -6,18 +6,18 @@ import type { TableSchema } from '../../../schema/model.ts';
 import { lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 
 /** Records of an answer that are read at once; longer answers are read and sent page by page. */
-export const WHOLE = 1_000;
+export const MAX_WHOLE_ROWS = 1_000;
 /** Records that a read may touch which shares its connection with others. */
-const FEW = 100;
+const MAX_SHORT_ROWS = 100;
 
 /** All others cost what they cost, even for one record: patterns, full text, sub-queries, what stands inside Arrays and Objects. */
 const cheap: ReadonlySet<Filter['kind']> = new Set(['always', 'never', 'guard', 'exists', 'compare', 'in']);
 /** Conditions of a read that is short. */
-const FEW_CONDITIONS = 100;
+const MAX_SHORT_CONDITIONS = 100;
 
 /** Whether a query is short for certain, whatever the data: an index leads to the few records that it looks at. */
 export function isShort({ table, filter, order, skip, limit, count }: Query): boolean {
-  const isFirstFew = !count && skip + limit <= FEW;
+  const isFirstFew = !count && skip + limit <= MAX_SHORT_ROWS;
   if (filter.kind === 'always') return isFirstFew && order.length === 0;
   if (isFirstFew && filter.kind === 'compare' && filter.op === 'eq' && isInOrder(table, filter.field.name, order)) return true;
   const unique = uniqueFieldsOf(table.className);
@@ -39,11 +39,11 @@ function conjuncts(filter: Filter): readonly Filter[] {
 
 function namesRecords(item: Filter, isPoint: (name: string) => boolean): boolean {
   if (item.kind === 'compare') return item.op === 'eq' && isPoint(item.field.name);
-  return item.kind === 'in' && item.values.length <= FEW && isPoint(item.field.name);
+  return item.kind === 'in' && item.values.length <= MAX_SHORT_ROWS && isPoint(item.field.name);
 }
 
 function isCheap(filter: Filter): boolean {
-  let left = FEW_CONDITIONS;
+  let left = MAX_SHORT_CONDITIONS;
   return !someCondition(filter, (condition) => --left < 0 || !cheap.has(condition.kind) || isInside(condition));
 }
 
@@ -53,6 +53,6 @@ const isInside = (condition: Filter): boolean => condition.kind === 'exists' && 
 /** Whether an aggregation has few rows, whatever the data. */
 export function isFew(stages: readonly Stage[]): boolean {
   const last = stages.findLast(({ kind }) => kind === 'limit' || kind === 'group' || kind === 'unwind');
-  if (last?.kind === 'limit') return last.count <= WHOLE;
+  if (last?.kind === 'limit') return last.count <= MAX_WHOLE_ROWS;
   return last?.kind === 'group' && last.keys.length === 0;
 }

@@ -3,11 +3,11 @@ import { endOfPiece } from '../../../values/row-pieces.ts';
 import type { JsonText } from '../../port.ts';
 
 /** Characters of an answer that go out in one piece; a shorter answer is one text. */
-const PIECE = 32 * 1024;
+const PIECE_LENGTH = 32 * 1024;
 /** At the most, however large a record is. */
-const LARGEST_PIECE = 128 * 1024;
+const MAX_PIECE_LENGTH = 128 * 1024;
 /** Characters that are made before the client takes them: most answers are all made then, and their connection is free. */
-const AHEAD = 1024 * 1024;
+const MAX_AHEAD = 1024 * 1024;
 
 /**
  * A JSON array of records that come page by page.
@@ -95,12 +95,12 @@ class Answer implements AsyncIterableIterator<string> {
       for await (const piece of this.#pages) {
         if (this.#left) break;
         this.#text += piece;
-        if (this.#text.length < PIECE) continue;
-        const isLarge = this.#text.length >= LARGEST_PIECE;
+        if (this.#text.length < PIECE_LENGTH) continue;
+        const isLarge = this.#text.length >= MAX_PIECE_LENGTH;
         this.#push();
         // Others have their turn between the pieces of a large record.
         if (isLarge) await turn();
-        if (this.#waiting >= AHEAD) await this.#room();
+        if (this.#waiting >= MAX_AHEAD) await this.#room();
         if (this.#left) break;
       }
       this.#text += this.#end;
@@ -115,7 +115,7 @@ class Answer implements AsyncIterableIterator<string> {
   #push(): void {
     const text = this.#text;
     for (let at = 0; at < text.length; ) {
-      const end = endOfPiece(text, at, LARGEST_PIECE);
+      const end = endOfPiece(text, at, MAX_PIECE_LENGTH);
       this.#pieces.push(text.slice(at, end));
       at = end;
     }
@@ -126,7 +126,7 @@ class Answer implements AsyncIterableIterator<string> {
 
   /** Waits until the client has taken some. How long it may take is the cursor's to say, whose connection waits too. */
   async #room(): Promise<void> {
-    while (this.#waiting >= AHEAD && !this.#left)
+    while (this.#waiting >= MAX_AHEAD && !this.#left)
       await new Promise<void>((wake) => {
         this.#onRoom = wake;
       });

@@ -6,7 +6,7 @@ import { saveStatements } from './catalog.ts';
 import { applyDdl, readsRecords } from './ddl.ts';
 
 /** New tables of one transaction that are many: each takes some twenty locks, and the server has some thousands for all its sessions. */
-const MANY_TABLES = 20;
+const MAX_TABLES_AT_ONCE = 20;
 
 /** Has transactions that make many tables wait for each other. */
 const oneAtATime: Statement = {
@@ -20,7 +20,7 @@ const oneAtATime: Statement = {
  * @returns the schema after them; the number of changes of the catalogue (`Catalog.changes`) has grown by one
  * @throws schemaOperation (255) where a table to drop has records
  */
-export async function changeSchema(
+export async function applyChanges(
   session: Session,
   schemaName: string,
   changes: readonly SchemaChange[],
@@ -28,7 +28,7 @@ export async function changeSchema(
 ): Promise<Schema> {
   const made = new Set<string>();
   let sent: Promise<unknown>[] = [];
-  if (changes.filter(({ kind }) => kind === 'createTable').length > MANY_TABLES) await session.query(oneAtATime);
+  if (changes.filter(({ kind }) => kind === 'createTable').length > MAX_TABLES_AT_ONCE) await session.query(oneAtATime);
   let current = before;
   for (const step of stepsOf(changes)) {
     const after = applyStep(current, step);

@@ -3,7 +3,7 @@ import { mayRetry } from '../connection/map-error.ts';
 import { quotedName } from '../sql/names.ts';
 
 /** Tables that one transaction drops: each takes some twenty locks, and the server has some thousands for all its sessions. */
-const TABLES = 50;
+const MAX_TABLES = 50;
 
 /**
  * Drops a PostgreSQL schema with all that is in it, in several transactions. The catalogue goes first, and whose it was
@@ -13,7 +13,7 @@ export async function dropSchema(database: Database, schemaName: string): Promis
   const schema = quotedName(schemaName);
   const some = {
     text: `SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace($1) AND relkind IN ('r', 'p')
-      ORDER BY relname = 'rds_store', relname NOT LIKE 'rds\\_%', relname LIMIT ${TABLES}`,
+      ORDER BY relname = 'rds_store', relname NOT LIKE 'rds\\_%', relname LIMIT ${MAX_TABLES}`,
     params: [schema],
   };
   const work = async (session: Session) => {

@@ -7,7 +7,7 @@ import type { Catalog } from './catalog.ts';
 export type Version = Pick<Catalog, 'schema' | 'changes'>;
 
 /** The newest schema that this process knows of. */
-export class KnownSchema {
+export class SchemaCache {
   #now: Version;
 
   constructor(catalog: Version) {

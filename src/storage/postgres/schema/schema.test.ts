@@ -6,7 +6,7 @@ import type { Database } from '../connection/database.ts';
 import { connectDatabase } from '../connection/pool.ts';
 import { schemaName } from '../sql/names.ts';
 import { type TestDatabase, testDatabase } from '../testing/server.ts';
-import { changeSchema } from './apply-changes.ts';
+import { applyChanges } from './apply-changes.ts';
 import { catalogFrom, loadStatement, lockCatalog } from './catalog.ts';
 import { fieldOfConstraint } from './ddl.ts';
 import { openCatalog } from './migrations.ts';
@@ -41,7 +41,7 @@ describe('the schema on PostgreSQL', () => {
       async change(...changes: SchemaChange[]): Promise<Schema> {
         schema = await database.transact(async (session) => {
           await session.query(lockCatalog(name));
-          return changeSchema(session, name, changes, schema);
+          return applyChanges(session, name, changes, schema);
         });
         return schema;
       },

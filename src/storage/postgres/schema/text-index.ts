@@ -2,17 +2,17 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Field, TableSchema } from '../../../schema/model.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import type { Companion } from '../../sql/dialect.ts';
-import { INDEXED_LENGTH } from '../../sql/full-text/words.ts';
+import { MAX_INDEXED_LENGTH } from '../../sql/full-text/words.ts';
 import type { Row, Session } from '../connection/database.ts';
 import { companion } from '../sql/full-text-vector.ts';
 import { quotedName as quote } from '../sql/names.ts';
 
 /** Records whose texts are in memory at the same time: at first, at the most, and as many as have so many characters, some. */
-const FIRST_PAGE = 20;
-const PAGE = 500;
+const FIRST_PAGE_ROWS = 20;
+const MAX_PAGE_ROWS = 500;
 const PAGE_LENGTH = 8 * 1024 * 1024;
 /** Characters that are cut into words in one go on the event loop. */
-const AT_ONCE = 256 * 1024;
+const MAX_TURN_LENGTH = 256 * 1024;
 
 interface Filled {
   readonly field: Field;
@@ -37,12 +37,12 @@ export async function fillTextColumns(
   if (filled.length === 0) return;
   const name = `${quote(schemaName)}.${quote(table.sqlName)}`;
   const columns = filled.map(({ field }) => quote(field.column));
-  const texts = columns.map((column) => `left(${column}, ${INDEXED_LENGTH})`);
+  const texts = columns.map((column) => `left(${column}, ${MAX_INDEXED_LENGTH})`);
   const read = `SELECT "_seq", ${texts.join(', ')} FROM ${name}
     WHERE "_seq" > $1 AND (${columns.map((column) => `${column} IS NOT NULL`).join(' OR ')}) ORDER BY "_seq" LIMIT $2`;
   const write = updateOf(name, filled);
   let last = -1;
-  for (let size = FIRST_PAGE; ; ) {
+  for (let size = FIRST_PAGE_ROWS; ; ) {
     const { rows } = await session.query({ text: read, params: [last, size] });
     const [seq] = rows.at(-1) ?? [];
     if (seq === undefined) return;
@@ -50,7 +50,7 @@ export async function fillTextColumns(
     const { words, length } = await wordsOf(rows, filled);
     await session.query({ text: write, params: [JSON.stringify(words)] });
     if (rows.length < size) return;
-    size = Math.max(1, Math.min(PAGE, Math.floor((PAGE_LENGTH * rows.length) / Math.max(1, length))));
+    size = Math.max(1, Math.min(MAX_PAGE_ROWS, Math.floor((PAGE_LENGTH * rows.length) / Math.max(1, length))));
   }
 }
 
@@ -62,7 +62,7 @@ async function wordsOf(rows: readonly Row[], filled: readonly Filled[]): Promise
   for (const [id, ...texts] of rows) {
     words.push([id as StoredValue, ...filled.map((one, at) => one.companion.of(texts[at] as StoredValue))]);
     for (const text of texts) length += typeof text === 'string' ? text.length : 0;
-    if (length - turned < AT_ONCE) continue;
+    if (length - turned < MAX_TURN_LENGTH) continue;
     turned = length;
     await turn();
   }

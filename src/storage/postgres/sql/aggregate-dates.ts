@@ -2,7 +2,7 @@ import type { DatePart } from '../../../query/aggregate/model.ts';
 import { type Fragment, sql } from '../../sql/aggregate/fragment.ts';
 import { instantOf, isoTextOf } from './instant.ts';
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 /** What PostgreSQL and SQLite have in common: from the first day of the Julian calendar on, to the end of the year 9999. */
 const FIRST = -210_866_760_000_000;
 const LAST = 253_402_300_799_999;
@@ -22,8 +22,8 @@ const parts: Readonly<Record<DatePart, string>> = {
 
 /** See `AggregateDialect.datePart`; NULL beyond the year 9999, as in SQLite. */
 export function datePart(part: DatePart, instant: Fragment): Fragment {
-  const split = sql`SELECT i.i, ((i.i % ${String(DAY)}) + ${String(DAY)}) % ${String(DAY)} AS rest FROM (SELECT ${instant} AS i OFFSET 0) AS i WHERE i.i BETWEEN ${String(FIRST)} AND ${String(LAST)} OFFSET 0`;
-  const day = sql`SELECT date '1970-01-01' + ((r.i - r.rest) / ${String(DAY)})::integer AS day, r.rest FROM (${split}) AS r OFFSET 0`;
+  const split = sql`SELECT i.i, ((i.i % ${String(DAY_MS)}) + ${String(DAY_MS)}) % ${String(DAY_MS)} AS rest FROM (SELECT ${instant} AS i OFFSET 0) AS i WHERE i.i BETWEEN ${String(FIRST)} AND ${String(LAST)} OFFSET 0`;
+  const day = sql`SELECT date '1970-01-01' + ((r.i - r.rest) / ${String(DAY_MS)})::integer AS day, r.rest FROM (${split}) AS r OFFSET 0`;
   return sql`(SELECT (${parts[part]})::float8 FROM (${day}) AS d)`;
 }
 

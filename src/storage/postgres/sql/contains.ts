@@ -9,7 +9,7 @@ import { quotedName } from './names.ts';
  */
 
 /** Longer lists are hashed instead: a path is gone through, operand by operand, for every element where no index is used. */
-const MOST_SOUGHT = 16;
+const MAX_SOUGHT = 16;
 
 /**
  * Whether `@>` can look for an operand at a place: not below what may be a position or a key, and not for a Date, which may be written
@@ -47,7 +47,7 @@ const isSought = (operand: JsonOperand | Regex): operand is Sought => !['date', 
 
 /** Whether `containsAny` says just what it is to say. */
 export function canSeek(ref: FieldRef, operands: readonly (JsonOperand | Regex)[]): operands is readonly Sought[] {
-  if (operands.length < 2 || operands.length > MOST_SOUGHT) return false;
+  if (operands.length < 2 || operands.length > MAX_SOUGHT) return false;
   return operands.every((operand) => isSought(operand) && isContainable(ref, operand));
 }
 

@@ -1,6 +1,6 @@
 import type { Field } from '../../../schema/model.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
-import { type Folding, INDEXED_LENGTH } from '../../sql/full-text/words.ts';
+import { type Folding, MAX_INDEXED_LENGTH } from '../../sql/full-text/words.ts';
 import { characterClasses, smallLetters } from './full-text-characters.ts';
 import { vectorColumn } from './full-text-vector.ts';
 
@@ -52,6 +52,6 @@ export function writeFoldedTexts(out: SqlOut, alias: string, fields: readonly Fi
 export function writeFields(out: SqlOut, alias: string, fields: readonly Field[]): void {
   fields.forEach((field, at) => {
     out.add(at > 0 ? ', (left(' : '(left(').column(alias, field.column);
-    out.add(`, ${INDEXED_LENGTH}), `).column(alias, vectorColumn(field)).add(')');
+    out.add(`, ${MAX_INDEXED_LENGTH}), `).column(alias, vectorColumn(field)).add(')');
   });
 }

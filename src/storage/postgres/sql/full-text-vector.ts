@@ -4,10 +4,10 @@ import type { Companion } from '../../sql/dialect.ts';
 import { indexedPart, indexFolding, words } from '../../sql/full-text/words.ts';
 
 // What a tsvector holds (https://www.postgresql.org/docs/current/textsearch-limitations.html), a little less than the bounds.
-const LONGEST_WORD = 2046;
-const LAST_POSITION = 16_382;
-const MOST_POSITIONS = 255;
-const MOST_BYTES = 1_000_000;
+const MAX_WORD_BYTES = 2046;
+const MAX_POSITION = 16_382;
+const MAX_POSITIONS = 255;
+const MAX_VECTOR_BYTES = 1_000_000;
 
 /**
  * Words that no text has, since they hold a separator. They say that the vector has not all positions, or not even all words of its
@@ -45,14 +45,14 @@ export function vectorOf(text: string): string {
     let positions = found.get(lexeme);
     if (!positions) {
       bytes += Buffer.byteLength(lexeme) + 4;
-      if (bytes > MOST_BYTES) {
+      if (bytes > MAX_VECTOR_BYTES) {
         missing.add(wordsMissing);
         break;
       }
       positions = [];
       found.set(lexeme, positions);
     }
-    if (position > LAST_POSITION || positions.length >= MOST_POSITIONS || bytes > MOST_BYTES) {
+    if (position > MAX_POSITION || positions.length >= MAX_POSITIONS || bytes > MAX_VECTOR_BYTES) {
       missing.add(positionsMissing);
       continue;
     }
@@ -77,12 +77,12 @@ export const quotedLexeme = (word: string): string => `'${cut(word)}'`;
 
 /** A word as far as the index keeps it. */
 export function cut(word: string): string {
-  if (word.length * 3 <= LONGEST_WORD || Buffer.byteLength(word) <= LONGEST_WORD) return word;
+  if (word.length * 3 <= MAX_WORD_BYTES || Buffer.byteLength(word) <= MAX_WORD_BYTES) return word;
   let bytes = 0;
   let kept = '';
   for (const char of word) {
     bytes += Buffer.byteLength(char);
-    if (bytes > LONGEST_WORD) break;
+    if (bytes > MAX_WORD_BYTES) break;
     kept += char;
   }
   return kept;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { quoted } from '../../sql/writer.ts';
 
 /** Bytes of an identifier; PostgreSQL cuts longer ones off, and then two may be one. */
-const LONGEST_NAME = 63;
+const MAX_NAME_BYTES = 63;
 
 /** The PostgreSQL schema of the registry: all that there is outside the systems' own. */
 export const registrySchema = 'rds';
@@ -17,9 +17,9 @@ export function schemaName(appId: string): string {
 
 /** An identifier that is short enough, another for every other one. */
 function fitting(identifier: string): string {
-  if (Buffer.byteLength(identifier) <= LONGEST_NAME) return identifier;
+  if (Buffer.byteLength(identifier) <= MAX_NAME_BYTES) return identifier;
   const hash = createHash('sha256').update(identifier).digest('hex');
-  return `${identifier.slice(0, LONGEST_NAME - 25)}~${hash.slice(0, 24)}`;
+  return `${identifier.slice(0, MAX_NAME_BYTES - 25)}~${hash.slice(0, 24)}`;
 }
 
 /** An identifier in double quotes, short enough. */

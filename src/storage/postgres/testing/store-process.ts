@@ -5,8 +5,8 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { type FindResult, wholeText } from '../../port.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
 import { PostgresCluster } from '../cluster/cluster.ts';
-import { Notices } from '../cluster/invalidation.ts';
-import { Presence } from '../cluster/liveness.ts';
+import { InvalidationBus } from '../cluster/invalidation.ts';
+import { Liveness } from '../cluster/liveness.ts';
 import type { Database } from '../connection/database.ts';
 import { connectDatabase } from '../connection/pool.ts';
 import { PostgresStore } from '../store.ts';
@@ -58,8 +58,8 @@ export class StoreProcess<Created> {
     const settings = {
       database,
       schemaName,
-      notices: new Notices(),
-      cluster: new PostgresCluster(database, new Presence()),
+      invalidations: new InvalidationBus(),
+      cluster: new PostgresCluster(database, new Liveness()),
       report,
       ...rowContext,
     };

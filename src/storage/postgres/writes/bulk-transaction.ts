@@ -3,16 +3,16 @@ import { storeWithin } from '../../store-within.ts';
 import type { Session } from '../connection/database.ts';
 import { unavailable } from '../connection/map-error.ts';
 import { catalogFrom, loadStatement } from '../schema/catalog.ts';
-import { KnownSchema, type Version } from '../schema/schema-cache.ts';
+import { SchemaCache, type Version } from '../schema/schema-cache.ts';
 import { savepoints } from './transaction.ts';
-import { type CarrierContext, WriteCarrier } from './write-executor.ts';
+import { type ExecutorContext, WriteExecutor } from './write-executor.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /** Writes that share a savepoint: as many as are asked for in one turn. */
-const LARGEST_GROUP = 2_000;
+const MAX_GROUP = 2_000;
 
 /** What was done in one commit. */
-export interface OneCommit<T> {
+export interface BulkResult<T> {
   readonly result: T;
   readonly version: Version;
   /** Tables that were written to. */
@@ -23,15 +23,15 @@ export interface OneCommit<T> {
  * Hands `work` a store that writes inside the session's transaction, a savepoint for each group of writes.
  * @param outer the store whose it is; what it knows of the schema stays as it is until the commit
  */
-export async function inSession<T>(
+export async function bulkTransaction<T>(
   session: Session,
   outer: Store,
-  context: Pick<CarrierContext, 'schemaName' | 'dialect' | 'addresses' | 'known' | 'rejection'>,
+  context: Pick<ExecutorContext, 'schemaName' | 'dialect' | 'addresses' | 'known' | 'rejection'>,
   work: (store: Store) => Promise<T>,
-): Promise<OneCommit<T>> {
-  const known = new KnownSchema(context.known.version);
+): Promise<BulkResult<T>> {
+  const known = new SchemaCache(context.known.version);
   const tables = new Set<string>();
-  const carrier = new WriteCarrier({
+  const executor = new WriteExecutor({
     ...context,
     known,
     transactions: savepoints(session),
@@ -44,10 +44,10 @@ export async function inSession<T>(
       for (const table of written) tables.add(table);
     },
   });
-  const queue = new WriteQueue(carrier, {
-    largestGroup: LARGEST_GROUP,
-    mostGroups: 1,
-    longestHeld: Number.POSITIVE_INFINITY,
+  const queue = new WriteQueue(executor, {
+    maxGroup: MAX_GROUP,
+    maxGroups: 1,
+    maxHeldMs: Number.POSITIVE_INFINITY,
     tooLong: unavailable,
   });
   const within = storeWithin(outer, {

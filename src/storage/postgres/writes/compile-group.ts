@@ -5,8 +5,8 @@ import type { Mutation, Snapshot, WritePlan } from '../../port.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Result } from '../connection/database.ts';
 import { compileBulkInsert, haveOneShape, type Inserts, idOf } from './bulk-insert.ts';
-import { compileStep, compileTogether, type Step, type StepContext } from './compile-mutation.ts';
-import { type Along, goAlong } from './folded-steps.ts';
+import { type CompileContext, type CompiledMutation, compileFolded, compileMutation } from './compile-mutation.ts';
+import { canFold, type FoldedStep } from './folded-steps.ts';
 
 /** Statements of a group that go together, for one write or for several at once. */
 export interface Unit {
@@ -49,7 +49,7 @@ export function snapshotOf(mutation: Mutation): Snapshot | undefined {
  * not wait for each other.
  * @param plans without schema changes and field edits
  */
-export function compileGroup(plans: readonly WritePlan[], schema: Schema, context: StepContext): Unit[] {
+export function compileGroup(plans: readonly WritePlan[], schema: Schema, context: CompileContext): Unit[] {
   const units: Unit[] = [];
   let run = newRun();
   const endRun = () => {
@@ -70,9 +70,9 @@ export function compileGroup(plans: readonly WritePlan[], schema: Schema, contex
 }
 
 /** The statements of a write by itself. */
-export function unitOf(at: number, mutations: readonly Mutation[], schema: Schema, context: StepContext): Unit {
-  const together = compileTogether(mutations, schema, context);
-  const steps = together ? [together] : mutations.map((one) => compileStep(one, schema, context, mutations.length > 1));
+export function unitOf(at: number, mutations: readonly Mutation[], schema: Schema, context: CompileContext): Unit {
+  const together = compileFolded(mutations, schema, context);
+  const steps = together ? [together] : mutations.map((one) => compileMutation(one, schema, context, mutations.length > 1));
   const [only] = steps;
   if (only && steps.length === 1) return ofStep(at, only);
   return {
@@ -91,11 +91,11 @@ export function unitOf(at: number, mutations: readonly Mutation[], schema: Schem
   };
 }
 
-const ofStep = (at: number, step: Step): Unit => ({ ...step, writes: [at] });
+const ofStep = (at: number, step: CompiledMutation): Unit => ({ ...step, writes: [at] });
 
 const newRun = (): Run => ({ inserts: [], updates: [], updated: new Set(), inserted: new Set() });
 
-type Movable = Inserts | readonly [Of<'update'>, ...Along[]];
+type Movable = Inserts | readonly [Of<'update'>, ...FoldedStep[]];
 
 /** Whether a write may change places with others of its kind. */
 export function mayMove(mutations: readonly Mutation[]): mutations is Movable {
@@ -103,7 +103,7 @@ export function mayMove(mutations: readonly Mutation[]): mutations is Movable {
   if (main?.kind !== 'insert' && main?.kind !== 'update') return false;
   if (main.kind === 'insert' && main.source) return false;
   // A value that one write frees and another takes.
-  return uniqueFieldsOf(main.table.className).size === 0 && goAlong(main, others);
+  return uniqueFieldsOf(main.table.className).size === 0 && canFold(main, others);
 }
 
 function joins(run: Run, mutations: Movable): boolean {
@@ -127,7 +127,7 @@ function take(run: Run, mutations: Movable, at: number): void {
 }
 
 /** Inserts come first: a record that is changed in the same run is there by then. */
-function unitsOf({ inserts, updates }: Run, schema: Schema, context: StepContext): Unit[] {
+function unitsOf({ inserts, updates }: Run, schema: Schema, context: CompileContext): Unit[] {
   const buckets: Run['inserts'][] = [];
   const newest = new Map<string, Run['inserts']>();
   for (const one of inserts) {
@@ -149,7 +149,7 @@ function unitsOf({ inserts, updates }: Run, schema: Schema, context: StepContext
   ];
 }
 
-function insertUnit(bucket: Run['inserts'], schema: Schema, context: StepContext): Unit {
+function insertUnit(bucket: Run['inserts'], schema: Schema, context: CompileContext): Unit {
   const [first] = bucket;
   if (first && bucket.length === 1) return unitOf(first.at, first.inserts, schema, context);
   const statement = compileBulkInsert(

@@ -23,17 +23,17 @@ import { writeGuard } from '../../sql/row-security.ts';
 import { SqlWriter, type Statement } from '../../sql/writer.ts';
 import type { Result } from '../connection/database.ts';
 import { arrayLiteral } from '../sql/arrays.ts';
-import { type Along, goAlong, takenBy, writeAlong } from './folded-steps.ts';
+import { canFold, type FoldedStep, takenBy, writeFoldedSteps } from './folded-steps.ts';
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
 
 /** What the steps of a system's writes are made with. */
-export interface StepContext extends RowContext {
+export interface CompileContext extends RowContext {
   readonly dialect: Dialect;
 }
 
 /** A step of a write in SQL. Its statements depend on nothing that is read before them. */
-export interface Step {
+export interface CompiledMutation {
   readonly statements: readonly Statement[];
   /** What has to be written between the only statement and one more value that it returns; null where it cannot. */
   readonly tail: string | null;
@@ -50,11 +50,11 @@ const nothing = () => '';
  * first (json-updates.ts).
  * @returns `null` where they cannot be one statement
  */
-export function compileTogether(mutations: readonly Mutation[], schema: Schema, context: StepContext): Step | null {
+export function compileFolded(mutations: readonly Mutation[], schema: Schema, context: CompileContext): CompiledMutation | null {
   const main = mutations.find((one) => one.kind === 'update' || one.kind === 'delete');
   const others = mutations.filter((one) => one !== main);
   // What stands before an update sees the record as it was.
-  if (!main || (main.kind === 'update' && main !== mutations[0]) || others.length === 0 || !goAlong(main, others)) return null;
+  if (!main || (main.kind === 'update' && main !== mutations[0]) || others.length === 0 || !canFold(main, others)) return null;
   return main.kind === 'update' ? update(main, context, others, false) : remove(main, schema, context.dialect, others, false);
 }
 
@@ -62,7 +62,7 @@ export function compileTogether(mutations: readonly Mutation[], schema: Schema, 
  * A step in SQL. Field edits have to be made plain assignments first (json-updates.ts).
  * @param strict whether its statement itself is to fail where the step does, for the sake of the others of its write
  */
-export function compileStep(mutation: Mutation, schema: Schema, context: StepContext, strict: boolean): Step {
+export function compileMutation(mutation: Mutation, schema: Schema, context: CompileContext, strict: boolean): CompiledMutation {
   const { dialect } = context;
   switch (mutation.kind) {
     case 'insert':
@@ -106,11 +106,16 @@ function failing({ text, params }: Statement): Statement {
 }
 
 /** @param along steps that take effect where this one does */
-function update(mutation: Of<'update'>, context: StepContext, along: readonly Along[], strict: boolean): Step {
+function update(
+  mutation: Of<'update'>,
+  context: CompileContext,
+  along: readonly FoldedStep[],
+  strict: boolean,
+): CompiledMutation {
   const { table, objectId, returning, returningGuard = null, missing = 'objectNotFound' } = mutation;
   const { dialect } = context;
   const growth = growthOf(mutation);
-  const plain = along.length > 0 ? withAlong(mutation, along, dialect, growth) : compileUpdate(mutation, dialect, growth);
+  const plain = along.length > 0 ? withFoldedSteps(mutation, along, dialect, growth) : compileUpdate(mutation, dialect, growth);
   const statements = [strict ? failing(plain) : plain];
   if (growth !== null) statements.push(compileOutgrown(mutation, growth, dialect));
   const guarded = returning.length > 0 && returningGuard !== null;
@@ -131,7 +136,12 @@ function update(mutation: Of<'update'>, context: StepContext, along: readonly Al
 }
 
 /** The statement of an update with the steps that go along with it; its columns are those of the update. */
-function withAlong(mutation: Of<'update'>, along: readonly Along[], dialect: Dialect, growth: number | null): Statement {
+function withFoldedSteps(
+  mutation: Of<'update'>,
+  along: readonly FoldedStep[],
+  dialect: Dialect,
+  growth: number | null,
+): Statement {
   const { text, params } = compileUpdate(mutation, dialect, growth);
   const out = new SqlWriter(dialect);
   out.params.push(...params);
@@ -141,7 +151,7 @@ function withAlong(mutation: Of<'update'>, along: readonly Along[], dialect: Dia
   for (const name of taken.keys()) out.add(', ').name(name);
   out.add(`) AS (${text}`);
   for (const write of taken.values()) write(out.add(', '));
-  writeAlong(out.add(')'), along, 'u');
+  writeFoldedSteps(out.add(')'), along, 'u');
   return out.add(` SELECT ${own} FROM u`).statement();
 }
 
@@ -157,9 +167,9 @@ function remove(
   { table, objectId, guard }: Of<'delete'>,
   schema: Schema,
   dialect: Dialect,
-  along: readonly Along[],
+  along: readonly FoldedStep[],
   strict: boolean,
-): Step {
+): CompiledMutation {
   const references = schema.referencesTo.get(table.className) ?? [];
   const pointers = references.filter(({ field }) => field.type === 'Pointer');
   const joins: (readonly [string, string])[] = [
@@ -190,7 +200,7 @@ function remove(
   joins.forEach(([join, side], at) => {
     out.add(`, j${at} AS (DELETE FROM `).table(join).add(` WHERE ${side} = ${id} AND EXISTS (SELECT 1 FROM gone))`);
   });
-  writeAlong(out, along, 'gone');
+  writeFoldedSteps(out, along, 'gone');
   out.add(' SELECT (SELECT at FROM pointing), (SELECT count(*) FROM gone)');
   if (strict) out.add(', 1 / (SELECT count(*) FROM gone)');
   return {

@@ -5,13 +5,13 @@ import type { Session } from '../connection/database.ts';
 import { noteWriter, numberFor } from '../schema/key-versions.ts';
 import { arrayLiteral } from '../sql/arrays.ts';
 import { isDivisionByZero } from './schema-version-guard.ts';
-import type { CarrierContext } from './write-executor.ts';
+import type { ExecutorContext } from './write-executor.ts';
 
 /** What these locks have in common, among all advisory locks of a database. */
 const LOCKS = 1_919_185_780;
 
 /** What the statements of conditions are made with. */
-type ConditionContext = Pick<CarrierContext, 'schemaName' | 'dialect'>;
+type ConditionContext = Pick<ExecutorContext, 'schemaName' | 'dialect'>;
 
 /** What the transaction of some writes begins with, so that their conditions hold until its end. */
 export interface CompiledConditions {

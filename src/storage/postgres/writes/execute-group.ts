@@ -1,6 +1,6 @@
 import { isInDoubt } from '../../../errors/fail.ts';
 import type { Statement } from '../../sql/writer.ts';
-import { storeNotice } from '../cluster/invalidation.ts';
+import { storeInvalidation } from '../cluster/invalidation.ts';
 import type { Result, Session } from '../connection/database.ts';
 import { StatementFailed, unavailable } from '../connection/map-error.ts';
 import { compileGroup, mayMove, tablesOf, type Unit, unitOf, watchedAmong } from './compile-group.ts';
@@ -8,13 +8,13 @@ import { type CompiledConditions, compileConditions, overtakenBy } from './condi
 import { hasEdits } from './json-updates.ts';
 import { failedAt, GroupFailed } from './map-error.ts';
 import type { QueuedWrite } from './queued-write.ts';
-import { locksOf } from './record-locks.ts';
-import { schemaCheck, withCheck } from './schema-version-guard.ts';
+import { recordLocksOf } from './record-locks.ts';
+import { schemaVersionGuard, withSchemaVersionGuard } from './schema-version-guard.ts';
 import { type Settled, type SettledGroup, settleGroup } from './settle-updates.ts';
-import type { CarrierContext } from './write-executor.ts';
+import type { ExecutorContext } from './write-executor.ts';
 
 /** Writes to be carried out in one transaction. */
-export interface Attempt extends CarrierContext {
+export interface GroupExecution extends ExecutorContext {
   readonly group: readonly QueuedWrite[];
   /** The schema's count of changes when they were planned. */
   readonly changes: number;
@@ -29,24 +29,24 @@ export interface Attempt extends CarrierContext {
  * @returns the last ones, untouched, where the edits before them are as much as a transaction holds
  * @throws GroupFailed, unavailable, CommitUnknown
  */
-export async function attemptGroup(attempt: Attempt): Promise<readonly QueuedWrite[]> {
+export async function executeGroup(attempt: GroupExecution): Promise<readonly QueuedWrite[]> {
   const { group, transactions, dialect, lockLimit } = attempt;
   if (!group.some(({ plan }) => hasEdits(plan))) {
     const units = unitsOf(attempt, group);
     const { statements, isApart } = statementsOf(attempt, units);
     const conditions = conditionsOf(attempt);
-    const carryOut = async (locks: readonly Statement[]) => {
+    const execute = async (locks: readonly Statement[]) => {
       const before = [...conditions.statements, ...locks];
       const work = () => transactions.atomically([...before, ...statements], lockLimit);
       const done = await located({ group, units, conditions, before: before.length }, work);
       return done.slice(before.length);
     };
-    let results = await carryOut(units.length > 1 && !isOrdered(group) ? locksOf(group, dialect) : []);
-    if (units.length === 1 && units[0]?.isTooEarly?.(results)) results = await carryOut(locksOf(group, dialect));
+    let results = await execute(units.length > 1 && !isOrdered(group) ? recordLocksOf(group, dialect) : []);
+    if (units.length === 1 && units[0]?.isTooEarly?.(results)) results = await execute(recordLocksOf(group, dialect));
     // A statement that returned no row has checked nothing, and done nothing.
     if (!isApart && results[0]?.rows.length === 0)
       await located({ group }, () =>
-        transactions.atomically([schemaCheck(attempt.schemaName, attempt.changes)], lockLimit),
+        transactions.atomically([schemaVersionGuard(attempt.schemaName, attempt.changes)], lockLimit),
       ).catch(ofNothing);
     settle(attempt, group, units, results);
     return [];
@@ -62,7 +62,7 @@ export async function attemptGroup(attempt: Attempt): Promise<readonly QueuedWri
     const refused = group.filter((_, at) => 'error' in (settled[at] ?? {}));
     const plans = settled.flatMap((one) => ('plan' in one ? [one.plan] : []));
     const units = unitsOf(attempt, kept, plans);
-    const statements = [...bodyOf(attempt, units), schemaCheck(attempt.schemaName, attempt.changes)];
+    const statements = [...bodyOf(attempt, units), schemaVersionGuard(attempt.schemaName, attempt.changes)];
     const results = await located({ group: kept, units, refused, covered, rest }, () => sendAll(session, statements));
     requireEdits({ group: kept, units, refused, covered, rest }, results);
     sent = { settled, rest };
@@ -93,27 +93,27 @@ function ofNothing(error: unknown): never {
   throw isInDoubt(error) ? unavailable((error as Error).cause) : error;
 }
 
-function unitsOf(attempt: Attempt, group: readonly QueuedWrite[], plans = group.map(({ plan }) => plan)): Unit[] {
+function unitsOf(attempt: GroupExecution, group: readonly QueuedWrite[], plans = group.map(({ plan }) => plan)): Unit[] {
   const schema = group[0]?.plannedUnder;
   if (!schema) return [];
   if (attempt.merged) return compileGroup(plans, schema, attempt);
   return plans.map(({ mutations }, at) => unitOf(at, mutations, schema, attempt));
 }
 
-function bodyOf({ group, schemaName }: Attempt, units: readonly Unit[]): Statement[] {
+function bodyOf({ group, schemaName }: GroupExecution, units: readonly Unit[]): Statement[] {
   const tables = watchedAmong(tablesOf(group.map(({ plan }) => plan)));
   const statements = units.flatMap((unit) => unit.statements);
-  if (tables.length > 0) statements.push(storeNotice(schemaName, { schemaChanged: false, tables }));
+  if (tables.length > 0) statements.push(storeInvalidation(schemaName, { schemaChanged: false, tables }));
   return statements;
 }
 
-function statementsOf(attempt: Attempt, units: readonly Unit[]): { statements: Statement[]; isApart: boolean } {
+function statementsOf(attempt: GroupExecution, units: readonly Unit[]): { statements: Statement[]; isApart: boolean } {
   const { schemaName, changes } = attempt;
   const statements = bodyOf(attempt, units);
   const [unit] = units;
-  const checked = statements.length === 1 && unit ? withCheck(unit, schemaName, changes) : null;
+  const checked = statements.length === 1 && unit ? withSchemaVersionGuard(unit, schemaName, changes) : null;
   if (checked) return { statements: [checked], isApart: false };
-  return { statements: [...statements, schemaCheck(schemaName, changes)], isApart: true };
+  return { statements: [...statements, schemaVersionGuard(schemaName, changes)], isApart: true };
 }
 
 /** Whether the statements of a group lock its records in their order by themselves (`compileGroup`). */
@@ -226,14 +226,19 @@ async function located(
   }
 }
 
-const conditionsOf = (attempt: Attempt): CompiledConditions =>
+const conditionsOf = (attempt: GroupExecution): CompiledConditions =>
   compileConditions(
     attempt.group.map(({ plan }) => plan),
     attempt,
   );
 
 /** Tells each write, once the transaction is durable, what came of it. */
-function settle({ written }: Attempt, group: readonly QueuedWrite[], units: readonly Unit[], results: readonly Result[]): void {
+function settle(
+  { written }: GroupExecution,
+  group: readonly QueuedWrite[],
+  units: readonly Unit[],
+  results: readonly Result[],
+): void {
   written(tablesOf(group.map(({ plan }) => plan)));
   let first = 0;
   for (const unit of units) {

@@ -1,7 +1,7 @@
 import type { Schema } from '../../../schema/model.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
 import type { Result, Session } from '../connection/database.ts';
-import { compileLocks, compileStep, type StepContext } from './compile-mutation.ts';
+import { type CompileContext, compileLocks, compileMutation } from './compile-mutation.ts';
 import { EditedRecords, hasEdits, isEdited, settlePlan } from './json-updates.ts';
 import { refusalOf } from './map-error.ts';
 
@@ -10,10 +10,10 @@ import { refusalOf } from './map-error.ts';
  * @returns members of a JSON object with the values that updates return, each after a comma
  * @throws objectNotFound, duplicateValue, pointedAt and the like; then the caller's transaction has to end
  */
-export async function carryOutAlone(session: Session, plan: WritePlan, schema: Schema, context: StepContext): Promise<string> {
+export async function executePlan(session: Session, plan: WritePlan, schema: Schema, context: CompileContext): Promise<string> {
   const carried: Promise<string>[] = [];
   for (const mutation of plan.mutations) {
-    const done = carryOut(session, mutation, schema, context);
+    const done = executeMutation(session, mutation, schema, context);
     // The first that fails is told of below, and fails the rest.
     done.catch(() => {});
     carried.push(done);
@@ -25,9 +25,9 @@ export async function carryOutAlone(session: Session, plan: WritePlan, schema: S
   return returned;
 }
 
-async function carryOut(session: Session, mutation: Mutation, schema: Schema, context: StepContext): Promise<string> {
+async function executeMutation(session: Session, mutation: Mutation, schema: Schema, context: CompileContext): Promise<string> {
   const settled = isEdited(mutation) ? await settledAlone(session, mutation, context) : mutation;
-  const { statements, outcome } = compileStep(settled, schema, context, false);
+  const { statements, outcome } = compileMutation(settled, schema, context, false);
   const locks = settled.kind === 'delete' ? [compileLocks(settled.table, [settled.objectId], context.dialect)] : [];
   let results: readonly Result[];
   try {
@@ -38,7 +38,7 @@ async function carryOut(session: Session, mutation: Mutation, schema: Schema, co
   return outcome(results.slice(locks.length));
 }
 
-async function settledAlone(session: Session, mutation: Mutation, { dialect }: StepContext): Promise<Mutation> {
+async function settledAlone(session: Session, mutation: Mutation, { dialect }: CompileContext): Promise<Mutation> {
   const { mutations } = await settlePlan(session, { changes: [], mutations: [mutation] }, dialect, new EditedRecords());
   return mutations[0] ?? mutation;
 }

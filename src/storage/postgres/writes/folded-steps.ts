@@ -1,5 +1,5 @@
 import type { Mutation } from '../../port.ts';
-import { writeInsertAlong } from '../../sql/insert.ts';
+import { writeFoldedInsert } from '../../sql/insert.ts';
 import { writeUnmark } from '../../sql/mutation.ts';
 import type { SqlWriter } from '../../sql/writer.ts';
 import { writeSnapshot } from '../sql/snapshot.ts';
@@ -10,14 +10,14 @@ type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
  * A step that goes along with another one in its statement, which it tells of. So a write that its record refuses does not fail the others of
  * its transaction.
  */
-export type Along = Of<'insert' | 'unmark'>;
+export type FoldedStep = Of<'insert' | 'unmark'>;
 
 /** Whether all these steps may go along with a step. None of them sees what it does, but for what they take of its record. */
-export function goAlong(main: Of<'insert' | 'update' | 'delete'>, others: readonly Mutation[]): others is readonly Along[] {
-  return others.every((other) => isAlong(main, other));
+export function canFold(main: Of<'insert' | 'update' | 'delete'>, others: readonly Mutation[]): others is readonly FoldedStep[] {
+  return others.every((other) => isFoldable(main, other));
 }
 
-function isAlong(main: Of<'insert' | 'update' | 'delete'>, other: Mutation): other is Along {
+function isFoldable(main: Of<'insert' | 'update' | 'delete'>, other: Mutation): other is FoldedStep {
   if (other.table.className === main.table.className) return false;
   if (other.kind === 'unmark') return main.kind !== 'insert';
   if (other.kind !== 'insert' || !other.isNote) return false;
@@ -30,37 +30,37 @@ function isAlong(main: Of<'insert' | 'update' | 'delete'>, other: Mutation): oth
 }
 
 /** What such steps take of the record that an update leaves, or that is deleted: columns of its rows, by name. Each writes its value, over the alias `t`. */
-export function takenBy(along: readonly Along[]): ReadonlyMap<string, (out: SqlWriter) => void> {
+export function takenBy(along: readonly FoldedStep[]): ReadonlyMap<string, (out: SqlWriter) => void> {
   const taken = new Map<string, (out: SqlWriter) => void>();
   along.forEach((step, at) => {
     if (step.kind !== 'insert') return;
     const { source } = step;
-    if (source?.kind === 'snapshot') taken.set(pictured(at), (out) => writeSnapshot(out, 't', source.fields));
-    else for (const [, { column }] of source?.fields ?? []) taken.set(copied(column), (out) => out.column('t', column));
+    if (source?.kind === 'snapshot') taken.set(snapshotColumn(at), (out) => writeSnapshot(out, 't', source.fields));
+    else for (const [, { column }] of source?.fields ?? []) taken.set(copyColumn(column), (out) => out.column('t', column));
   });
   return taken;
 }
 
 function columnsTaken({ source }: Of<'insert'>, at: number): string[] {
-  if (source?.kind === 'snapshot') return [pictured(at)];
-  return source?.fields.map(([, from]) => copied(from.column)) ?? [];
+  if (source?.kind === 'snapshot') return [snapshotColumn(at)];
+  return source?.fields.map(([, from]) => copyColumn(from.column)) ?? [];
 }
 
-const copied = (column: string): string => `copy~${column}`;
-const pictured = (at: number): string => `picture~${at}`;
+const copyColumn = (column: string): string => `copy~${column}`;
+const snapshotColumn = (at: number): string => `picture~${at}`;
 
 /**
  * Writes the steps as further parts of WITH.
  * @param rows the name of the main step's part, which returns a row where it takes effect, with the columns of `takenBy`
  */
-export function writeAlong(out: SqlWriter, along: readonly Along[], rows: string): void {
+export function writeFoldedSteps(out: SqlWriter, along: readonly FoldedStep[], rows: string): void {
   along.forEach((step, at) => {
     out.add(`, along${at} AS (`);
     if (step.kind === 'unmark') {
       writeUnmark(out, step);
       out.add(` AND EXISTS (SELECT 1 FROM ${rows})`);
     } else {
-      writeInsertAlong(out, step, rows, columnsTaken(step, at));
+      writeFoldedInsert(out, step, rows, columnsTaken(step, at));
     }
     out.add(')');
   });

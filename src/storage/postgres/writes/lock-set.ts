@@ -27,7 +27,7 @@ function changedBy(mutations: readonly Mutation[]): string[] {
 }
 
 /** What nobody else may have while a write is carried out. */
-export function heldBy(plan: WritePlan): Pick<QueuedWrite, 'records' | 'locks'> {
+export function lockSetOf(plan: WritePlan): Pick<QueuedWrite, 'records' | 'locks'> {
   const locks = conditionLocks(plan);
   const records = lockedBy(plan.mutations);
   return { records: locks.length > 0 ? [...records, ...locks.map((lock) => recordKey('', lock))] : records, locks };

@@ -44,12 +44,12 @@ export interface Left {
 }
 
 /** Who carries writes out. */
-export interface Carrier {
+export interface Executor {
   schema(): Schema;
   /** Carries out and settles writes that change no schema. Never rejects. */
-  carryOut(group: readonly QueuedWrite[], patience: Patience): Promise<Left>;
+  execute(group: readonly QueuedWrite[], patience: Patience): Promise<Left>;
   /** Carries out and settles a write that changes the schema. Never rejects. */
-  change(write: QueuedWrite): Promise<Left>;
+  executeChange(write: QueuedWrite): Promise<Left>;
 }
 
 /**

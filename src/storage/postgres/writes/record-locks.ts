@@ -10,7 +10,7 @@ import type { QueuedWrite } from './queued-write.ts';
  * Locks the records that a group changes or takes snapshots of, in their order, so that two processes which change the same ones do not wait
  * for each other.
  */
-export function locksOf(group: readonly QueuedWrite[], dialect: Dialect): Statement[] {
+export function recordLocksOf(group: readonly QueuedWrite[], dialect: Dialect): Statement[] {
   const records = new Map<string, { table: TableSchema; ids: Set<string> }>();
   for (const { plan } of group)
     for (const mutation of plan.mutations) {

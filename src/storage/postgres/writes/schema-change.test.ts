@@ -6,8 +6,8 @@ import { createRecord, updateSchema } from '../../../records/index.ts';
 import { masterContext } from '../../../records/testing/context.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
 import { PostgresCluster } from '../cluster/cluster.ts';
-import { Notices } from '../cluster/invalidation.ts';
-import { Presence } from '../cluster/liveness.ts';
+import { InvalidationBus } from '../cluster/invalidation.ts';
+import { Liveness } from '../cluster/liveness.ts';
 import type { Database } from '../connection/database.ts';
 import { connectDatabase } from '../connection/pool.ts';
 import { PostgresStore } from '../store.ts';
@@ -25,8 +25,8 @@ before(async () => {
   settings = {
     database,
     schemaName: 'rds_test',
-    notices: new Notices(),
-    cluster: new PostgresCluster(database, new Presence()),
+    invalidations: new InvalidationBus(),
+    cluster: new PostgresCluster(database, new Liveness()),
     report,
     ...rowContext,
   };

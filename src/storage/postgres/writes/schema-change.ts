@@ -2,17 +2,17 @@ import { serviceError } from '../../../errors/fail.ts';
 import { Contention } from '../../../kernel/contention.ts';
 import type { SchemaChange } from '../../../schema/change.ts';
 import type { WritePlan } from '../../port.ts';
-import { storeNotice } from '../cluster/invalidation.ts';
+import { storeInvalidation } from '../cluster/invalidation.ts';
 import type { Session } from '../connection/database.ts';
 import { CommitUnknown, isLockTimeout, isTooLarge, mayRetry, ofCatalog, unavailable } from '../connection/map-error.ts';
-import { changeSchema } from '../schema/apply-changes.ts';
+import { applyChanges } from '../schema/apply-changes.ts';
 import { catalogFrom, loadStatement, lockCatalog } from '../schema/catalog.ts';
 import type { Version } from '../schema/schema-cache.ts';
 import { tablesOf, watchedAmong } from './compile-group.ts';
 import { requireConditions } from './conditions.ts';
-import { carryOutAlone } from './execute-plan.ts';
+import { executePlan } from './execute-plan.ts';
 import type { QueuedWrite } from './queued-write.ts';
-import type { CarrierContext } from './write-executor.ts';
+import type { ExecutorContext } from './write-executor.ts';
 
 /** The longest pause until a change is tried again that others were in the way of, and how long it is, in milliseconds. */
 const PAUSE_MS = 150;
@@ -31,7 +31,7 @@ interface Changed {
  * @param lockLimit milliseconds that it waits for a lock
  * @throws a lock that was not had in time (55P03), and what else the write is to be rejected with
  */
-export async function growSchema(context: CarrierContext, write: QueuedWrite, lockLimit: number): Promise<void> {
+export async function changeSchema(context: ExecutorContext, write: QueuedWrite, lockLimit: number): Promise<void> {
   const { transactions, known, written } = context;
   const contention = new Contention(LIMIT_MS);
   for (;;)
@@ -55,7 +55,7 @@ export async function growSchema(context: CarrierContext, write: QueuedWrite, lo
     }
 }
 
-async function changeWithin(context: CarrierContext, session: Session, write: QueuedWrite): Promise<Changed> {
+async function changeWithin(context: ExecutorContext, session: Session, write: QueuedWrite): Promise<Changed> {
   const { schemaName, known } = context;
   const { rows } = await session.query(lockCatalog(schemaName)).catch((error) => {
     throw ofCatalog(error);
@@ -65,11 +65,11 @@ async function changeWithin(context: CarrierContext, session: Session, write: Qu
   const plan = write.plannedUnder === before.schema ? write.plan : write.write.plan(before.schema);
   if (plan.changes.length === 0) return { version: before, plan };
   await requireConditions(session, plan, context);
-  const schema = await changeSchema(session, schemaName, plan.changes, before.schema).catch((error) => {
+  const schema = await applyChanges(session, schemaName, plan.changes, before.schema).catch((error) => {
     throw refusalOf(error, plan.changes);
   });
-  const returned = await carryOutAlone(session, plan, schema, context);
-  await session.query(storeNotice(schemaName, { schemaChanged: true, tables: watchedAmong(tablesOf([plan])) }));
+  const returned = await executePlan(session, plan, schema, context);
+  await session.query(storeInvalidation(schemaName, { schemaChanged: true, tables: watchedAmong(tablesOf([plan])) }));
   return { version: { schema, changes: before.changes + 1 }, plan, returned };
 }
 

@@ -7,12 +7,16 @@ import type { Unit } from './compile-group.ts';
  * A transaction that was planned under a schema holds against the catalogue that it still is the schema, as its last step: by then its
  * statements have locked their tables against schema changes, so that none can come in between any more. It fails (22012) where it is not.
  */
-export function schemaCheck(schemaName: string, changes: number): Statement {
+export function schemaVersionGuard(schemaName: string, changes: number): Statement {
   return { text: `SELECT ${checkOf(schemaName, 1)}`, params: [changes] };
 }
 
 /** The only statement of a transaction with the check as part of it; it checks nothing where it returns no row. */
-export function withCheck({ statements: [statement], tail }: Unit, schemaName: string, changes: number): Statement | null {
+export function withSchemaVersionGuard(
+  { statements: [statement], tail }: Unit,
+  schemaName: string,
+  changes: number,
+): Statement | null {
   if (!statement || tail === null) return null;
   const { text, params } = statement;
   return { text: `${text}${tail}${checkOf(schemaName, params.length + 1)}`, params: [...params, changes] };

@@ -5,18 +5,18 @@ import type { WritePlan } from '../../port.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import type { Session } from '../connection/database.ts';
 import { recordKey } from './compile-group.ts';
-import { compileBytes, type StepContext } from './compile-mutation.ts';
-import { LARGEST_TEXT, textOf } from './group-limits.ts';
+import { type CompileContext, compileBytes } from './compile-mutation.ts';
+import { MAX_GROUP_TEXT, textOf } from './group-limits.ts';
 import { EditedRecords, editedFields, editedUpdates, hasEdits, readEdited, settlePlan } from './json-updates.ts';
 import { failedAt, GroupFailed } from './map-error.ts';
 import type { QueuedWrite } from './queued-write.ts';
-import { locksOf } from './record-locks.ts';
-import { CoveredEdits, returnedBy } from './superseded-updates.ts';
+import { recordLocksOf } from './record-locks.ts';
+import { returnedBy, SupersededUpdates } from './superseded-updates.ts';
 
 /** Characters of new values in a transaction, those too that are not carried out: some seconds of work. */
-const MOST_WORK = 16 * LARGEST_TEXT;
+const MAX_WORK = 16 * MAX_GROUP_TEXT;
 /** Characters of new values after which others of the process have their turn. */
-const LONGEST_TURN = 1024 * 1024;
+const MAX_TURN_LENGTH = 1024 * 1024;
 
 /** Writes whose edits are measured first, then twice as many at a time: measuring a value costs as much as reading it. */
 const FIRST_MEASURED = 8;
@@ -29,7 +29,7 @@ export type Settled =
   | { readonly by: number; readonly returned: string };
 
 /** A group whose edits are to be computed. */
-export interface Unsettled extends StepContext {
+export interface Unsettled extends CompileContext {
   readonly group: readonly QueuedWrite[];
   /** Whether one may be carried out for several. */
   readonly merged: boolean;
@@ -49,22 +49,22 @@ export interface SettledGroup {
  * @throws GroupFailed
  */
 export async function settleGroup(session: Session, { group, dialect, addresses, merged }: Unsettled): Promise<SettledGroup> {
-  const covered = new CoveredEdits();
+  const covered = new SupersededUpdates();
   const records = new EditedRecords();
   const settled: Settled[] = [];
   try {
     // What a single one reads is a record at the most.
     const end = group.length > 1 ? await endOf(session, group, dialect) : group.length;
     const taken = group.slice(0, end);
-    const locked = Promise.all(locksOf(taken, dialect).map((statement) => session.query(statement)));
+    const locked = Promise.all(recordLocksOf(taken, dialect).map((statement) => session.query(statement)));
     locked.catch(() => {});
     const readings = taken.map(({ plan }) => readEdited(session, plan, dialect, records));
     await locked;
     let kept = 0;
     let made = 0;
     let turn = 0;
-    for (let at = 0; at < end && kept <= LARGEST_TEXT && made <= MOST_WORK; at++) {
-      if (made - turn > LONGEST_TURN) {
+    for (let at = 0; at < end && kept <= MAX_GROUP_TEXT && made <= MAX_WORK; at++) {
+      if (made - turn > MAX_TURN_LENGTH) {
         await nextTurn();
         turn = made;
       }
@@ -133,7 +133,7 @@ async function endOf(session: Session, group: readonly QueuedWrite[], dialect: D
       if (!counted.has(key)) sum += bytes.get(key) ?? 0;
       counted.add(key);
     }
-    if (at > 0 && sum > LARGEST_TEXT) return at;
+    if (at > 0 && sum > MAX_GROUP_TEXT) return at;
   }
   return group.length;
 }

@@ -21,7 +21,7 @@ interface Last {
  * Finds edits that need not be carried out since the next one of their record sets the same columns: the last of them is carried out for
  * all, and tells whether the record is there and takes them. None of them may ask for more than the last one: it is no smaller.
  */
-export class CoveredEdits {
+export class SupersededUpdates {
   readonly #last = new Map<string, Last>();
 
   /**

@@ -2,18 +2,18 @@ import { isPassing } from '../../../errors/fail.ts';
 import type { PreparedWrite } from '../../port.ts';
 
 /** How long writes that nobody waits for are kept back at the most, in milliseconds: many rows at once cost a fraction of few at a time. */
-const LATEST = 200;
+const FLUSH_DELAY_MS = 200;
 /** Such writes beyond which they are carried out at once. */
-const LARGEST = 500;
+const MAX_GATHERED = 500;
 /** Such writes that wait or are under way, while the database is away say, beyond which further ones are dropped. */
-const MOST = 10_000;
+const MAX_WAITING = 10_000;
 /** How often one is tried that faults were in the way of which can pass. */
-const MOST_TRIES = 20;
+const MAX_TRIES = 20;
 
 /** What becomes of writes that nobody waits for. */
-export interface BehindSettings {
+export interface WriteBehindSettings {
   /** Called for many in one turn, which share a transaction. */
-  readonly carryOut: (write: PreparedWrite) => Promise<unknown>;
+  readonly execute: (write: PreparedWrite) => Promise<unknown>;
   /** Resolves when the store works again after a fault that can pass. */
   readonly whenBack: () => Promise<void>;
   /** Told of writes that are lost: there were too many, or the store did not come back in time. */
@@ -22,30 +22,30 @@ export interface BehindSettings {
   readonly report: (fault: string) => void;
 }
 
-interface Behind {
+interface QueuedBehind {
   readonly write: PreparedWrite;
   tries: number;
 }
 
 /** Gathers the writes that nobody waits for. What a fault was in the way of that can pass is tried again when that is over. */
-export class WritesBehind {
-  readonly #settings: BehindSettings;
-  #gathered: Behind[] = [];
+export class WriteBehind {
+  readonly #settings: WriteBehindSettings;
+  #gathered: QueuedBehind[] = [];
   #underWay = 0;
   #closed = false;
   #latest: NodeJS.Timeout | undefined;
 
-  constructor(settings: BehindSettings) {
+  constructor(settings: WriteBehindSettings) {
     this.#settings = settings;
   }
 
   add(write: PreparedWrite): void {
-    if (this.#gathered.length + this.#underWay >= MOST) {
+    if (this.#gathered.length + this.#underWay >= MAX_WAITING) {
       this.#settings.dropped();
       return;
     }
     this.#gathered.push({ write, tries: 0 });
-    if (this.#gathered.length >= LARGEST && this.#underWay === 0) this.flush();
+    if (this.#gathered.length >= MAX_GATHERED && this.#underWay === 0) this.flush();
     else this.#flushLater();
   }
 
@@ -67,7 +67,7 @@ export class WritesBehind {
   }
 
   #flushLater(): void {
-    this.#latest ??= setTimeout(() => this.#flushUnlessBusy(), LATEST);
+    this.#latest ??= setTimeout(() => this.#flushUnlessBusy(), FLUSH_DELAY_MS);
   }
 
   /** One after the other: what the database does not get done in time is gathered. */
@@ -76,16 +76,16 @@ export class WritesBehind {
     if (this.#underWay === 0) this.flush();
   }
 
-  async #finish(writes: readonly Behind[]): Promise<void> {
-    const done = await Promise.allSettled(writes.map(({ write }) => this.#settings.carryOut(write)));
-    const again: Behind[] = [];
+  async #finish(writes: readonly QueuedBehind[]): Promise<void> {
+    const done = await Promise.allSettled(writes.map(({ write }) => this.#settings.execute(write)));
+    const again: QueuedBehind[] = [];
     let failed = 0;
     let reason: unknown;
     done.forEach((one, at) => {
       if (one.status === 'fulfilled') return;
-      const behind = writes[at] as Behind;
+      const behind = writes[at] as QueuedBehind;
       behind.tries++;
-      if (isPassing(one.reason) && !this.#closed && behind.tries < MOST_TRIES) again.push(behind);
+      if (isPassing(one.reason) && !this.#closed && behind.tries < MAX_TRIES) again.push(behind);
       else if (isPassing(one.reason)) this.#settings.dropped(one.reason);
       // One that was in doubt, and had been carried out, is there already.
       else if (behind.tries === 1) {

@@ -6,12 +6,12 @@ import { tableOf } from '../../../schema/model.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
 import { StatementFailed } from '../connection/map-error.ts';
-import type { KnownSchema, Version } from '../schema/schema-cache.ts';
+import type { SchemaCache, Version } from '../schema/schema-cache.ts';
 import { postgresDialect } from '../sql/dialect.ts';
 import { obstaclesOf, tableObstacle } from './obstacles.ts';
 import type { QueuedWrite } from './queued-write.ts';
 import type { Transactions } from './transaction.ts';
-import { WriteCarrier } from './write-executor.ts';
+import { WriteExecutor } from './write-executor.ts';
 
 const failed = (code: string) => Object.assign(new Error(code), { code, severity: 'ERROR' });
 const LOCK_TIMEOUT = failed('55P03');
@@ -22,7 +22,7 @@ const MADE: Pick<Version, 'schema' | 'changes'> = { schema: emptySchema, changes
 let nowMs: number;
 /** What becomes of each transaction in turn, and how long it takes. */
 let outcomes: { readonly outcome: Error | 'made'; readonly takesMs?: number }[];
-let carrier: WriteCarrier;
+let executor: WriteExecutor;
 let rejected: unknown;
 
 beforeEach((t) => {
@@ -35,11 +35,11 @@ beforeEach((t) => {
     if (outcome instanceof Error) throw outcome;
     return { version: MADE, plan: { changes: [], mutations: [] } };
   };
-  carrier = new WriteCarrier({
+  executor = new WriteExecutor({
     ...rowContext,
     dialect: postgresDialect('rds_test'),
     schemaName: 'rds_test',
-    known: { schema: emptySchema, changes: 1, adopt: () => {} } as unknown as KnownSchema,
+    known: { schema: emptySchema, changes: 1, adopt: () => {} } as unknown as SchemaCache,
     transactions: { transact, atomically: transact } as unknown as Transactions,
     reload: async () => {},
     written: () => {},
@@ -79,29 +79,29 @@ const change = () => queued({ changes: [{ kind: 'createTable', className: 'A' }]
 test('a write whose plan is a stale one each time is refused after a time, and no sooner than after three plans', async () => {
   const write = change();
   outcomes = Array.from({ length: 3 }, () => ({ outcome: 'made', takesMs: 2 * CONTENTION_LIMIT_MS }));
-  assert.equal((await carrier.change(write)).again.length, 1);
-  assert.equal((await carrier.change(write)).again.length, 1);
-  assert.equal((await carrier.change(write)).again.length, 0);
+  assert.equal((await executor.executeChange(write)).again.length, 1);
+  assert.equal((await executor.executeChange(write)).again.length, 1);
+  assert.equal((await executor.executeChange(write)).again.length, 0);
   assert.equal((rejected as { key?: string }).key, 'unavailable');
 });
 
 test('the time in which others hold what a write needs is none in which its plan was a stale one', async () => {
   const write = change();
   outcomes = [{ outcome: 'made' }, { outcome: 'made' }, { outcome: LOCK_TIMEOUT }, { outcome: 'made' }, { outcome: 'made' }];
-  await carrier.change(write);
-  await carrier.change(write);
+  await executor.executeChange(write);
+  await executor.executeChange(write);
   nowMs += 200;
-  assert.deepEqual((await carrier.change(write)).obstacles, ['change A']);
+  assert.deepEqual((await executor.executeChange(write)).obstacles, ['change A']);
   nowMs += CONTENTION_LIMIT_MS;
-  assert.equal((await carrier.change(write)).again.length, 1);
-  assert.equal((await carrier.change(write)).again.length, 1);
+  assert.equal((await executor.executeChange(write)).again.length, 1);
+  assert.equal((await executor.executeChange(write)).again.length, 1);
   assert.equal(rejected, undefined);
 });
 
 test('a transaction that takes long and meets a deadlock is run again', async () => {
   const write = queued({});
   outcomes = Array.from({ length: 3 }, () => ({ outcome: DEADLOCK, takesMs: 2 * CONTENTION_LIMIT_MS }));
-  await carrier.carryOut([write], 'short');
+  await executor.execute([write], 'short');
   assert.equal(outcomes.length, 0);
   assert.equal((rejected as { key?: string }).key, 'unavailable');
 });
@@ -121,7 +121,7 @@ test('where nobody says what is held, something is in the way of each write that
   for (const [write, obstacle] of named) {
     const isChange = write.plan.changes.length > 0;
     outcomes = [{ outcome: isChange ? LOCK_TIMEOUT : new StatementFailed(0, LOCK_TIMEOUT) }];
-    const { obstacles } = await (isChange ? carrier.change(write) : carrier.carryOut([write], 'short'));
+    const { obstacles } = await (isChange ? executor.executeChange(write) : executor.execute([write], 'short'));
     assert.deepEqual(obstacles, [obstacle]);
     // It waits for that: else it would be tried again at once, without end.
     assert.ok(obstaclesOf(write).includes(obstacle));

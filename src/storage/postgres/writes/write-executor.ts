@@ -3,8 +3,8 @@ import { Contention } from '../../../kernel/contention.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { Overtaken } from '../../port.ts';
 import type { Statement } from '../../sql/writer.ts';
-import { storeNotice } from '../cluster/invalidation.ts';
-import { WRITE_LOCK_LIMIT } from '../connection/connect.ts';
+import { storeInvalidation } from '../cluster/invalidation.ts';
+import { WRITE_LOCK_LIMIT_MS } from '../connection/connect.ts';
 import type { Row } from '../connection/database.ts';
 import {
   CommitUnknown,
@@ -15,29 +15,29 @@ import {
   mayRetry,
   unavailable,
 } from '../connection/map-error.ts';
-import type { KnownSchema } from '../schema/schema-cache.ts';
+import type { SchemaCache } from '../schema/schema-cache.ts';
 import { Autovacuums } from './autovacuum.ts';
 import { tablesOf, watchedAmong } from './compile-group.ts';
-import type { StepContext } from './compile-mutation.ts';
+import type { CompileContext } from './compile-mutation.ts';
 import { requireConditions } from './conditions.ts';
-import { type Attempt, attemptGroup } from './execute-group.ts';
-import { carryOutAlone } from './execute-plan.ts';
+import { executeGroup, type GroupExecution } from './execute-group.ts';
+import { executePlan } from './execute-plan.ts';
 import { GroupFailed, refusalOf } from './map-error.ts';
 import { heldTables, Obstructed, obstaclesOf, tableObstacle, unnamedObstacles } from './obstacles.ts';
-import type { Carrier, Left, Patience, QueuedWrite } from './queued-write.ts';
-import { growSchema } from './schema-change.ts';
-import { isDivisionByZero, schemaCheck } from './schema-version-guard.ts';
+import type { Executor, Left, Patience, QueuedWrite } from './queued-write.ts';
+import { changeSchema } from './schema-change.ts';
+import { isDivisionByZero, schemaVersionGuard } from './schema-version-guard.ts';
 import type { Transactions } from './transaction.ts';
 
 /** The pause until a transaction is run again that others were in the way of, in milliseconds: what it grows by, and the longest. */
 const PAUSE_STEP_MS = 15;
-const LONGEST_PAUSE_MS = 150;
+const MAX_PAUSE_MS = 150;
 
 /** What writes of a system are carried out with. */
-export interface CarrierContext extends StepContext {
+export interface ExecutorContext extends CompileContext {
   readonly transactions: Transactions;
   readonly schemaName: string;
-  readonly known: KnownSchema;
+  readonly known: SchemaCache;
   /** Reads the schema anew. */
   reload(): Promise<void>;
   /** These tables have been written to, or may have been. */
@@ -57,17 +57,17 @@ interface Under {
 }
 
 /** Milliseconds: `long` is for records, for which whoever else wants them waits too, in their order. */
-const LOCK_LIMITS: Readonly<Record<Patience, number>> = { short: WRITE_LOCK_LIMIT, long: 2_000 };
+const LOCK_LIMITS: Readonly<Record<Patience, number>> = { short: WRITE_LOCK_LIMIT_MS, long: 2_000 };
 
 /** The schema has changed since the writes were planned. */
 class SchemaMoved extends Error {}
 
 /** Carries groups of writes out, each in one round trip where all goes well; where it does not, each write fails alone. */
-export class WriteCarrier implements Carrier {
-  readonly #context: CarrierContext;
+export class WriteExecutor implements Executor {
+  readonly #context: ExecutorContext;
   readonly #autovacuums: Autovacuums;
 
-  constructor(context: CarrierContext) {
+  constructor(context: ExecutorContext) {
     this.#context = context;
     this.#autovacuums = new Autovacuums((statement) => context.look(statement), context.schemaName);
   }
@@ -76,24 +76,24 @@ export class WriteCarrier implements Carrier {
     return this.#context.known.schema;
   }
 
-  carryOut(group: readonly QueuedWrite[], patience: Patience): Promise<Left> {
+  execute(group: readonly QueuedWrite[], patience: Patience): Promise<Left> {
     const under: Under = { changes: this.#context.known.changes, lockLimit: LOCK_LIMITS[patience] };
-    return this.#settled(group, () => this.#carryOut(group, under, true));
+    return this.#settled(group, () => this.#execute(group, under, true));
   }
 
-  change(write: QueuedWrite): Promise<Left> {
+  executeChange(write: QueuedWrite): Promise<Left> {
     const grow = async (lockLimit: number) => {
       try {
-        await growSchema(this.#context, write, lockLimit);
+        await changeSchema(this.#context, write, lockLimit);
       } catch (error) {
         if (!isLockTimeout(error)) throw error;
-        const waitMs = lockLimit === WRITE_LOCK_LIMIT ? await this.#autovacuums.waitFor(obstaclesOf(write)) : 0;
+        const waitMs = lockLimit === WRITE_LOCK_LIMIT_MS ? await this.#autovacuums.waitFor(obstaclesOf(write)) : 0;
         if (waitMs === 0) throw await this.#obstructed([write], [write], error);
         await grow(waitMs);
         this.#autovacuums.gaveWay();
       }
     };
-    return this.#settled([write], () => grow(WRITE_LOCK_LIMIT));
+    return this.#settled([write], () => grow(WRITE_LOCK_LIMIT_MS));
   }
 
   /** @returns the writes that the work has not settled */
@@ -135,14 +135,14 @@ export class WriteCarrier implements Carrier {
     for (const write of writes) if (!write.isSettled) write.reject(this.#context.rejection(error));
   }
 
-  async #carryOut(group: readonly QueuedWrite[], under: Under, merged: boolean): Promise<void> {
+  async #execute(group: readonly QueuedWrite[], under: Under, merged: boolean): Promise<void> {
     const [first] = group;
     if (!first) return;
-    const attempt: Attempt = { ...this.#context, ...under, group, merged };
+    const attempt: GroupExecution = { ...this.#context, ...under, group, merged };
     let failed: GroupFailed;
     try {
-      const rest = await this.#tried(group, () => attemptGroup(attempt));
-      return this.#carryOut(rest, under, merged);
+      const rest = await this.#tried(group, () => executeGroup(attempt));
+      return this.#execute(rest, under, merged);
     } catch (error) {
       if (!(error instanceof GroupFailed)) throw error;
       failed = error;
@@ -153,7 +153,7 @@ export class WriteCarrier implements Carrier {
     if (isUnavailable(failed.cause) && !isOfFew) throw failed.cause;
     if (failed.cause instanceof Overtaken) {
       for (const write of failing) write.reject(failed.cause);
-      await this.#carryOut([...before, ...after], under, merged);
+      await this.#execute([...before, ...after], under, merged);
       return;
     }
     await this.#unlessMoved(failed.cause, under.changes);
@@ -168,7 +168,7 @@ export class WriteCarrier implements Carrier {
   /** Writes of a group by themselves: what becomes of them, in doubt say, is nothing to the others. @throws SchemaMoved, Obstructed */
   async #part(writes: readonly QueuedWrite[], under: Under, merged: boolean): Promise<void> {
     try {
-      await this.#carryOut(writes, under, merged);
+      await this.#execute(writes, under, merged);
     } catch (error) {
       if (error instanceof SchemaMoved || error instanceof Obstructed) throw error;
       this.#reject(writes, error);
@@ -191,9 +191,9 @@ export class WriteCarrier implements Carrier {
       transactions.transact(
         async (session) => {
           await requireConditions(session, plan, this.#context);
-          const text = await carryOutAlone(session, plan, plannedUnder, this.#context);
-          if (watched.length > 0) await session.query(storeNotice(schemaName, { schemaChanged: false, tables: watched }));
-          await session.query(schemaCheck(schemaName, changes));
+          const text = await executePlan(session, plan, plannedUnder, this.#context);
+          if (watched.length > 0) await session.query(storeInvalidation(schemaName, { schemaChanged: false, tables: watched }));
+          await session.query(schemaVersionGuard(schemaName, changes));
           return text;
         },
         { lockLimit },
@@ -233,7 +233,7 @@ export class WriteCarrier implements Carrier {
         const isUnsent = isUnavailable(cause) && isConnectionError(cause);
         if (!(mayRetry(cause) || (isUnsent && contention.attempt === 1))) throw error;
         if (contention.isOver) throw unavailable(cause);
-        await (isUnsent ? contention.next(0) : contention.next(PAUSE_STEP_MS, LONGEST_PAUSE_MS));
+        await (isUnsent ? contention.next(0) : contention.next(PAUSE_STEP_MS, MAX_PAUSE_MS));
       }
   }
 }

@@ -6,7 +6,7 @@ import { changes, type QueuedWrite } from './queued-write.ts';
  * Writes that others go on before: none of their turns, and none to their records. Rows that are written behind keep back each other, in the
  * order in which they came, and deletes, since a row that is about to be written may point at what a delete takes.
  */
-export class Passed {
+export class WriteOrder {
   readonly entries: QueuedWrite[] = [];
   readonly #turns = new Set<number>();
   readonly #records = new Set<string>();
@@ -66,7 +66,7 @@ export class Passed {
 const placesOf = (entry: QueuedWrite): string[] => orderedBy(entry).map((table) => `${entry.turn} ${table}`);
 
 /** Writes under way together. */
-export interface Running {
+export interface RunningGroup {
   /** None of a group that tries what others hold: see `Passed.hold`. */
   readonly turns: ReadonlySet<number>;
   /** Records that they write to. */
@@ -74,11 +74,11 @@ export interface Running {
   readonly isChange: boolean;
   readonly isBehind: boolean;
   /** Of a group that tries what others hold: what it needs of that, and what later writes of its turns must not come before it in. */
-  readonly trial: { readonly obstacles: readonly string[]; readonly held: Passed } | undefined;
+  readonly trial: { readonly obstacles: readonly string[]; readonly held: WriteOrder } | undefined;
 }
 
 /** Whether a write cannot be carried out beside others. */
-export function excludes(running: Running, entry: QueuedWrite): boolean {
+export function excludes(running: RunningGroup, entry: QueuedWrite): boolean {
   if (running.turns.has(entry.turn) || (running.isChange && changes(entry))) return true;
   return entry.records.some((record) => running.records.has(record));
 }

@@ -34,8 +34,8 @@ beforeEach(() => {
       underWay.push({ names: group.map(nameOf).join(' '), end, group });
     });
   queue = new WriteQueue(
-    { schema: () => schema, carryOut: carry, change: (write) => carry([write]) },
-    { largestGroup: 4, mostGroups: 2, longestHeld: 1000, tooLong: () => new Error('held') },
+    { schema: () => schema, execute: carry, executeChange: (write) => carry([write]) },
+    { maxGroup: 4, maxGroups: 2, maxHeldMs: 1000, tooLong: () => new Error('held') },
   );
 });
 

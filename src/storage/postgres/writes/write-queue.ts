@@ -1,27 +1,27 @@
 import type { Schema } from '../../../schema/model.ts';
 import { deletesRecord, nextWriteOrder, type PreparedWrite, type WriteOutcome, type WritePlan } from '../../port.ts';
-import { LARGEST_TEXT, mayJoin, mayLock, textOf } from './group-limits.ts';
+import { MAX_GROUP_TEXT, mayJoin, mayLock, textOf } from './group-limits.ts';
 import { hasEdits } from './json-updates.ts';
-import { heldBy, writtenAtOnce } from './lock-set.ts';
+import { lockSetOf, writtenAtOnce } from './lock-set.ts';
 import { isTableObstacle, obstaclesOf } from './obstacles.ts';
-import { type Carrier, changes, placeOf, type QueuedWrite } from './queued-write.ts';
-import { excludes, Passed, type Running } from './write-order.ts';
+import { changes, type Executor, placeOf, type QueuedWrite } from './queued-write.ts';
+import { excludes, type RunningGroup, WriteOrder } from './write-order.ts';
 
 /** How a queue works. */
 export interface QueueOptions {
   /** Writes that are carried out together. */
-  readonly largestGroup: number;
+  readonly maxGroup: number;
   /** Groups under way at the same time. */
-  readonly mostGroups: number;
+  readonly maxGroups: number;
   /** Milliseconds for which a write may be held up by others' locks. */
-  readonly longestHeld: number;
+  readonly maxHeldMs: number;
   /** What it is rejected with then. */
   readonly tooLong: () => unknown;
 }
 
 /** Until what others hold is tried again: the first pause, doubled up to the longest, in milliseconds. */
-const FIRST_PAUSE = 100;
-const LONGEST_PAUSE = 400;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 400;
 
 /** What others hold. */
 interface Obstacle {
@@ -39,9 +39,9 @@ interface Obstacle {
  * others of it go on, and one group beside all others tries now and then whether it can be had.
  */
 export class WriteQueue {
-  readonly #carrier: Carrier;
+  readonly #executor: Executor;
   readonly #options: QueueOptions;
-  readonly #running = new Set<Running>();
+  readonly #running = new Set<RunningGroup>();
   #waiting: QueuedWrite[] = [];
   #turn = 0;
   #rowsBehind = 0;
@@ -50,8 +50,8 @@ export class WriteQueue {
   readonly #obstacles = new Map<string, Obstacle>();
   #retry: NodeJS.Timeout | undefined;
 
-  constructor(carrier: Carrier, options: QueueOptions) {
-    this.#carrier = carrier;
+  constructor(executor: Executor, options: QueueOptions) {
+    this.#executor = executor;
     this.#options = options;
   }
 
@@ -65,7 +65,7 @@ export class WriteQueue {
         turn: behind ? -++this.#rowsBehind : this.#turn,
         behind,
         plan,
-        ...heldBy(plan),
+        ...lockSetOf(plan),
         plannedUnder,
         contention: undefined,
         heldSince: 0,
@@ -112,7 +112,7 @@ export class WriteQueue {
   async #run(group: readonly QueuedWrite[], isTrial = false): Promise<void> {
     const [first] = group;
     const isChange = first !== undefined && changes(first);
-    const running: Running = {
+    const running: RunningGroup = {
       turns: new Set(isTrial ? [] : group.map(({ turn }) => turn)),
       records: new Set(group.flatMap(({ records }) => records)),
       isChange,
@@ -122,7 +122,7 @@ export class WriteQueue {
     this.#running.add(running);
     const tried = running.trial?.obstacles ?? [];
     const patience = isTrial && !tried.some(isTableObstacle) ? 'long' : 'short';
-    const { again, obstacles } = await (isChange ? this.#carrier.change(first) : this.#carrier.carryOut(group, patience));
+    const { again, obstacles } = await (isChange ? this.#executor.executeChange(first) : this.#executor.execute(group, patience));
     this.#running.delete(running);
     for (const obstacle of tried) if (!obstacles.includes(obstacle)) this.#obstacles.delete(obstacle);
     for (const obstacle of obstacles) this.#met(obstacle);
@@ -130,15 +130,15 @@ export class WriteQueue {
     this.#start();
   }
 
-  #trialOf(group: readonly QueuedWrite[]): Running['trial'] {
-    const held = new Passed();
+  #trialOf(group: readonly QueuedWrite[]): RunningGroup['trial'] {
+    const held = new WriteOrder();
     for (const entry of group) held.hold(entry);
     const obstacles = group.flatMap((entry) => obstaclesOf(entry).filter((obstacle) => this.#obstacles.has(obstacle)));
     return { obstacles: [...new Set(obstacles)], held };
   }
 
   #met(obstacle: string): void {
-    const pause = Math.min(LONGEST_PAUSE, 2 * (this.#obstacles.get(obstacle)?.pause ?? FIRST_PAUSE / 2));
+    const pause = Math.min(MAX_PAUSE_MS, 2 * (this.#obstacles.get(obstacle)?.pause ?? FIRST_PAUSE_MS / 2));
     this.#obstacles.set(obstacle, { pause, tryAt: performance.now() + pause });
   }
 
@@ -147,14 +147,14 @@ export class WriteQueue {
     clearTimeout(this.#retry);
     const now = performance.now();
     this.#waiting = this.#waiting.filter((entry) => {
-      if (entry.heldSince === 0 || now - entry.heldSince < this.#options.longestHeld) return true;
+      if (entry.heldSince === 0 || now - entry.heldSince < this.#options.maxHeldMs) return true;
       entry.reject(this.#options.tooLong());
       return false;
     });
     this.#tryDue(now);
     if (this.#obstacles.size === 0) return;
     const pauses = [...this.#obstacles.values()].map(({ tryAt }) => tryAt - now).filter((pause) => pause > 0);
-    this.#retry = setTimeout(() => this.#start(), Math.min(LONGEST_PAUSE, ...pauses));
+    this.#retry = setTimeout(() => this.#start(), Math.min(MAX_PAUSE_MS, ...pauses));
   }
 
   #tryDue(now: number): void {
@@ -180,7 +180,7 @@ export class WriteQueue {
   #next(tried?: ReadonlySet<string>): QueuedWrite[] {
     const group: QueuedWrite[] = [];
     if (this.#waiting.length === 0 || (!tried && this.#isFull())) return group;
-    const passed = new Passed();
+    const passed = new WriteOrder();
     const isBehind = this.#isBehind();
     const written = new Set<string>();
     const locked = new Set<string>();
@@ -188,7 +188,7 @@ export class WriteQueue {
     let taken = 0;
     let text = 0;
     for (const entry of this.#waiting) {
-      if (group.length === this.#options.largestGroup || text > LARGEST_TEXT) break;
+      if (group.length === this.#options.maxGroup || text > MAX_GROUP_TEXT) break;
       // There may be thousands of them.
       if (entry.behind && (isBehind || passed.hasBehind)) {
         passed.follow(entry);
@@ -235,8 +235,8 @@ export class WriteQueue {
 
   #isFull(): boolean {
     let groups = 0;
-    for (const { isChange, trial } of this.#running) if (!trial && (!isChange || this.#options.mostGroups === 1)) groups++;
-    return groups >= this.#options.mostGroups;
+    for (const { isChange, trial } of this.#running) if (!trial && (!isChange || this.#options.maxGroups === 1)) groups++;
+    return groups >= this.#options.maxGroups;
   }
 
   /**
@@ -253,11 +253,11 @@ export class WriteQueue {
 
   /** Plans a write anew where the schema has changed since. @returns false where that rejected it */
   #isPlanned(entry: QueuedWrite): boolean {
-    const schema = this.#carrier.schema();
+    const schema = this.#executor.schema();
     if (entry.plannedUnder === schema) return true;
     try {
       entry.plan = entry.write.plan(schema);
-      Object.assign(entry, heldBy(entry.plan));
+      Object.assign(entry, lockSetOf(entry.plan));
       entry.plannedUnder = schema;
       return true;
     } catch (error) {

@@ -4,7 +4,7 @@ import type { ExpressionContext } from './value-types.ts';
 type Member = readonly [name: string, json: Fragment];
 
 /** Databases bound the arguments of a function. */
-const MOST_ARGUMENTS = 50;
+const MAX_ARGUMENTS = 50;
 
 /** JSON text of an object of JSON texts; what is NULL is null there. */
 export function object(context: ExpressionContext, members: readonly Member[]): Fragment {
@@ -32,8 +32,8 @@ function key({ dialect }: ExpressionContext, name: string, follows: boolean): Fr
 
 /** The parts that are not NULL, with commas between them; an empty text where there are none. */
 function listed(parts: readonly Fragment[]): Fragment {
-  if (parts.length <= MOST_ARGUMENTS) return sql`concat_ws(',', ${joined(parts, ', ')})`;
-  const size = MOST_ARGUMENTS ** Math.ceil(Math.log(parts.length) / Math.log(MOST_ARGUMENTS) - 1);
+  if (parts.length <= MAX_ARGUMENTS) return sql`concat_ws(',', ${joined(parts, ', ')})`;
+  const size = MAX_ARGUMENTS ** Math.ceil(Math.log(parts.length) / Math.log(MAX_ARGUMENTS) - 1);
   const groups = Array.from({ length: Math.ceil(parts.length / size) }, (_, at) => parts.slice(at * size, (at + 1) * size));
   return listed(groups.map((group) => sql`nullif(${listed(group)}, '')`));
 }

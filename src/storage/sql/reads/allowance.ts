@@ -5,7 +5,7 @@ export type Row = readonly unknown[];
 export class NotShort extends Error {}
 
 /** What a row costs beside its texts: thousands of short ones take their time too. */
-const ROW = 512;
+const ROW_COST = 512;
 
 /** Characters that a read may still bring. One for all parts of a page, so that it bounds their sum. */
 export class Allowance {
@@ -27,7 +27,7 @@ export class Allowance {
 
   /** Spends a row. @throws NotShort where there are more */
   spendRow(row: Row): void {
-    this.spend(ROW + textOf(row));
+    this.spend(ROW_COST + textOf(row));
   }
 }
 

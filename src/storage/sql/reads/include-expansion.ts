@@ -6,16 +6,16 @@ import { rowPieces } from '../../../values/row-pieces.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import type { Statement } from '../writer.ts';
 import { Allowance, NotShort, type Row, textOf } from './allowance.ts';
-import type { IncludeJob, JoinedRecord, ReadJob, ResolveInclude } from './read-plan.ts';
+import type { IncludePlan, JoinedRecord, ReadPlan, ResolveInclude } from './read-plan.ts';
 
 /** Characters that go in one piece of an answer, some. */
-const PIECE = 32 * 1024;
+const PIECE_LENGTH = 32 * 1024;
 /** Characters of a row beyond which it is written in pieces. */
-const LARGE_ROW = 256 * 1024;
+const LARGE_ROW_LENGTH = 256 * 1024;
 /** Characters of records that includes put into the rows of a page. */
-const PAGE_EXPANSIONS = 4 * 1024 * 1024;
+const MAX_PAGE_EXPANSION = 4 * 1024 * 1024;
 /** The same of a single record. */
-const RECORD_EXPANSIONS = 64 * 1024 * 1024;
+const MAX_RECORD_EXPANSION = 64 * 1024 * 1024;
 
 /** Where the records that includes put in place of Pointers are read. */
 export interface TargetSource {
@@ -51,14 +51,14 @@ export class Commas {
  */
 export async function* writePage(
   source: TargetSource,
-  job: ReadJob,
+  job: ReadPlan,
   rows: readonly Row[],
   commas: Commas,
 ): AsyncGenerator<string> {
   const isOne = rows.length === 1;
   let records: Records | undefined;
   try {
-    records = await recordsOf(source, job, rows, new Allowance(isOne ? RECORD_EXPANSIONS : PAGE_EXPANSIONS));
+    records = await recordsOf(source, job, rows, new Allowance(isOne ? MAX_RECORD_EXPANSION : MAX_PAGE_EXPANSION));
   } catch (error) {
     if (!(error instanceof NotShort)) throw error;
     if (isOne) fail('resultTooLarge');
@@ -78,7 +78,7 @@ export async function* writePage(
  */
 export async function writeShort(
   source: TargetSource,
-  job: ReadJob,
+  job: ReadPlan,
   rows: readonly Row[],
   allowance: Allowance,
 ): Promise<string> {
@@ -93,13 +93,15 @@ export async function writeShort(
   return out;
 }
 
-function* inPieces(job: ReadJob, rows: readonly Row[], records: Records, commas: Commas): Generator<string> {
+function* inPieces(job: ReadPlan, rows: readonly Row[], records: Records, commas: Commas): Generator<string> {
   let text = '';
   for (const row of rows) {
     text += commas.next();
-    for (const piece of textOf(row) < LARGE_ROW ? [records.write(row)] : rowPieces(job.shape, row, records.expansionsOf(row))) {
+    for (const piece of textOf(row) < LARGE_ROW_LENGTH
+      ? [records.write(row)]
+      : rowPieces(job.shape, row, records.expansionsOf(row))) {
       text += piece;
-      if (text.length < PIECE) continue;
+      if (text.length < PIECE_LENGTH) continue;
       yield text;
       text = '';
     }
@@ -123,7 +125,7 @@ interface Records {
  */
 async function recordsOf(
   source: TargetSource,
-  job: ReadJob,
+  job: ReadPlan,
   rows: readonly Row[],
   allowance: Allowance,
   path: readonly number[] = [],
@@ -186,7 +188,7 @@ type ReadTargets = (className: string, ids: ReadonlySet<string>) => Promise<Read
 
 async function expansion(
   source: TargetSource,
-  include: IncludeJob,
+  include: IncludePlan,
   rows: readonly Row[],
   read: ReadTargets,
   allowance: Allowance,
@@ -219,7 +221,7 @@ function pointersIn(arrays: readonly string[]): Map<string, Set<string>> {
 }
 
 /** Characters that a Pointer in an array takes at the least. */
-const POINTER = 40;
+const POINTER_LENGTH = 40;
 
 /** Spends what arrays come to when they are expanded, where that may be much: an array may name one record many times. */
 function refuseLarge(
@@ -229,7 +231,7 @@ function refuseLarge(
 ): void {
   let longest = 0;
   for (const texts of found.values()) for (const text of texts.values()) longest = Math.max(longest, text.length);
-  const most = arrays.reduce((sum, array) => sum + array.length, 0) * (longest / POINTER);
+  const most = arrays.reduce((sum, array) => sum + array.length, 0) * (longest / POINTER_LENGTH);
   if (most > allowance.left) for (const array of arrays) allowance.spend(expandedLength(array, found));
 }
 

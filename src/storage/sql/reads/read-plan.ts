@@ -7,22 +7,22 @@ import { type ByIdStatement, compileByIds } from '../select.ts';
 import type { Statement } from '../writer.ts';
 
 /** A compiled read: plain data, so that it runs on the event loop and on a reader thread alike. */
-export interface ReadJob {
+export interface ReadPlan {
   readonly text: string;
   readonly params: readonly StoredValue[];
   readonly shape: RowShape;
-  readonly includes: readonly IncludeJob[];
+  readonly includes: readonly IncludePlan[];
   /** Expanded records that come in the rows themselves, behind the columns of the shape. */
   readonly joins?: readonly JoinedRecord[];
   /** Bytes that a value may have which the read builds, where it is less than usual. */
-  readonly longest?: number;
+  readonly maxValueBytes?: number;
 }
 
 /** A read of records by id, for an include. */
-export interface ByIdsJob extends ReadJob, ByIdStatement {}
+export interface ByIdsPlan extends ReadPlan, ByIdStatement {}
 
 /** An expansion of one column of a job's rows by further reads. */
-export interface IncludeJob {
+export interface IncludePlan {
   /** Which of the selection's includes it is (`includePositions`). */
   readonly index: number;
   readonly position: number;
@@ -45,16 +45,20 @@ export interface JoinedRecord {
  * Finds the job that reads records of a class met at an include: `path` holds the include's index at each level. `null`: they stay bare
  * Pointers.
  */
-export type ResolveInclude = (path: readonly number[], classes: readonly string[], className: string) => Promise<ByIdsJob | null>;
+export type ResolveInclude = (
+  path: readonly number[],
+  classes: readonly string[],
+  className: string,
+) => Promise<ByIdsPlan | null>;
 
 /** The job of a selection, given its compiled statement. */
-export function readJob(selection: Selection, statement: Statement, context: RowContext, expanded = false): ReadJob {
+export function readPlan(selection: Selection, statement: Statement, context: RowContext, expanded = false): ReadPlan {
   const { text, params } = statement;
-  return { text, params, shape: rowShape(selection, context, expanded), includes: includeJobs(selection) };
+  return { text, params, shape: rowShape(selection, context, expanded), includes: includePlans(selection) };
 }
 
 /** The expansions that the rows of a selection need. */
-export function includeJobs(selection: Selection): IncludeJob[] {
+export function includePlans(selection: Selection): IncludePlan[] {
   return includePositions(selection).map(({ include, position }, index) => ({
     index,
     position,
@@ -63,17 +67,17 @@ export function includeJobs(selection: Selection): IncludeJob[] {
 }
 
 /** The job that reads records of a selection by their ids. */
-export function byIdsJob(selection: Selection, dialect: Dialect, context: RowContext): ByIdsJob {
+export function byIdsPlan(selection: Selection, dialect: Dialect, context: RowContext): ByIdsPlan {
   const statement = compileByIds(selection, dialect);
-  return { ...readJob(selection, statement, context, true), idsAt: statement.idsAt };
+  return { ...readPlan(selection, statement, context, true), idsAt: statement.idsAt };
 }
 
 /**
  * A `ResolveInclude` over a selection, whose include targets have asked the authoriser.
  * @param jobOf compiles the read of an include's records by their ids
  */
-export function includeResolver(root: Selection, jobOf: (target: Selection) => ByIdsJob): ResolveInclude {
-  const jobs = new Map<Selection, ByIdsJob>();
+export function includeResolver(root: Selection, jobOf: (target: Selection) => ByIdsPlan): ResolveInclude {
+  const jobs = new Map<Selection, ByIdsPlan>();
   return async (path, classes, className) => {
     let selection: Selection | null = root;
     for (let level = 0; level < path.length; level++) {

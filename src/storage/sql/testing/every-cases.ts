@@ -100,7 +100,7 @@ export async function testEvery(store: Store): Promise<void> {
     const fields = columnFields(kinds);
     const texts: string[] = [];
     // Booleans are 1 and 0 in these rows.
-    for (const [, ...values] of await store.contents.rows(kinds, 0, 10)) {
+    for (const [, ...values] of await store.raw.rows(kinds, 0, 10)) {
       texts.push(store.reader.textOf(kinds, fields, values));
       const isSet = fields.map((_, at) => values[at] !== null);
       const some = fields.filter((_, at) => isSet[at]);
@@ -116,7 +116,7 @@ export async function testEvery(store: Store): Promise<void> {
   test('a process is among those that serve its systems', async () => {
     assert.ok((await store.cluster.processes()).has(store.cluster.processId));
     assert.match(store.cluster.processId, /^\w+$/);
-    await store.inOneCommit(async (within) => {
+    await store.bulkTransaction(async (within) => {
       assert.equal(within.cluster.processId, store.cluster.processId);
       assert.ok((await within.cluster.processes()).has(store.cluster.processId));
     });

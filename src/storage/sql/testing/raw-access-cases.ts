@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tableOf } from '../../../schema/model.ts';
-import { CONTENTS_BYTES, pieces } from '../../chunked-rows.ts';
+import { CHUNK_BYTES, chunkedRows } from '../../chunked-rows.ts';
 import { columnsOf } from '../../column-values.ts';
 import type { Store } from '../../port.ts';
 import { tableChanges } from './tables.ts';
@@ -30,14 +30,14 @@ export async function testContents(store: Store): Promise<void> {
   test('contents: rows are bounded by bytes, each comes once, and one comes however large it is', async () => {
     const small = Array.from({ length: 30 }, () => 2);
     const large = Array.from({ length: 6 }, () => 1_000_000);
-    const lengths = [...small, ...large, CONTENTS_BYTES, ...small.slice(0, 3)];
+    const lengths = [...small, ...large, CHUNK_BYTES, ...small.slice(0, 3)];
     await add(...lengths);
     const found: unknown[] = [];
     const rowsOf: number[] = [];
-    for await (const rows of pieces(store.contents, table, 0)) {
+    for await (const rows of chunkedRows(store.raw, table, 0)) {
       const bytes = rows.map((row) => row.reduce<number>((sum, value) => sum + Buffer.byteLength(String(value ?? '')), 0));
       const beforeLast = bytes.slice(0, -1).reduce((sum, one) => sum + one, 0);
-      assert.ok(beforeLast < CONTENTS_BYTES + 4_000, `${rows.length} rows: ${bytes.join()}`);
+      assert.ok(beforeLast < CHUNK_BYTES + 4_000, `${rows.length} rows: ${bytes.join()}`);
       rowsOf.push(rows.length);
       found.push(...rows.map((row) => row.find((value) => typeof value === 'string' && value.startsWith('h'))));
     }

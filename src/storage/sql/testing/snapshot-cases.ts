@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Field, fieldOf, type TableSchema, tableOf } from '../../../schema/model.ts';
 import type { StoredValue } from '../../../values/type.ts';
-import { columnFields, pictured } from '../../column-values.ts';
+import { columnFields, snapshotValues } from '../../column-values.ts';
 import { type Mutation, type Store, wholeText } from '../../port.ts';
-import { LONGEST_IN_PICTURE, LONGEST_PICTURE } from '../../snapshot-limits.ts';
+import { MAX_SNAPSHOT, MAX_SNAPSHOT_VALUE } from '../../snapshot-limits.ts';
 import { tableChanges } from './tables.ts';
 
 type Insert = Extract<Mutation, { kind: 'insert' }>;
@@ -97,7 +97,7 @@ export async function testPictures(store: Store): Promise<void> {
   /** The pictures of a record in their order, each as what is not null in it. */
   const pictures = async (of: string, list: readonly Field[] = fields): Promise<Record<string, StoredValue>[]> =>
     (await rows(queue, of)).map(({ record }) => {
-      const values = pictured(record as string, list);
+      const values = snapshotValues(record as string, list);
       return Object.fromEntries(list.flatMap(({ name }, at) => (values[at] === null ? [] : [[name, values[at] as StoredValue]])));
     });
   const counted = async (of: string) => (await pictures(of)).map((values) => values.n ?? null);
@@ -198,7 +198,7 @@ export async function testPictures(store: Store): Promise<void> {
         mutations: [picture('grown'), count('grown'), picture('grown')],
       }),
     });
-    await store.inOneCommit(async (within) => {
+    await store.bulkTransaction(async (within) => {
       await within.write({ plan: () => ({ changes: [], mutations: [count('grown'), picture('grown')] }) });
       await within.write({ plan: () => ({ changes: [], mutations: [picture('grown'), count('grown')] }) });
     });
@@ -206,7 +206,7 @@ export async function testPictures(store: Store): Promise<void> {
   });
 
   test('pictures: long values are cut, those of JSON left out; so is what comes to too much together', async () => {
-    const most = LONGEST_IN_PICTURE;
+    const most = MAX_SNAPSHOT_VALUE;
     const [text, json] = ['é'.repeat(most - 1), `["${'é'.repeat(most - 4)}"]`];
     await write(insert(seen, 'long', { s: `${text}z`, a: json, o: `{"a":"${'x'.repeat(most)}"}`, n: 1 }), picture('long'));
     await write(picture('long'), update('long', { s: `${text}😀z`, a: `${json} `, n: 2 }), picture('long'));
@@ -236,7 +236,7 @@ export async function testPictures(store: Store): Promise<void> {
     await write(picture('much', 'much', table, all), more, picture('much', 'much', table, all));
     await write(more, picture('much', 'much', table, all));
     const kept = await rows(queue, 'much');
-    assert.ok(kept.every(({ record }) => (record as string).length < 1.1 * LONGEST_PICTURE));
+    assert.ok(kept.every(({ record }) => (record as string).length < 1.1 * MAX_SNAPSHOT));
     const values = await pictures('much', all);
     assert.deepEqual(values.map(({ n, f9 }) => [n, f9]), [1, 2, 2].map((now) => [now, 'x'.repeat(10)])); // biome-ignore format: one comparison
     assert.ok(values.every((value) => value.ACL === long));

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 
 /** How long to wait for one who only looks whether the lock is held, in milliseconds. */
-const LOOK = 500;
+const LOOK_MS = 500;
 
 /**
  * Holds a directory's lock for this process, so that no second service keeps a schema of the same files in memory. The operating system
@@ -22,7 +22,7 @@ export class ProcessLock {
 
   /** @throws OperatorError where another process holds it */
   static take(path: string): ProcessLock {
-    const lock = ProcessLock.#try(path, LOOK);
+    const lock = ProcessLock.#try(path, LOOK_MS);
     if (lock) return lock;
     throw new OperatorError(`another process serves this data directory (it holds ${path})`);
   }

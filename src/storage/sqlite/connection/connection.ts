@@ -6,7 +6,7 @@ import { isBusy, type StoreFault, sorting, storeFaultOf } from './map-error.ts';
 import { closeQuietly, existingFile, openDatabase } from './open-database.ts';
 import { BoundedRows, LengthLimit, type LimitedRows, type Row, type Rows, rowSteps } from './rows.ts';
 import { constraintsTaken, prepare, StatementCache } from './statement-cache.ts';
-import { type LogLength, logLengthQuery, readLogLength } from './wal-length.ts';
+import { readWalLength, type WalLength, walLengthQuery } from './wal-length.ts';
 
 /** Milliseconds that a connection waits for the lock of another one, as long as nobody minds: a thread, a file that is opened. */
 const PATIENT_MS = 5_000;
@@ -174,9 +174,9 @@ export class Connection implements LimitedRows {
   }
 
   /** How long the log is; `null` where that cannot be told now. Costs a microsecond. Never throws. */
-  logLength(): LogLength | null {
+  logLength(): WalLength | null {
     try {
-      return readLogLength(this.#prepared(logLengthQuery));
+      return readWalLength(this.#prepared(walLengthQuery));
     } catch {
       return null;
     }

@@ -3,9 +3,9 @@ import { pathToFileURL } from 'node:url';
 import { registerFunctions } from '../sql/functions.ts';
 
 /** Bytes that the file of the log keeps once it has begun anew. */
-const LOG_KEPT = 32 * 1024 * 1024;
+const WAL_KEPT_BYTES = 32 * 1024 * 1024;
 /** Bytes of a value that a read may build: an aggregation could put whole tables into one. Stored ones come from bodies, which are smaller. */
-export const LARGEST_VALUE = 64 * 1024 * 1024;
+export const MAX_VALUE_BYTES = 64 * 1024 * 1024;
 
 /** How a file is opened. */
 export interface Opening {
@@ -26,11 +26,12 @@ export function openDatabase(file: string | URL, { mode, timeoutMs, pagesKiB, ti
     readOnly: isReader,
     timeout: timeoutMs,
     enableForeignKeyConstraints: false,
-    ...(isReader ? { limits: { length: LARGEST_VALUE } } : {}),
+    ...(isReader ? { limits: { length: MAX_VALUE_BYTES } } : {}),
   });
   try {
     // FULL: an acknowledged write survives a power cut; group commit pays for it. Threads empty the log (checkpoints.ts).
-    if (!isReader) db.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${LOG_KEPT}`);
+    if (!isReader)
+      db.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${WAL_KEPT_BYTES}`);
     db.exec(`PRAGMA cache_size = -${pagesKiB}`);
     registerFunctions(db, tick ? { tick } : {});
     return db;

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { busyError, isBusy } from './map-error.ts';
 
 /** Milliseconds between two tries. */
-const LONGEST_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 20;
 
 /**
  * Begins a transaction that writes, on a connection that waits for no lock itself: the event loop is free while another process writes.
@@ -12,7 +12,7 @@ const LONGEST_PAUSE_MS = 20;
  */
 export async function beginWriting(db: DatabaseSync, within: number): Promise<void> {
   const until = performance.now() + within;
-  for (let pause = 1; ; pause = Math.min(LONGEST_PAUSE_MS, 2 * pause)) {
+  for (let pause = 1; ; pause = Math.min(MAX_PAUSE_MS, 2 * pause)) {
     try {
       db.exec('BEGIN IMMEDIATE');
       return;

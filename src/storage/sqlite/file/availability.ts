@@ -6,10 +6,10 @@ import type { Conditions } from '../../../observe/index.ts';
 import { Recovery } from '../../recovery.ts';
 import type { Connection, ConnectionEvents } from '../connection/connection.ts';
 import { BusyTime, missingError, type StoreFault, storeFaultOf } from '../connection/map-error.ts';
-import { copyLog } from '../connection/wal-length.ts';
+import { copyWal } from '../connection/wal-length.ts';
 import { kindOfRefusal } from './opening-error.ts';
 import { missingPart, type Place, PlacedFile } from './placed-file.ts';
-import { fileAt, isSameFile, KnownStorage, lookAtStorage } from './storage-check.ts';
+import { checkStorage, fileAt, isSameFile, KnownStorage } from './storage-check.ts';
 
 /** Milliseconds between two openings of a file, and between two looks at its storage. */
 const REOPEN_MS = 250;
@@ -21,7 +21,7 @@ const SUSPECT_MS = 1_000;
 const MINUTE_MS = 60_000;
 /** Milliseconds until a damaged file that has not changed is read through again: each time twice as long, since what it met may have passed. */
 const FIRST_AGAIN_MS = 1_000;
-const LAST_AGAIN_MS = 60_000;
+const MAX_AGAIN_MS = 60_000;
 
 /** Result codes that tell of a read: whether the storage takes writes says nothing of these. READ, SHORT_READ. */
 const ofReads: ReadonlySet<number> = new Set([266, 522]);
@@ -212,7 +212,7 @@ export class Availability implements ConnectionEvents {
     // What was acknowledged is in the log, which is still open: it is saved into the file, before the connection is closed.
     else {
       this.#connection.rollback();
-      this.#isUnsaved = !copyLog(this.#connection.db);
+      this.#isUnsaved = !copyWal(this.#connection.db);
     }
     this.#lose('the store is missing', missingPart(this.#settings.path, what).cause);
   }
@@ -224,7 +224,7 @@ export class Availability implements ConnectionEvents {
     } catch {}
     const now = performance.now();
     // Reading it through does not find all damage: what is met soon after that is believed.
-    const pause = now - this.#soundAt < MINUTE_MS ? LAST_AGAIN_MS : FIRST_AGAIN_MS;
+    const pause = now - this.#soundAt < MINUTE_MS ? MAX_AGAIN_MS : FIRST_AGAIN_MS;
     this.#loss = { kind, cause, file, again: now + pause, pause };
     if (this.#isUnsaved) this.#connection.break();
     else this.#connection.drop();
@@ -264,7 +264,7 @@ export class Availability implements ConnectionEvents {
   /** @throws where the store does not work */
   async #look(): Promise<void> {
     if (this.#loss) await this.#lookAgain(this.#loss);
-    if (this.#kinds.has('the disk is full') && lookAtStorage(this.#settings.path) !== null) throw unavailableSince(undefined);
+    if (this.#kinds.has('the disk is full') && checkStorage(this.#settings.path) !== null) throw unavailableSince(undefined);
     await this.#settings.works();
   }
 
@@ -276,13 +276,13 @@ export class Availability implements ConnectionEvents {
     // A missing one is there again, a refused one is cheap to ask.
     if (kind === 'the store is damaged') {
       if (!hasChanged && performance.now() < again) throw unavailableSince(cause);
-      const next = Math.min(LAST_AGAIN_MS, 2 * pause);
+      const next = Math.min(MAX_AGAIN_MS, 2 * pause);
       this.#loss = { kind, cause, file, again: performance.now() + next, pause: next };
       await this.#settings.endReads();
       await this.#settings.check();
       this.#soundAt = performance.now();
     } else await this.#settings.endReads();
-    if (this.#isUnsaved && !copyLog(this.#connection.db)) throw unavailableSince(cause);
+    if (this.#isUnsaved && !copyWal(this.#connection.db)) throw unavailableSince(cause);
     this.#isUnsaved = false;
     if (this.#isClosed) throw unavailableSince(cause);
     this.#reopen();

@@ -1,13 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { GenerationGrown } from '../../engine.ts';
 import type { Connection } from '../connection/connection.ts';
-import { copyLog } from '../connection/wal-length.ts';
+import { copyWal } from '../connection/wal-length.ts';
 import { growGeneration } from '../schema/identity.ts';
-import type { LogMark } from './wal-mark.ts';
+import type { WalMark } from './wal-mark.ts';
 
 /** Who hears of a store's last commit. */
-export interface LeaveEvents {
-  readonly log?: Pick<LogMark, 'committed' | 'isGeneration'>;
+export interface GenerationEvents {
+  readonly log?: Pick<WalMark, 'committed' | 'isGeneration'>;
   /** As of `Engine.open`. */
   readonly grown?: GenerationGrown;
 }
@@ -16,7 +16,7 @@ export interface LeaveEvents {
  * Has the generation of a store grow that was served and is about to be closed (docs/adr/0020). What cannot be noted is not: the registry knows
  * an earlier generation, which says nothing wrong. Never rejects.
  */
-export async function leave(connection: Connection, { log, grown }: LeaveEvents): Promise<void> {
+export async function noteGeneration(connection: Connection, { log, grown }: GenerationEvents): Promise<void> {
   if (!grown || !connection.isOpen) return;
   try {
     const generation = connection.ask(growGeneration);
@@ -33,7 +33,7 @@ export async function leave(connection: Connection, { log, grown }: LeaveEvents)
  * The same of a store whose file was taken away while it is open, and which writes into it all the same: what lies at its place and knows nothing
  * of that is a copy of before. It is to be in the file itself, since the log may lie where the copy does. Never throws.
  */
-export function missed(db: DatabaseSync, { log, grown }: Required<LeaveEvents>): void {
+export function noteGenerationWhereMissed(db: DatabaseSync, { log, grown }: Required<GenerationEvents>): void {
   try {
     if (db.isTransaction) db.exec('ROLLBACK');
     const generation = growGeneration(db);
@@ -41,7 +41,7 @@ export function missed(db: DatabaseSync, { log, grown }: Required<LeaveEvents>):
     log.isGeneration(generation);
     log.committed(db);
     // Noted as what the file itself has.
-    if (copyLog(db)) log.committed(db);
+    if (copyWal(db)) log.committed(db);
     grown(generation).catch(() => {});
   } catch {
     // The file that is away takes no writes.

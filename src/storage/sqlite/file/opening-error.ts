@@ -4,7 +4,7 @@ import { OperatorError } from '../../../kernel/operator-error.ts';
 import { StoreRefused } from '../../identity.ts';
 import { storeFaultOf } from '../connection/map-error.ts';
 import { isDamage } from '../schema/identity.ts';
-import { lookAtStorage } from './storage-check.ts';
+import { checkStorage } from './storage-check.ts';
 
 /** What a file that could not be opened is told as: damage, `unavailable` for what can pass, the error itself for all else. Its cause names it. */
 export function openingFault(error: unknown, path: string): unknown {
@@ -19,7 +19,7 @@ export function openingFault(error: unknown, path: string): unknown {
 export function kindOfOpening(error: unknown, path: string): PassingFault | null {
   const fault = error instanceof OperatorError || isDamage(error) ? null : storeFaultOf(error);
   if (!fault || !toldByStorage.has(fault.kind)) return fault?.kind ?? null;
-  return lookAtStorage(path) ?? fault.kind;
+  return checkStorage(path) ?? fault.kind;
 }
 
 /** SQLite does not tell these from each other. */

@@ -12,7 +12,7 @@ const ROOM = Buffer.alloc(64 * 1024);
  * fails, nor a read that fails from a page that is wrong. For use after a fault only: it is synchronous.
  * @returns `null` where it takes what is written and gives it back
  */
-export function lookAtStorage(path: string): PassingFault | null {
+export function checkStorage(path: string): PassingFault | null {
   const file = join(dirname(path), FILE);
   try {
     const descriptor = openSync(file, 'w+', 0o600);
@@ -48,7 +48,7 @@ export class KnownStorage {
 
   says(): PassingFault | null {
     if (!this.#known || performance.now() - this.#known.at > this.#forMs)
-      this.#known = { says: lookAtStorage(this.#path), at: performance.now() };
+      this.#known = { says: checkStorage(this.#path), at: performance.now() };
     return this.#known.says;
   }
 }

@@ -1,12 +1,12 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
 /** Bytes of the header of a log of changes (WAL), and of each of its frames (https://sqlite.org/fileformat2.html#walformat). */
-const HEADER = 32;
-const FRAME_HEADER = 24;
+const HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
 const MAGIC = 0x377f0682;
 
 /** What a log of changes says of itself. Numbers that tell one series of frames from every other are its salts; the first grows by one each. */
-export interface LogHeader {
+export interface WalHeader {
   readonly pageSize: number;
   readonly salt1: number;
   readonly salt2: number;
@@ -43,16 +43,16 @@ export function readAt(fd: number, place: number, length: number): Buffer {
 }
 
 /** Reads the header of a log; `null` where SQLite would take the log for empty. */
-export function logHeader(bytes: Buffer | null): LogHeader | null {
-  if (!bytes || bytes.length < HEADER) return null;
+export function walHeader(bytes: Buffer | null): WalHeader | null {
+  if (!bytes || bytes.length < HEADER_BYTES) return null;
   const magic = bytes.readUInt32BE(0);
   if ((magic & 0xfffffffe) !== (MAGIC & 0xfffffffe) || !isWhole(bytes, (magic & 1) === 1)) return null;
   return { pageSize: bytes.readUInt32BE(8), salt1: bytes.readUInt32BE(16), salt2: bytes.readUInt32BE(20) };
 }
 
-export const headerIn = (fd: number): LogHeader | null => logHeader(readAt(fd, 0, HEADER));
+export const headerIn = (fd: number): WalHeader | null => walHeader(readAt(fd, 0, HEADER_BYTES));
 
-export const headerOf = (path: string): LogHeader | null => logHeader(bytesAt(path, 0, HEADER));
+export const headerOf = (path: string): WalHeader | null => walHeader(bytesAt(path, 0, HEADER_BYTES));
 
 type Sum = readonly [number, number];
 
@@ -74,18 +74,18 @@ function isWhole(bytes: Buffer, isBigEndian: boolean): boolean {
 
 /** Whether so many frames of a log are whole, as SQLite would find them. */
 export function hasFrames(path: string, count: number): boolean {
-  const first = bytesAt(path, 0, HEADER);
-  const header = logHeader(first);
+  const first = bytesAt(path, 0, HEADER_BYTES);
+  const header = walHeader(first);
   if (!first || !header) return false;
   const isBigEndian = (first.readUInt32BE(0) & 1) === 1;
   const fd = openSync(path, 'r');
   try {
     let sum: Sum = [first.readUInt32BE(24), first.readUInt32BE(28)];
-    const size = FRAME_HEADER + header.pageSize;
+    const size = FRAME_HEADER_BYTES + header.pageSize;
     for (let n = 0; n < count; n++) {
-      const frame = readAt(fd, HEADER + n * size, size);
+      const frame = readAt(fd, HEADER_BYTES + n * size, size);
       if (frame.length < size || !frame.subarray(8, 16).equals(first.subarray(16, 24))) return false;
-      sum = summed(frame.subarray(FRAME_HEADER), isBigEndian, summed(frame.subarray(0, 8), isBigEndian, sum));
+      sum = summed(frame.subarray(FRAME_HEADER_BYTES), isBigEndian, summed(frame.subarray(0, 8), isBigEndian, sum));
       if (frame.readUInt32BE(16) !== sum[0] || frame.readUInt32BE(20) !== sum[1]) return false;
     }
     return true;
@@ -96,9 +96,9 @@ export function hasFrames(path: string, count: number): boolean {
 
 /** Reads a frame. @param frame from 1 @returns `null` where the log ends before */
 export function frameIn(fd: number, pageSize: number, frame: number): LastFrame | null {
-  const size = FRAME_HEADER + pageSize;
-  const bytes = readAt(fd, HEADER + (frame - 1) * size, size);
+  const size = FRAME_HEADER_BYTES + pageSize;
+  const bytes = readAt(fd, HEADER_BYTES + (frame - 1) * size, size);
   if (bytes.length < size) return null;
-  const content = bytes.subarray(FRAME_HEADER);
+  const content = bytes.subarray(FRAME_HEADER_BYTES);
   return { page: bytes.readUInt32BE(0), salt1: bytes.readUInt32BE(8), salt2: bytes.readUInt32BE(12), content };
 }

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { StoreRefused } from '../../identity.ts';
-import { LogMark } from './wal-mark.ts';
+import { WalMark } from './wal-mark.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -20,12 +20,12 @@ afterEach(() => rmSync(directory, { recursive: true }));
 class Live {
   readonly path: string;
   readonly db: DatabaseSync;
-  readonly mark: LogMark;
+  readonly mark: WalMark;
   readonly missing: number | null;
 
   constructor(name: string, owner = name) {
     this.path = join(directory, name);
-    this.mark = LogMark.before(this.path, owner);
+    this.mark = WalMark.before(this.path, owner);
     this.db = new DatabaseSync(this.path);
     this.db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0');
     this.missing = this.mark.missingSince(this.db);
@@ -218,7 +218,7 @@ describe('The mark of a log', () => {
       const path = join(directory, why);
       const before = ['', '-wal', '-mark'].map((suffix) => readFileSync(path + suffix));
       assert.throws(
-        () => LogMark.before(path, 'a'),
+        () => WalMark.before(path, 'a'),
         (error) => error instanceof StoreRefused && error.why === why,
       );
       assert.deepEqual(
@@ -237,7 +237,7 @@ describe('The mark of a log', () => {
     other.add(40);
     cpSync(`${other.path}-wal`, `${live.path}-wal`);
     other.close();
-    assert.throws(() => LogMark.before(live.path, 'a'), StoreRefused);
+    assert.throws(() => WalMark.before(live.path, 'a'), StoreRefused);
     rmSync(`${live.path}-wal`);
     const without = new DatabaseSync(live.path);
     without.exec("INSERT INTO t (x) VALUES ('y')");

@@ -3,13 +3,13 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { StoreRefused } from '../../identity.ts';
 import { prepare } from '../connection/statement-cache.ts';
-import { logLengthQuery, readLogLength } from '../connection/wal-length.ts';
+import { readWalLength, walLengthQuery } from '../connection/wal-length.ts';
 import { identityInFile, verifyFile } from '../schema/identity.ts';
 import { bytesAt, frameIn, hasFrames, headerIn, headerOf, readAt } from './wal-header.ts';
 import { MARK_BYTES, type Mark, markBytes, markFrom } from './wal-mark-format.ts';
 
 /** How often a log may have begun anew between a mark that a power cut brought back and now. */
-const MOST_RESETS = 2 ** 20;
+const MAX_RESETS = 2 ** 20;
 
 /** Milliseconds between two marks under steady writes: a crash within them leaves the earlier one. */
 const BETWEEN_MARKS_MS = 10;
@@ -21,7 +21,7 @@ type Look = () => { readonly frames: number; readonly inFile: number };
  * Knows of a file's log of changes (WAL) how long it was after the last commit, and what it was (docs/adr/0020): a log that is another's is not
  * to be applied, which would destroy the file, and one that was cut or removed took writes with it, which SQLite would not tell.
  */
-export class LogMark {
+export class WalMark {
   readonly #path: string;
   readonly #owner: string;
   #cleanAt = Date.now();
@@ -58,13 +58,13 @@ export class LogMark {
    * @param owner whose file it is
    * @throws StoreRefused where the log beside the file is not its own, or an earlier one
    */
-  static before(path: string, owner: string): LogMark {
+  static before(path: string, owner: string): WalMark {
     const mark = markFrom(bytesAt(markOf(path), 0, MARK_BYTES + 1), owner);
     // A log over an older file than it belongs to would make a mixture of them.
     if (mark && (identityInFile(path)?.generation ?? mark.generation) < mark.generation)
       throw new StoreRefused('older', headerOf(logOf(path)) ? logOf(path) : path);
     if (mark) checkLog(path, mark);
-    return new LogMark(path, owner, mark);
+    return new WalMark(path, owner, mark);
   }
 
   /**
@@ -209,10 +209,10 @@ const markOf = (path: string) => `${path}-mark`;
 const prepared = new WeakMap<DatabaseSync, StatementSync>();
 
 function lookOf(db: DatabaseSync): Look {
-  const statement = prepared.get(db) ?? prepare(db, logLengthQuery);
+  const statement = prepared.get(db) ?? prepare(db, walLengthQuery);
   prepared.set(db, statement);
   return () => {
-    const { pages, copied } = readLogLength(statement);
+    const { pages, copied } = readWalLength(statement);
     return { frames: Math.max(0, pages), inFile: Math.max(0, copied) };
   };
 }
@@ -226,8 +226,8 @@ function checkLog(path: string, mark: Mark): void {
   if (!header) return;
   if (saysLog(mark)) {
     const resets = (header.salt1 - mark.salt1) >>> 0;
-    if (resets === 0 ? header.salt2 === mark.salt2 : resets < MOST_RESETS) return;
-    const isEarlier = (mark.salt1 - header.salt1) >>> 0 < MOST_RESETS;
+    if (resets === 0 ? header.salt2 === mark.salt2 : resets < MAX_RESETS) return;
+    const isEarlier = (mark.salt1 - header.salt1) >>> 0 < MAX_RESETS;
     if (!isInFile(path, mark)) throw new StoreRefused(isEarlier ? 'older' : 'foreign', logOf(path));
   }
   // Somebody else opened the file after all of the log was in it: another version, or a tool. Or the log is another's.

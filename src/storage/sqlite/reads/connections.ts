@@ -1,7 +1,7 @@
 import { Connection } from '../connection/connection.ts';
 
 /** Connections that wait for their next task. */
-const IDLE_KEPT = 20;
+const MAX_IDLE = 20;
 
 /**
  * A reader thread's connections. A task has one of its own as long as it lasts: its transaction shows the data of one moment, and a
@@ -36,7 +36,7 @@ export class ReaderConnections {
     const forgotten = this.#forgotten.get(connection);
     this.#forgotten.delete(connection);
     if (path === undefined || forgotten || connection.isBroken) connection.close();
-    else if (this.#idle.push({ path, connection }) > IDLE_KEPT) this.#idle.shift()?.connection.close();
+    else if (this.#idle.push({ path, connection }) > MAX_IDLE) this.#idle.shift()?.connection.close();
     forgotten?.();
   }
 

@@ -1,38 +1,38 @@
 import { rowWriter } from '../../../values/encode.ts';
 import { Allowance, type Row, textOf } from '../../sql/reads/allowance.ts';
 import { Commas, type TargetSource, writePage, writeShort } from '../../sql/reads/include-expansion.ts';
-import type { ReadJob, ResolveInclude } from '../../sql/reads/read-plan.ts';
+import type { ReadPlan, ResolveInclude } from '../../sql/reads/read-plan.ts';
 import type { Rows } from '../connection/rows.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 
 /** Rows read between two expansions: one query per level and class for each of these. */
-const PAGE_WITH_INCLUDES = 500;
+const PAGE_ROWS_WITH_INCLUDES = 500;
 /** Rows of a page without: few, so that they are gone before the garbage collector takes them for lasting. */
-const PAGE = 50;
+const PAGE_ROWS = 50;
 /** Characters of text after which a page is full, however few its rows. */
 const PAGE_TEXT = 256 * 1024;
 
 /** Characters of arrays of Pointers that the event loop expands at once: some 2,000 records, 20 ms. */
-const SHORT_ARRAYS = 128 * 1024;
+const MAX_SHORT_ARRAYS = 128 * 1024;
 /** Characters that an answer with includes may come to on the event loop. */
-const SHORT_TEXT = 2 * 1024 * 1024;
+const MAX_SHORT_TEXT = 2 * 1024 * 1024;
 
 /**
  * Runs a job whole, on the event loop; JSON text of the records, comma-separated.
  * @throws NotShort where it turns out too long for that
  */
-export async function runShort(rows: Rows, job: ReadJob, resolve: ResolveInclude): Promise<string> {
-  const allowance = new Allowance(SHORT_TEXT);
+export async function runShort(rows: Rows, job: ReadPlan, resolve: ResolveInclude): Promise<string> {
+  const allowance = new Allowance(MAX_SHORT_TEXT);
   const found: Row[] = [];
   for (const row of rows.each(job)) {
     allowance.spendRow(row);
     found.push(row);
   }
-  return writeShort(sourceOf(rows, resolve, SHORT_ARRAYS), job, found, allowance);
+  return writeShort(sourceOf(rows, resolve, MAX_SHORT_ARRAYS), job, found, allowance);
 }
 
 /** The same of a job without includes. */
-export function runPlain(rows: Rows, job: ReadJob): string {
+export function runPlain(rows: Rows, job: ReadPlan): string {
   const write = rowWriter(job.shape);
   let out = '';
   for (const row of rows.all(job)) out += out === '' ? write(row) : `,${write(row)}`;
@@ -45,14 +45,14 @@ export function runPlain(rows: Rows, job: ReadJob): string {
  */
 export async function* runPaged(
   rows: Rows,
-  job: ReadJob,
+  job: ReadPlan,
   resolve: ResolveInclude,
   onPage: (characters: number) => void,
 ): AsyncGenerator<string> {
   const source = sourceOf(rows, resolve, Number.POSITIVE_INFINITY);
-  const found = rows.each(job, job.longest);
+  const found = rows.each(job, job.maxValueBytes);
   try {
-    const size = job.includes.length > 0 ? PAGE_WITH_INCLUDES : PAGE;
+    const size = job.includes.length > 0 ? PAGE_ROWS_WITH_INCLUDES : PAGE_ROWS;
     const commas = new Commas();
     for (let page = take(found, size); page.length > 0; page = take(found, size)) {
       onPage(page.reduce((sum, row) => sum + textOf(row), 0));

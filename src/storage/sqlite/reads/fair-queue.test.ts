@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Lines } from './fair-queue.ts';
+import { FairQueue } from './fair-queue.ts';
 
 /** Reads, named by their store and a number. */
 const read = (name: string) => ({ path: name[0] as string, name });
 
 function linesOf(names: string) {
-  const lines = new Lines<ReturnType<typeof read>>();
+  const lines = new FairQueue<ReturnType<typeof read>>();
   const reads = names.split(' ').map(read);
   for (const one of reads) lines.add(one);
   const take = (atWork: (path: string) => number = () => 0) => {

@@ -1,5 +1,5 @@
 /** Reads that wait for a thread, a line for each store; the stores take turns, so that a flood of one makes only its own reads wait. */
-export class Lines<T extends { readonly path: string }> {
+export class FairQueue<T extends { readonly path: string }> {
   /** By store, in the order of their turns. */
   readonly #lines = new Map<string, T[]>();
 

@@ -1,19 +1,19 @@
 import { serviceError } from '../../../errors/fail.ts';
 import type { FindResult } from '../../port.ts';
 import type { ResolveInclude } from '../../sql/reads/read-plan.ts';
-import { Pauses } from '../../stall-allowance.ts';
-import type { FindJobs } from './protocol.ts';
+import { StallAllowance } from '../../stall-allowance.ts';
+import type { FindPlans } from './protocol.ts';
 
 /** Longest wait for a client that does not read on, in milliseconds; its snapshot of the data is held as long. */
-const STALL_LIMIT = 60_000;
+const STALL_LIMIT_MS = 60_000;
 
 let lastNumber = 0;
 
 /** One query on its way through a reader thread: its result, whole or piece by piece. */
-export class ReadTask {
+export class ReadRequest {
   readonly number: number;
   readonly path: string;
-  readonly jobs: FindJobs;
+  readonly jobs: FindPlans;
   readonly resolve: ResolveInclude;
   readonly timeLimit: number;
   readonly result: Promise<FindResult>;
@@ -41,9 +41,15 @@ export class ReadTask {
   /** The client wants no more. */
   #left = false;
   readonly #queueTimer: NodeJS.Timeout;
-  readonly #pauses: Pauses;
+  readonly #pauses: StallAllowance;
 
-  constructor(path: string, jobs: FindJobs, resolve: ResolveInclude, timeLimit: number, pauses = new Pauses(STALL_LIMIT)) {
+  constructor(
+    path: string,
+    jobs: FindPlans,
+    resolve: ResolveInclude,
+    timeLimit: number,
+    pauses = new StallAllowance(STALL_LIMIT_MS),
+  ) {
     lastNumber = (lastNumber % 0x7fff_ffff) + 1;
     this.number = lastNumber;
     this.path = path;

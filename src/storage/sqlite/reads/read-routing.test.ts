@@ -30,7 +30,7 @@ function query(filter: Filter, more: Partial<Query> = {}): Query {
   const fields = [...table.fields.values()];
   return { table, fields, filter, includes: [], order: [], skip: 0, limit: 100, count: false, withScore: false, ...more };
 }
-const longest = (asked: Query) => shortList(tables.connection, asked)?.longest ?? null;
+const longest = (asked: Query) => shortList(tables.connection, asked)?.maxValueBytes ?? null;
 
 describe('what the event loop reads', () => {
   const short: [string, Query][] = [

@@ -3,35 +3,35 @@ import type { Query } from '../../../query/selection.ts';
 import { compileCountUpTo, compileList } from '../../sql/select.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Connection } from '../connection/connection.ts';
-import { mostRecords } from '../connection/table-size.ts';
+import { maxRowCount } from '../connection/table-size.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
-import { workOf } from './scan-cost.ts';
+import { scanCostOf } from './scan-cost.ts';
 
 /** Tables of at most so many records are scanned on the event loop: faster than a hop to a thread. */
-const SMALL_TABLE = 1_000;
+const MAX_SCANNED_ROWS = 1_000;
 /** What a scan may cost there, in comparisons of a plain column with a value: some milliseconds. */
-const SHORT_WORK = 40_000;
+const MAX_SHORT_WORK = 40_000;
 /** Bytes that all comparisons of a scan may go through. */
-const SHORT_SCAN_BYTES = 128 * 1024 * 1024;
+const MAX_SCANNED_BYTES = 128 * 1024 * 1024;
 /** Records that the event loop reads and writes out for one answer. */
-const SHORT_ANSWER = 200;
+const MAX_SHORT_ROWS = 200;
 /** Values of these, and their bytes. */
-const SHORT_VALUES = 16_000;
-const SHORT_ANSWER_BYTES = 16 * 1024 * 1024;
+const MAX_SHORT_VALUES = 16_000;
+const MAX_SHORT_BYTES = 16 * 1024 * 1024;
 /** Comparisons that an index answers. */
-const SHORT_CONSTRAINTS = 50;
+const MAX_SHORT_CONSTRAINTS = 50;
 
 /** Records that the event loop counts in an index for one answer. */
-const SHORT_COUNT = 4_000;
+const MAX_SHORT_COUNT = 4_000;
 
 /** Bytes of a value that the event loop reads. */
-export const SHORT_VALUE = 256 * 1024;
+export const MAX_SHORT_VALUE_BYTES = 256 * 1024;
 
 /** A list that the event loop may run as far as it meets no longer value. */
 export interface ShortList {
   readonly statement: Statement;
   /** Bytes that a value may have so that the list is short for certain, whatever the data. */
-  readonly longest: number;
+  readonly maxValueBytes: number;
 }
 
 /**
@@ -40,36 +40,36 @@ export interface ShortList {
  */
 export function shortList(connection: Connection, query: Query): ShortList | null {
   const rows = query.skip + query.limit;
-  if (rows > SHORT_ANSWER) return null;
+  if (rows > MAX_SHORT_ROWS) return null;
   const values = rows * query.fields.length;
-  if (values > SHORT_VALUES) return null;
+  if (values > MAX_SHORT_VALUES) return null;
   // Objects of which only some places are asked for are parsed.
-  const bytes = query.paths ? SHORT_ANSWER_BYTES / 8 : SHORT_ANSWER_BYTES;
-  const ofAnswer = Math.min(SHORT_VALUE, Math.floor(bytes / values));
+  const bytes = query.paths ? MAX_SHORT_BYTES / 8 : MAX_SHORT_BYTES;
+  const ofAnswer = Math.min(MAX_SHORT_VALUE_BYTES, Math.floor(bytes / values));
   const compiled = () => compileList(query, sqliteDialect, false);
   const statement = mayBeBounded(query) ? compiled() : null;
-  if (statement && isBounded(connection, query, statement)) return { statement, longest: ofAnswer };
+  if (statement && isBounded(connection, query, statement)) return { statement, maxValueBytes: ofAnswer };
   const ofScan = shortScan(connection, query);
-  return ofScan === null ? null : { statement: statement ?? compiled(), longest: Math.min(ofAnswer, ofScan) };
+  return ofScan === null ? null : { statement: statement ?? compiled(), maxValueBytes: Math.min(ofAnswer, ofScan) };
 }
 
 /** The number of records of a query where it takes little time to tell: few records, or few in an index. `null` else. @throws NotShort */
 export function shortCount(connection: Connection, query: Query): number | null {
-  const count = compileCountUpTo(query, SHORT_COUNT, sqliteDialect);
-  const longest = isBounded(connection, query, count) ? SHORT_VALUE : shortScan(connection, query);
+  const count = compileCountUpTo(query, MAX_SHORT_COUNT, sqliteDialect);
+  const longest = isBounded(connection, query, count) ? MAX_SHORT_VALUE_BYTES : shortScan(connection, query);
   if (longest === null) return null;
   const [found] = connection.shorterThan(longest).first(count) as [number];
-  return found > SHORT_COUNT ? null : found;
+  return found > MAX_SHORT_COUNT ? null : found;
 }
 
 /** How long a value may be where the table is small and the query's conditions are few and plain; `null` where not. */
 function shortScan(connection: Connection, query: Query): number | null {
-  const work = workOf(query);
-  if (!work || work.once > SHORT_WORK) return null;
-  const records = mostRecords(connection, query.table);
+  const work = scanCostOf(query);
+  if (!work || work.once > MAX_SHORT_WORK) return null;
+  const records = maxRowCount(connection, query.table);
   const comparisons = records * work.perRecord;
-  if (records > SMALL_TABLE || comparisons + work.once > SHORT_WORK) return null;
-  return Math.min(SHORT_VALUE, Math.floor(SHORT_SCAN_BYTES / Math.max(1, comparisons)));
+  if (records > MAX_SCANNED_ROWS || comparisons + work.once > MAX_SHORT_WORK) return null;
+  return Math.min(MAX_SHORT_VALUE_BYTES, Math.floor(MAX_SCANNED_BYTES / Math.max(1, comparisons)));
 }
 
 /**
@@ -83,7 +83,7 @@ function isBounded(connection: Connection, query: Query, list: Statement): boole
 /** Whether its conditions are such that an index may take them all. */
 function mayBeBounded({ filter }: Query): boolean {
   const constraints = constraintsOf(filter);
-  return constraints !== null && constraints <= SHORT_CONSTRAINTS;
+  return constraints !== null && constraints <= MAX_SHORT_CONSTRAINTS;
 }
 
 /** How many plain comparisons a filter is the conjunction of; `null` where it is anything more. */

@@ -3,10 +3,10 @@ import { serviceError } from '../../../errors/fail.ts';
 import type { Conditions } from '../../../observe/index.ts';
 import type { FindResult } from '../../port.ts';
 import type { ResolveInclude } from '../../sql/reads/read-plan.ts';
-import { Lines } from './fair-queue.ts';
-import type { Errand, ErrandResult, FindJobs } from './protocol.ts';
-import { ReadTask } from './read-request.ts';
-import { ReaderThread } from './worker-handle.ts';
+import { FairQueue } from './fair-queue.ts';
+import type { FindPlans, MaintenanceResult, MaintenanceTask } from './protocol.ts';
+import { ReadRequest } from './read-request.ts';
+import { WorkerHandle } from './worker-handle.ts';
 
 /** How many reader threads there are. They are made when they are first needed. */
 interface ThreadBounds {
@@ -24,7 +24,7 @@ const usual: ThreadBounds = { shared: THREADS, all: 2 * THREADS, idle: 60_000 };
 /**
  * Characters of large records that wait on threads for their clients, beyond which who has taken nothing for the longest time loses his answer.
  */
-const MOST_HELD = 64 * 1024 * 1024;
+const MAX_HELD = 64 * 1024 * 1024;
 
 /** The condition in which reads wait for threads that there are, or are told that nothing is available. */
 const NOT_STARTED = 'a reader thread cannot be started';
@@ -42,8 +42,8 @@ export class ReaderPool {
   readonly #report: ReportFault;
   readonly #bounds: ThreadBounds;
   readonly #conditions: Pick<Conditions, 'met' | 'over'> | undefined;
-  readonly #threads = new Set<ReaderThread>();
-  readonly #waiting = new Lines<ReadTask>();
+  readonly #threads = new Set<WorkerHandle>();
+  readonly #waiting = new FairQueue<ReadRequest>();
   #idleTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -65,9 +65,9 @@ export class ReaderPool {
    * @param onFailed told of each error that it ends with, also in the middle of a long answer
    * @throws timeout after the time limit, in the queue or at work; unavailable
    */
-  find(path: string, jobs: FindJobs, resolve: ResolveInclude, onFailed?: (error: unknown) => void): Promise<FindResult> {
+  find(path: string, jobs: FindPlans, resolve: ResolveInclude, onFailed?: (error: unknown) => void): Promise<FindResult> {
     if (this.#closed) return Promise.reject(serviceError('unavailable'));
-    const task = new ReadTask(path, jobs, resolve, this.#timeLimit);
+    const task = new ReadRequest(path, jobs, resolve, this.#timeLimit);
     if (onFailed) task.onFailed = onFailed;
     this.#waiting.add(task);
     task.onGivenUp = () => this.#waiting.remove(task);
@@ -82,7 +82,7 @@ export class ReaderPool {
 
   /** Closes the threads' connections to a file; resolves when those in use are closed, too. */
   async forget(path: string): Promise<void> {
-    await Promise.all([...this.#threads].map((thread) => thread.errand('forget', path)));
+    await Promise.all([...this.#threads].map((thread) => thread.maintain('forget', path)));
   }
 
   /** Ends all reads of a file and closes the threads' connections to it. Who reads on is told that it is unavailable. */
@@ -102,9 +102,9 @@ export class ReaderPool {
   }
 
   /** Has work on a file done on a thread: on the event loop it would hold up requests for as long as it takes. Never rejects. */
-  async errand(type: Exclude<Errand['type'], 'forget'>, path: string): Promise<ErrandResult> {
+  async errand(type: Exclude<MaintenanceTask['type'], 'forget'>, path: string): Promise<MaintenanceResult> {
     const thread = this.#closed ? undefined : (this.#idleThread(this.#bounds.shared) ?? [...this.#threads][0]);
-    return thread?.errand(type, path) ?? {};
+    return thread?.maintain(type, path) ?? {};
   }
 
   async close(): Promise<void> {
@@ -130,7 +130,7 @@ export class ReaderPool {
     const parked = [...this.#threads].flatMap((thread) => [...thread.parked()]).filter(({ held }) => held > 0);
     let held = parked.reduce((sum, task) => sum + task.held, 0);
     for (const task of parked.sort((a, b) => a.parkedAt - b.parkedAt)) {
-      if (held <= MOST_HELD) return;
+      if (held <= MAX_HELD) return;
       held -= task.held;
       task.held = 0;
       task.onCancelled();
@@ -144,7 +144,7 @@ export class ReaderPool {
   }
 
   /** @param most busy threads, beyond which there is none */
-  #idleThread(most: number): ReaderThread | undefined {
+  #idleThread(most: number): WorkerHandle | undefined {
     const idle = [...this.#threads].filter((thread) => thread.busyWith === null);
     if (this.#threads.size - idle.length >= most) return undefined;
     if (idle[0]) return idle[0];
@@ -157,8 +157,8 @@ export class ReaderPool {
     }
   }
 
-  #newThread(): ReaderThread {
-    const thread = new ReaderThread(this.#report, {
+  #newThread(): WorkerHandle {
+    const thread = new WorkerHandle(this.#report, {
       onIdle: () => this.#dispatch(),
       onParked: () => this.#letGo(),
       onGone: () => {

@@ -7,17 +7,17 @@ import { type FindResult, type JsonText, type Reader, SchemaChanged } from '../.
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
 import { NotShort, textOf } from '../../sql/reads/allowance.ts';
 import { LargeTables } from '../../sql/reads/large-tables.ts';
-import { byIdsJob, includeResolver, type ReadJob, type ResolveInclude, readJob } from '../../sql/reads/read-plan.ts';
+import { byIdsPlan, includeResolver, type ReadPlan, type ResolveInclude, readPlan } from '../../sql/reads/read-plan.ts';
 import { type RowContext, recordText } from '../../sql/row-layout.ts';
 import { type ByIdStatement, compileCount, compileGet, compileList } from '../../sql/select.ts';
 import type { Connection } from '../connection/connection.ts';
-import { LARGEST_VALUE } from '../connection/open-database.ts';
+import { MAX_VALUE_BYTES } from '../connection/open-database.ts';
 import type { Rows } from '../connection/rows.ts';
 import { sqliteAggregate } from '../sql/aggregate.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
 import { runPlain, runShort } from './execute-read.ts';
-import type { FindJobs } from './protocol.ts';
-import { SHORT_VALUE, type ShortList, shortCount, shortList } from './read-routing.ts';
+import type { FindPlans } from './protocol.ts';
+import { MAX_SHORT_VALUE_BYTES, type ShortList, shortCount, shortList } from './read-routing.ts';
 import type { ReaderPool } from './reader-pool.ts';
 
 /** @returns `null` where a read on the event loop turned out too long for it */
@@ -30,17 +30,17 @@ function unlessShort(error: unknown): null {
 function longestOf({ stages }: Aggregation): number {
   const accumulators = stages.flatMap((stage) => (stage.kind === 'group' ? stage.accumulators : []));
   const collecting = accumulators.filter(({ operator }) => operator === 'push' || operator === 'addToSet');
-  return Math.floor(LARGEST_VALUE / Math.max(1, collecting.length));
+  return Math.floor(MAX_VALUE_BYTES / Math.max(1, collecting.length));
 }
 
 /** Characters of a record that is written out on the event loop. */
-const SHORT_RECORD = 1024 * 1024;
+const MAX_SHORT_RECORD = 1024 * 1024;
 /** Places that includes reach into there: each is a statement of its own, to be compiled. */
-const SHORT_PLACES = 20;
+const MAX_SHORT_PLACES = 20;
 
 interface CompiledGet {
   readonly statement: ByIdStatement;
-  readonly job: ReadJob;
+  readonly job: ReadPlan;
   readonly write: RowWriter;
 }
 
@@ -69,7 +69,7 @@ export class SqliteReader implements Reader {
   constructor(path: string, connection: Connection, pool: ReaderPool, schema: PlannedSchema, context: RowContext) {
     this.#path = path;
     this.#connection = connection;
-    this.#ofOne = connection.shorterThan(SHORT_VALUE);
+    this.#ofOne = connection.shorterThan(MAX_SHORT_VALUE_BYTES);
     this.#pool = pool;
     this.#schema = schema;
     this.#context = context;
@@ -84,7 +84,7 @@ export class SqliteReader implements Reader {
     try {
       const row = this.#ofOne.first({ text: statement.text, params });
       if (!row) return null;
-      if (textOf(row) <= SHORT_RECORD) return write(row);
+      if (textOf(row) <= MAX_SHORT_RECORD) return write(row);
       this.#large.note(className);
     } catch (error) {
       unlessShort(error);
@@ -96,7 +96,7 @@ export class SqliteReader implements Reader {
     const found = await this.#findHere(query).catch(unlessShort);
     if (found) return found;
     const jobs = {
-      list: query.limit === 0 ? null : readJob(query, compileList(query, dialect, true), this.#context),
+      list: query.limit === 0 ? null : readPlan(query, compileList(query, dialect, true), this.#context),
       count: query.count ? compileCount(query, dialect, true) : null,
     };
     return this.#findOnThread(jobs, this.#targetsOf(query));
@@ -105,7 +105,7 @@ export class SqliteReader implements Reader {
   async aggregate(aggregation: Aggregation): Promise<JsonText> {
     const { text, params, columns } = compileAggregation(aggregation, dialect, sqliteAggregate, this.#context);
     const longest = longestOf(aggregation);
-    const job: ReadJob = { text, params, shape: { columns }, includes: [], longest };
+    const job: ReadPlan = { text, params, shape: { columns }, includes: [], maxValueBytes: longest };
     const { results } = await this.#findOnThread({ list: job, count: null }, async () => null);
     return results;
   }
@@ -114,7 +114,7 @@ export class SqliteReader implements Reader {
     return recordText(table, fields, values, this.#context);
   }
 
-  async #findOnThread(jobs: Omit<FindJobs, 'removals'>, resolve: ResolveInclude): Promise<FindResult> {
+  async #findOnThread(jobs: Omit<FindPlans, 'removals'>, resolve: ResolveInclude): Promise<FindResult> {
     try {
       return await this.#pool.find(this.#path, { ...jobs, removals: this.#schema.removals() }, resolve, this.#schema.onFailed());
     } catch (error) {
@@ -124,29 +124,29 @@ export class SqliteReader implements Reader {
   }
 
   #targetsOf(selection: Selection): ResolveInclude {
-    return includeResolver(selection, (target) => byIdsJob(target, dialect, this.#context));
+    return includeResolver(selection, (target) => byIdsPlan(target, dialect, this.#context));
   }
 
   #compiledGet(selection: Selection): CompiledGet {
     let compiled = this.#gets.get(selection);
     if (!compiled) {
       const statement = compileGet(selection, dialect);
-      const job = readJob(selection, statement, this.#context);
+      const job = readPlan(selection, statement, this.#context);
       compiled = { statement, job, write: rowWriter(job.shape) };
       this.#gets.set(selection, compiled);
     }
     return compiled;
   }
 
-  async #getWithIncludes(job: ReadJob, selection: Selection): Promise<JsonText | null> {
+  async #getWithIncludes(job: ReadPlan, selection: Selection): Promise<JsonText | null> {
     const found = await this.#expandedHere(this.#ofOne, job, selection);
     if (found === null) return this.#getOnThread(job, selection);
     return found === '' ? null : found;
   }
 
   /** What is read with its includes on the event loop; `null` where it is not short. */
-  async #expandedHere(rows: Rows, job: ReadJob, selection: Selection): Promise<string | null> {
-    if ((selection.places ?? 0) > SHORT_PLACES) return null;
+  async #expandedHere(rows: Rows, job: ReadPlan, selection: Selection): Promise<string | null> {
+    if ((selection.places ?? 0) > MAX_SHORT_PLACES) return null;
     try {
       return await runShort(rows, job, this.#targetsOf(selection));
     } catch (error) {
@@ -156,7 +156,7 @@ export class SqliteReader implements Reader {
     }
   }
 
-  async #getOnThread(job: ReadJob, selection: Selection): Promise<JsonText | null> {
+  async #getOnThread(job: ReadPlan, selection: Selection): Promise<JsonText | null> {
     const { results } = await this.#findOnThread({ list: job, count: null, isOne: true }, this.#targetsOf(selection));
     return results === '' ? null : results;
   }
@@ -174,8 +174,8 @@ export class SqliteReader implements Reader {
     return count === undefined ? { results } : { results, count };
   }
 
-  #recordsHere(query: Query, { statement, longest }: ShortList): string | Promise<string | null> {
-    const job = readJob(query, statement, this.#context);
+  #recordsHere(query: Query, { statement, maxValueBytes: longest }: ShortList): string | Promise<string | null> {
+    const job = readPlan(query, statement, this.#context);
     const rows = this.#connection.shorterThan(longest);
     return job.includes.length === 0 ? runPlain(rows, job) : this.#expandedHere(rows, job, query);
   }

@@ -4,7 +4,7 @@ import type { Query } from '../../../query/selection.ts';
 import { storageOf } from '../../../values/index.ts';
 
 /** What a scan costs, in comparisons of a plain column with a value. */
-export interface Work {
+export interface ScanCost {
   /** For each record that is looked at. */
   perRecord: number;
   /** Once: to compile the conditions, to read lists of values. */
@@ -23,8 +23,8 @@ const LOOK_UP_COMPILED = 300;
  * What it takes to go through the records of a query; `null` where that cannot be told from the query: patterns, full text, sub-queries and what
  * stands inside Arrays and Objects cost what the data say.
  */
-export function workOf({ filter, fields, shownIn, order }: Query): Work | null {
-  const work: Work = { perRecord: 1 + fields.length / 16, once: 0 };
+export function scanCostOf({ filter, fields, shownIn, order }: Query): ScanCost | null {
+  const work: ScanCost = { perRecord: 1 + fields.length / 16, once: 0 };
   for (const key of order) {
     if (key.kind === 'score' || key.ref.path.length > 0 || storageOf(key.ref.field) === 'json') return null;
     work.perRecord += 2;
@@ -34,7 +34,7 @@ export function workOf({ filter, fields, shownIn, order }: Query): Work | null {
 }
 
 /** Whether it can be told. */
-function addCondition(work: Work, filter: Filter): boolean {
+function addCondition(work: ScanCost, filter: Filter): boolean {
   switch (filter.kind) {
     case 'always':
     case 'never':
@@ -62,7 +62,7 @@ function addCondition(work: Work, filter: Filter): boolean {
 }
 
 /** Whether it can be told. */
-function addGuard(work: Work, guard: RowGuard): boolean {
+function addGuard(work: ScanCost, guard: RowGuard): boolean {
   switch (guard.kind) {
     case 'acl':
       add(work, ACL + guard.identities.length);
@@ -92,11 +92,11 @@ function addGuard(work: Work, guard: RowGuard): boolean {
 }
 
 /** What stands in place of values that are hidden; JSON is read for that. */
-function addMasks(work: Work, masks: Masks | undefined): boolean {
+function addMasks(work: ScanCost, masks: Masks | undefined): boolean {
   return !masks || masks.values().every((mask) => mask.kind === 'shownIn' && addGuard(work, mask.rows));
 }
 
-function add(work: Work, cost: number): void {
+function add(work: ScanCost, cost: number): void {
   work.perRecord += cost;
   work.once += COMPILED;
 }

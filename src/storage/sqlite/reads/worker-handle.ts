@@ -5,26 +5,26 @@ import { SchemaChanged } from '../../port.ts';
 import { receivedFault, storeFaultOf } from '../connection/map-error.ts';
 import {
   CREDITS,
-  type Errand,
-  type ErrandResult,
   type FromReader,
   faultText,
+  type MaintenanceResult,
+  type MaintenanceTask,
   type ReaderSetup,
   type ToReader,
 } from './protocol.ts';
-import type { ReadTask } from './read-request.ts';
+import type { ReadRequest } from './read-request.ts';
 import type { ReportFault } from './reader-pool.ts';
 
 /** A thread that is so much over a task's time limit does not hear (a pattern that never ends, a sort); it is ended itself. Milliseconds. */
-const GRACE = 1_000;
+const GRACE_MS = 1_000;
 
 /** Megabytes for short-lived objects: rows are gone as soon as they are written, so more would only make the process larger. */
-const YOUNG_GENERATION = 4;
+const YOUNG_GENERATION_MB = 4;
 
 const workerFile = new URL('./worker.ts', import.meta.url);
 
 interface AtWork {
-  readonly task: ReadTask;
+  readonly task: ReadRequest;
   outstanding: number;
   watchdog: NodeJS.Timeout | undefined;
 }
@@ -42,11 +42,11 @@ interface ThreadEvents {
 }
 
 /** The event loop's end of one reader thread. */
-export class ReaderThread {
+export class WorkerHandle {
   readonly #worker: Worker;
   readonly #cancelled = new Int32Array(new SharedArrayBuffer(4));
   readonly #tasks = new Map<number, AtWork>();
-  readonly #errands = new Map<number, (result: ErrandResult) => void>();
+  readonly #errands = new Map<number, (result: MaintenanceResult) => void>();
   #lastErrand = 0;
   readonly #report: ReportFault;
   readonly #events: ThreadEvents;
@@ -58,7 +58,7 @@ export class ReaderThread {
     this.#report = report;
     this.#events = events;
     const workerData: ReaderSetup = { cancelled: this.#cancelled };
-    this.#worker = new Worker(workerFile, { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION } });
+    this.#worker = new Worker(workerFile, { workerData, resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB } });
     // The process ends when its server does, whatever its reader threads wait for.
     this.#worker.unref();
     this.#worker.on('message', (message: FromReader) => this.#receive(message));
@@ -86,16 +86,16 @@ export class ReaderThread {
   }
 
   /** The tasks on a file. */
-  *of(path: string): Generator<ReadTask> {
+  *of(path: string): Generator<ReadRequest> {
     for (const { task } of this.#tasks.values()) if (task.path === path) yield task;
   }
 
   /** Tasks that wait for their clients. */
-  *parked(): Generator<ReadTask> {
+  *parked(): Generator<ReadRequest> {
     for (const { task } of this.#tasks.values()) if (task.parked) yield task;
   }
 
-  start(task: ReadTask): void {
+  start(task: ReadRequest): void {
     const atWork: AtWork = { task, outstanding: 0, watchdog: undefined };
     this.#tasks.set(task.number, atWork);
     task.onTaken = () => {
@@ -114,7 +114,7 @@ export class ReaderThread {
   }
 
   /** Sends the thread on an errand; resolves when it is done, or the thread is gone. */
-  errand(type: Errand['type'], path: string): Promise<ErrandResult> {
+  maintain(type: MaintenanceTask['type'], path: string): Promise<MaintenanceResult> {
     if (this.#gone) return Promise.resolve({});
     return new Promise((resolve) => {
       this.#lastErrand--;
@@ -180,7 +180,7 @@ export class ReaderThread {
     }
   }
 
-  async #resolve(task: ReadTask, asked: Extract<FromReader, { type: 'resolve' }>): Promise<void> {
+  async #resolve(task: ReadRequest, asked: Extract<FromReader, { type: 'resolve' }>): Promise<void> {
     try {
       const job = await task.resolve(asked.path, asked.classes, asked.className);
       this.#send({ type: 'resolved', task: task.number, job });
@@ -191,7 +191,7 @@ export class ReaderThread {
     }
   }
 
-  #park(task: ReadTask, held: number): void {
+  #park(task: ReadRequest, held: number): void {
     task.held = held;
     task.parkedAt = performance.now();
     this.#events.onParked();
@@ -212,7 +212,7 @@ export class ReaderThread {
     atWork.watchdog = setTimeout(() => {
       this.#lost(serviceError('timeout'));
       void this.#worker.terminate();
-    }, atWork.task.timeLimit + GRACE);
+    }, atWork.task.timeLimit + GRACE_MS);
   }
 
   #lost(error: ServiceError): void {

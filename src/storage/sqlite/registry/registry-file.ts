@@ -8,19 +8,19 @@ import { sortedError, sorting, storeFaultOf } from '../connection/map-error.ts';
 import { beginWriting } from '../connection/write-lock.ts';
 import { missingPart, PlacedFile } from '../file/placed-file.ts';
 import { fileAt } from '../file/storage-check.ts';
-import type { LogMark } from '../file/wal-mark.ts';
+import type { WalMark } from '../file/wal-mark.ts';
 import { migrate, registryMigrations } from '../schema/migrations.ts';
 import { RegistryConnection } from './registry-connection.ts';
-import { registryLog } from './registry-state.ts';
+import { registryWalMark } from './registry-state.ts';
 
 /** Milliseconds that a look for the file counts for, and those between two looks that nobody asks for. */
 const LOOK_MS = 5;
 const WATCH_MS = 1_000;
 
 /** How long to wait for another process that adds a system, in milliseconds. */
-const BUSY_TIMEOUT = 30_000;
+const BUSY_TIMEOUT_MS = 30_000;
 /** The same for a look, on the event loop: others hold no lock that keeps readers out but for a moment. */
-const LOOK_TIMEOUT = 20;
+const LOOK_TIMEOUT_MS = 20;
 
 /** The file of the embedded engine's registry, with what connects to it: read, changed in transactions, and watched. Only its owner may read it. */
 export class RegistryFile {
@@ -38,7 +38,7 @@ export class RegistryFile {
   #isLookedAt = false;
   /** Notes of what may be lost: it waits neither for the disk nor for others. */
   readonly #notes: RegistryConnection;
-  readonly #log: LogMark;
+  readonly #log: WalMark;
   #last: Promise<unknown> = Promise.resolve();
   readonly #path: string;
   readonly #place: PlacedFile;
@@ -55,8 +55,8 @@ export class RegistryFile {
   constructor(path: string, conditions?: Pick<Conditions, 'met' | 'over'>, missing: (since: number) => void = () => {}) {
     this.#path = path;
     this.#place = new PlacedFile(path);
-    this.#log = registryLog(path);
-    const first = new DatabaseSync(path, { timeout: BUSY_TIMEOUT });
+    this.#log = registryWalMark(path);
+    const first = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     try {
       chmodSync(path, 0o600);
       const since = this.#log.missingSince(first);
@@ -69,7 +69,7 @@ export class RegistryFile {
       const verify = (db: DatabaseSync) => this.#verify(db);
       this.#writer = new RegistryConnection(path, { timeout: 0, conditions, verify });
       this.#reader = new RegistryConnection(path, {
-        timeout: LOOK_TIMEOUT,
+        timeout: LOOK_TIMEOUT_MS,
         isReader: true,
         conditions,
         verify: (db) => {
@@ -220,7 +220,7 @@ export class RegistryFile {
     this.#look();
     const db = this.#writer.use((open) => open);
     try {
-      await beginWriting(db, BUSY_TIMEOUT);
+      await beginWriting(db, BUSY_TIMEOUT_MS);
       return db;
     } catch (error) {
       this.#writer.failed(error);

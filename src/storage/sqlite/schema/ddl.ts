@@ -8,7 +8,7 @@ import type { Storage } from '../../../values/type.ts';
 import { isActorField } from '../../sql/predicate.ts';
 import { quoted as quote } from '../../sql/writer.ts';
 import type { Connection } from '../connection/connection.ts';
-import { mostRecords } from '../connection/table-size.ts';
+import { maxRowCount } from '../connection/table-size.ts';
 import { createTextIndex, dropTextIndex, type TextIndex } from './text-index.ts';
 
 const columnTypes: Record<Storage, string> = {
@@ -24,7 +24,7 @@ const columnTypes: Record<Storage, string> = {
 /** Columns added or taken out, times those that the table has: SQLite reads the whole table's definition again for each. */
 const LONG_CHANGE = 5_000;
 /** Records that are copied in less time than many columns are added one by one. */
-const FEW_RECORDS = 10_000;
+const MAX_SHORT_RECORDS = 10_000;
 
 /**
  * Carries a step of a schema out in SQL, inside the caller's transaction.
@@ -49,7 +49,7 @@ export function applyDdl(connection: Connection, change: SchemaStep, before: Sch
       break;
     case 'addFields': {
       const old = tableOf(before, change.className);
-      if (isLongChange(change, old) && mostRecords(connection, old) <= FEW_RECORDS) remakeTable(db, old, table);
+      if (isLongChange(change, old) && maxRowCount(connection, old) <= MAX_SHORT_RECORDS) remakeTable(db, old, table);
       else
         addColumns(
           db,

@@ -7,7 +7,7 @@ import { existingFile, fileAlone } from '../connection/open-database.ts';
 import { catalogMigrations, migrate } from './migrations.ts';
 
 /** How long to wait for another process, in milliseconds. */
-const BUSY_TIMEOUT = 1_000;
+const BUSY_TIMEOUT_MS = 1_000;
 
 const columns = 'systemId, appId, birth, generation, making';
 
@@ -48,7 +48,7 @@ function inspected(address: string | URL, path: string): Pick<Found, 'state' | '
   let db: DatabaseSync | undefined;
   try {
     // A connection that may not write leaves the log where it is when it closes.
-    db = new DatabaseSync(address, { readOnly: true, timeout: BUSY_TIMEOUT });
+    db = new DatabaseSync(address, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     const tables = new Set(
       db
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
@@ -128,7 +128,7 @@ function changeOrKeep(db: DatabaseSync, to: (now: StoreIdentity | null) => Store
 
 /** Opens a file that is there, for who says whose it is. */
 function openCatalog(address: string | URL, place: string, opened: (db: DatabaseSync) => void = () => {}): DatabaseSync {
-  const db = new DatabaseSync(address, { timeout: BUSY_TIMEOUT });
+  const db = new DatabaseSync(address, { timeout: BUSY_TIMEOUT_MS });
   try {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     opened(db);
@@ -214,7 +214,7 @@ export function makeFile(path: string, identity: StoreIdentity): void {
 
 /** Reads a whole file, with its log of changes. @returns what is wrong; `null`: nothing */
 export function verifyFile(path: string): string | null {
-  const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT });
+  const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
   try {
     const found = String(db.prepare('PRAGMA quick_check(1)').get()?.quick_check);
     return found === 'ok' ? null : found.replaceAll(/\s+/g, ' ').slice(0, 200);

@@ -5,10 +5,10 @@ import { storeFaultOf } from '../connection/map-error.ts';
 import { catalogVersion, loadSchema, removalsQuery, touchCatalog } from './catalog.ts';
 
 /** How soon reads notice that another process (an import, say) changed the schema, in milliseconds. Writes notice at once. */
-const NOTICE_WITHIN = 100;
+const NOTICE_WITHIN_MS = 100;
 
 /** What a process knows of a file's schema and of who wrote to its tables, and how it notices what other processes did. */
-export class KnownSchema {
+export class SchemaCache {
   readonly #connection: Connection;
   readonly #isInPlace: () => boolean;
   #schema: Schema;
@@ -21,7 +21,7 @@ export class KnownSchema {
   #noticedAt = 0;
   /** Writes by table, and what may have changed any of them: commits of others, commits that failed. */
   readonly #writesTo = new Map<string, number>();
-  #upheavals = 0;
+  #globalVersion = 0;
 
   /** @param isInPlace whether the file is still where others look for it @throws unavailable */
   constructor(connection: Connection, isInPlace: () => boolean) {
@@ -38,7 +38,7 @@ export class KnownSchema {
   /** As of now, or as it was while the file cannot be read. */
   current(): Schema {
     const now = performance.now();
-    if (now - this.#noticedAt > NOTICE_WITHIN) {
+    if (now - this.#noticedAt > NOTICE_WITHIN_MS) {
       this.#noticedAt = now;
       this.noticeQuietly();
     }
@@ -54,14 +54,14 @@ export class KnownSchema {
   tableVersion(className: string): number {
     // What other processes wrote is noticed there.
     this.current();
-    return this.#upheavals + (this.#writesTo.get(className) ?? 0);
+    return this.#globalVersion + (this.#writesTo.get(className) ?? 0);
   }
 
   /** Reads the schema anew where another process has changed it. @throws unavailable */
   notice(): void {
     const [commits] = this.#connection.first({ text: 'PRAGMA data_version', params: [] }) as [number];
     if (commits === this.#foreignCommits) return;
-    this.#upheavals++;
+    this.#globalVersion++;
     if (this.#connection.ask(catalogVersion) !== this.#catalogVersion) this.#schema = this.#load();
     this.#foreignCommits = commits;
   }
@@ -96,7 +96,7 @@ export class KnownSchema {
 
   /** What is known may not be what the file has. */
   forget(): void {
-    this.#upheavals++;
+    this.#globalVersion++;
     this.#foreignCommits = Number.NaN;
     this.#catalogVersion = Number.NaN;
   }

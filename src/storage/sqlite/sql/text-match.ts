@@ -1,6 +1,6 @@
 import type { Regex } from '../../../query/filter.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
-import { afterPrefix } from '../../sql/prefix-upper-bound.ts';
+import { prefixUpperBound } from '../../sql/prefix-upper-bound.ts';
 
 /**
  * Writes whether a text expression, which binds nothing, matches. Plain text needs no scan by regex, and a prefix is a range that an
@@ -29,7 +29,7 @@ export function writeTextMatch(out: SqlOut, expression: string, regex: Regex): v
 }
 
 function writePrefix(out: SqlOut, expression: string, prefix: string): void {
-  const end = afterPrefix(prefix);
+  const end = prefixUpperBound(prefix);
   out.add(`(${expression} >= `).bind(prefix);
   if (end !== undefined) out.add(` AND ${expression} < `).bind(end);
   out.add(')');

@@ -30,7 +30,7 @@ import { takeSnapshot } from './snapshot.ts';
  * @returns members of a JSON object with the values that an update returns, each after a comma; mostly empty
  * @throws objectNotFound or the step's own error instead, duplicateValue, pointedAt, and what the operators reject
  */
-export function carryOut(connection: Connection, mutation: Mutation, schema: Schema, context: RowContext): string {
+export function executeMutation(connection: Connection, mutation: Mutation, schema: Schema, context: RowContext): string {
   switch (mutation.kind) {
     case 'insert':
       insert(connection, mutation);

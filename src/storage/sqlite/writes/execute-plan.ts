@@ -7,14 +7,14 @@ import type { Connection } from '../connection/connection.ts';
 import { saveStep } from '../schema/catalog.ts';
 import { applyDdl } from '../schema/ddl.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
-import { carryOut } from './execute-mutation.ts';
+import { executeMutation } from './execute-mutation.ts';
 
 /**
  * Carries a whole plan out inside the caller's transaction.
  * @returns the schema after it, and what to answer
  * @throws Overtaken where a condition does not hold; what the steps throw
  */
-export function carryOutPlan(
+export function executePlan(
   connection: Connection,
   plan: WritePlan,
   schema: Schema,
@@ -32,7 +32,7 @@ export function carryOutPlan(
     }
   }
   let returned = '';
-  for (const mutation of plan.mutations) returned += carryOut(connection, mutation, current, context);
+  for (const mutation of plan.mutations) returned += executeMutation(connection, mutation, current, context);
   return { schema: current, outcome: { returned } };
 }
 

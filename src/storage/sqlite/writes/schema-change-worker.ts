@@ -7,19 +7,19 @@ import { Connection } from '../connection/connection.ts';
 import { busyError, sentFault, sortedError, storeFaultOf } from '../connection/map-error.ts';
 import { lowerPriority } from '../connection/thread-priority.ts';
 import { catalogVersion, loadSchema } from '../schema/catalog.ts';
-import { carryOutPlan } from './execute-plan.ts';
-import type { RebuildAnswer, RebuildSetup } from './schema-change.ts';
+import { executePlan } from './execute-plan.ts';
+import type { SchemaChangeAnswer, SchemaChangeSetup } from './schema-change.ts';
 import { commit } from './transaction.ts';
 
-const { path, plan, catalogVersion: plannedUnder, addresses, isCommitting } = workerData as RebuildSetup;
+const { path, plan, catalogVersion: plannedUnder, addresses, isCommitting } = workerData as SchemaChangeSetup;
 lowerPriority();
 
-function rebuild(connection: Connection): RebuildAnswer {
+function changeSchema(connection: Connection): SchemaChangeAnswer {
   if (!connection.begin()) throw busyError();
   try {
     // Another process may have come in between: the plan may no longer fit, and the client may try again.
     if (connection.ask(catalogVersion) !== plannedUnder) throw serviceError('unavailable');
-    const { outcome } = carryOutPlan(connection, plan, connection.ask(loadSchema), { addresses: () => addresses });
+    const { outcome } = executePlan(connection, plan, connection.ask(loadSchema), { addresses: () => addresses });
     Atomics.store(isCommitting, 0, 1);
     commit(connection, () => true);
     return { outcome };
@@ -29,11 +29,11 @@ function rebuild(connection: Connection): RebuildAnswer {
   }
 }
 
-function answer(): RebuildAnswer {
+function answer(): SchemaChangeAnswer {
   let connection: Connection | undefined;
   try {
     connection = new Connection(path, 'write');
-    return rebuild(connection);
+    return changeSchema(connection);
   } catch (thrown) {
     const error = sortedError(thrown);
     if (error instanceof ServiceError)

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { isInDoubt, isUnavailable } from '../../../errors/fail.ts';
 import { Overtaken } from '../../port.ts';
 import { rowContext } from '../../sql/testing/addresses.ts';
-import { rebuildOnThread } from './schema-change.ts';
+import { changeSchemaOnThread } from './schema-change.ts';
 
 /** What a thread does instead of a schema change. */
 const thread = (code: string) =>
-  rebuildOnThread(
+  changeSchemaOnThread(
     { path: '', plan: { changes: [], mutations: [] }, catalogVersion: 0, addresses: rowContext.addresses() },
     new URL(
       `data:text/javascript,${encodeURIComponent(`import { parentPort, workerData } from 'node:worker_threads'; ${code}`)}`,

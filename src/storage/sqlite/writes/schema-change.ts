@@ -9,22 +9,22 @@ import { lookUpFieldsOf } from '../../../schema/system-tables.ts';
 import { Overtaken, type WriteOutcome, type WritePlan } from '../../port.ts';
 import type { Connection } from '../connection/connection.ts';
 import { receivedFault, type SentFault, storeFaultOf } from '../connection/map-error.ts';
-import { mostRecords, textBytes } from '../connection/table-size.ts';
+import { maxRowCount, textBytes } from '../connection/table-size.ts';
 import { isLongChange } from '../schema/ddl.ts';
 
 /** Records of a table that are read through, to build an index or to take a column out, in little enough time for the event loop. */
-const SHORT_REBUILD = 10_000;
+const MAX_SHORT_RECORDS = 10_000;
 
 /** Bytes of texts that a full-text index is made of in little enough time for the event loop. */
-const SHORT_TEXTS = 512 * 1024;
+const MAX_SHORT_TEXT_BYTES = 512 * 1024;
 
 /** Fields that a new table has in little enough time for the event loop, which may have an index each. */
-const FEW_FIELDS = 200;
+const MAX_SHORT_FIELDS = 200;
 
 const workerFile = new URL('./schema-change-worker.ts', import.meta.url);
 
 /** What the thread is started with: a plan, made under the schema that the catalogue's version names. */
-export interface Rebuild {
+export interface SchemaChangeTask {
   readonly path: string;
   readonly plan: WritePlan;
   readonly catalogVersion: number;
@@ -32,27 +32,27 @@ export interface Rebuild {
 }
 
 /** The same, with what the thread sets to 1 before its COMMIT begins: a message might not arrive where the thread ends in it. */
-export interface RebuildSetup extends Rebuild {
+export interface SchemaChangeSetup extends SchemaChangeTask {
   readonly isCommitting: Int32Array;
 }
 
 /** What the thread says: the outcome, or the error of the catalogue that refused the plan or that a fault is, or that a condition of it does not hold. */
-export type RebuildAnswer =
+export type SchemaChangeAnswer =
   | 'overtaken'
   | { readonly outcome: WriteOutcome }
   | { readonly key: ErrorKey; readonly text: string; readonly cause?: SentFault };
 
 /** Whether a plan goes through all records of a large table, or is about many columns, which would hold up every request for as long. */
-export function isRebuild(connection: Connection, plan: WritePlan, schema: Schema): boolean {
+export function isLongSchemaChange(connection: Connection, plan: WritePlan, schema: Schema): boolean {
   if (plan.changes.length === 0) return false;
   return stepsOf(plan.changes).some((step) => {
     if (step.kind === 'setTemplateVersion') return false;
-    if (step.kind === 'createTable') return (step.fields?.length ?? 0) > FEW_FIELDS;
+    if (step.kind === 'createTable') return (step.fields?.length ?? 0) > MAX_SHORT_FIELDS;
     const table = schema.tables.get(step.className);
     if (table === undefined) return false;
     if ((step.kind === 'addFields' || step.kind === 'dropFields') && isLongChange(step, table)) return true;
-    if (readsAll(step) && mostRecords(connection, table) > SHORT_REBUILD) return true;
-    return textBytes(connection, table, reindexed(step, table)) > SHORT_TEXTS;
+    if (readsAll(step) && maxRowCount(connection, table) > MAX_SHORT_RECORDS) return true;
+    return textBytes(connection, table, reindexed(step, table)) > MAX_SHORT_TEXT_BYTES;
   });
 }
 
@@ -74,10 +74,10 @@ function readsAll(step: SchemaStep): boolean {
  * @param file the thread's code, of which its tests have others
  * @throws what the plan's steps throw; unavailable; outcomeUnknown where the thread ended in its COMMIT
  */
-export function rebuildOnThread(rebuild: Rebuild, file = workerFile): Promise<WriteOutcome> {
+export function changeSchemaOnThread(task: SchemaChangeTask, file = workerFile): Promise<WriteOutcome> {
   return new Promise((resolve, reject) => {
     const isCommitting = new Int32Array(new SharedArrayBuffer(4));
-    const worker = new Worker(file, { workerData: { ...rebuild, isCommitting } satisfies RebuildSetup });
+    const worker = new Worker(file, { workerData: { ...task, isCommitting } satisfies SchemaChangeSetup });
     // It ended without an answer: it could not be started, had no memory left, or was at fault.
     const ended = (cause: unknown) => {
       const { code } = cause as NodeJS.ErrnoException;
@@ -85,7 +85,7 @@ export function rebuildOnThread(rebuild: Rebuild, file = workerFile): Promise<Wr
       if (Atomics.load(isCommitting, 0) === 1) reject(inDoubtSince(cause));
       else reject(isPassing ? unavailableSince(cause) : cause);
     };
-    worker.on('message', (answer: RebuildAnswer) => {
+    worker.on('message', (answer: SchemaChangeAnswer) => {
       if (answer === 'overtaken') reject(new Overtaken());
       else if ('outcome' in answer) resolve(answer.outcome);
       else reject(receivedError(answer));

@@ -1,7 +1,7 @@
 import type { Field } from '../../../schema/model.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import type { Snapshot } from '../../port.ts';
-import { boundedPicture, LONGEST_IN_PICTURE, pictureBounds } from '../../snapshot-limits.ts';
+import { boundedSnapshot, MAX_SNAPSHOT_VALUE, snapshotLimits } from '../../snapshot-limits.ts';
 import { SqlWriter } from '../../sql/writer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
@@ -20,13 +20,13 @@ export function takeSnapshot(connection: Connection, snapshot: Snapshot): string
     texts.set(snapshot.fields, text);
   }
   const row = connection.first({ text, params: [snapshot.objectId] });
-  return row ? JSON.stringify(boundedPicture(pictureBounds(snapshot.fields), row as readonly StoredValue[])) : null;
+  return row ? JSON.stringify(boundedSnapshot(snapshotLimits(snapshot.fields), row as readonly StoredValue[])) : null;
 }
 
 /** Values that are too long are not even read: `octet_length` knows without that. */
 function textOf({ from, fields }: Snapshot): string {
   const out = new SqlWriter(sqliteDialect).add('SELECT ');
-  const { kinds } = pictureBounds(fields);
+  const { kinds } = snapshotLimits(fields);
   fields.forEach(({ column }, at) => {
     const kind = kinds[at] ?? null;
     if (at > 0) out.add(', ');
@@ -34,9 +34,9 @@ function textOf({ from, fields }: Snapshot): string {
       out.column('t', column);
       return;
     }
-    out.add('CASE WHEN octet_length(').column('t', column).add(`) <= ${LONGEST_IN_PICTURE} THEN `).column('t', column);
-    if (kind === 'text') out.add(' ELSE substr(').column('t', column).add(`, 1, ${LONGEST_IN_PICTURE}) END`);
-    else out.add(' WHEN length(').column('t', column).add(`) <= ${LONGEST_IN_PICTURE} THEN `).column('t', column).add(' END');
+    out.add('CASE WHEN octet_length(').column('t', column).add(`) <= ${MAX_SNAPSHOT_VALUE} THEN `).column('t', column);
+    if (kind === 'text') out.add(' ELSE substr(').column('t', column).add(`, 1, ${MAX_SNAPSHOT_VALUE}) END`);
+    else out.add(' WHEN length(').column('t', column).add(`) <= ${MAX_SNAPSHOT_VALUE} THEN `).column('t', column).add(' END');
   });
   return out.add(' FROM ').table(from.sqlName).add(' AS t WHERE ').column('t', 'objectId').add(' = ').bind(null).text;
 }

@@ -66,7 +66,7 @@ export function withoutSavepoint<T>(connection: Connection, plan: WritePlan, wor
 const LOOK_MS = 5;
 
 /** How often the seal is tried. */
-const SEALS = 3;
+const MAX_SEALS = 3;
 
 /**
  * Ends a transaction that writes, which is durable then.
@@ -96,7 +96,7 @@ export function commit(connection: Connection, isInPlace: (withinMs?: number) =>
  * @returns whether it was written: flushed to the disk or not, it is what the operating system has at that place
  */
 function seal(connection: Connection): boolean {
-  for (let attempt = 0; attempt < SEALS; attempt++) {
+  for (let attempt = 0; attempt < MAX_SEALS; attempt++) {
     try {
       // A connection of its own would not do: the last one that closes, or the first that opens, reads the log anew.
       connection.db.exec('BEGIN IMMEDIATE');

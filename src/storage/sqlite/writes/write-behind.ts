@@ -2,14 +2,14 @@
  * How long work that nobody waits for is kept back at the most, in milliseconds. A commit writes whole pages, so rows at the end of a table
  * cost a tenth where many of them share one, of what they cost where a few go along with each.
  */
-const LATEST = 200;
+const FLUSH_DELAY_MS = 200;
 /** Such work beyond which it is carried out at once, and the time of a commit is bounded. */
-const LARGEST_BEHIND = 500;
+const MAX_GATHERED = 500;
 /** Such work that waits, for the end of a long schema change say, beyond which further work is dropped. */
-const MOST_BEHIND = 10_000;
+const MAX_WAITING = 10_000;
 
 /** What the queue tells and asks. */
-export interface WorkBehindEvents {
+export interface WriteBehindEvents {
   /** The next commit is to take work along. */
   due(): void;
   /** Work is dropped. */
@@ -19,8 +19,8 @@ export interface WorkBehindEvents {
 }
 
 /** Work that nobody waits for, until a commit takes it along. */
-export class WorkBehind {
-  readonly #events: WorkBehindEvents;
+export class WriteBehind {
+  readonly #events: WriteBehindEvents;
   #work: (() => void)[] = [];
   /** Whether the next commit is to take it along. */
   #isDue = false;
@@ -31,7 +31,7 @@ export class WorkBehind {
   #latest: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(events: WorkBehindEvents) {
+  constructor(events: WriteBehindEvents) {
     this.#events = events;
   }
 
@@ -46,15 +46,15 @@ export class WorkBehind {
 
   /** Work beyond what is kept is dropped. */
   add(work: () => void): void {
-    if (this.#work.length >= MOST_BEHIND) {
+    if (this.#work.length >= MAX_WAITING) {
       if (!this.#overflowing) this.#events.dropped();
       this.#overflowing = true;
       return;
     }
     this.#work.push(work);
     if (this.#isHeld) return;
-    if (this.#work.length >= LARGEST_BEHIND) this.#due();
-    else this.#latest ??= setTimeout(() => this.#due(), LATEST);
+    if (this.#work.length >= MAX_GATHERED) this.#due();
+    else this.#latest ??= setTimeout(() => this.#due(), FLUSH_DELAY_MS);
   }
 
   #due(): void {
@@ -75,8 +75,8 @@ export class WorkBehind {
   /** What the commit that has begun takes along. */
   take(): (() => void)[] {
     if (!this.#isDue) return [];
-    const taken = this.#work.slice(0, LARGEST_BEHIND);
-    this.#work = this.#work.slice(LARGEST_BEHIND);
+    const taken = this.#work.slice(0, MAX_GATHERED);
+    this.#work = this.#work.slice(MAX_GATHERED);
     if (this.#work.length > 0) return taken;
     this.#isDue = false;
     this.#overflowing = false;

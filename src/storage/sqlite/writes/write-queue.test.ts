@@ -6,11 +6,11 @@ import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { nextWriteOrder } from '../../port.ts';
 import { Connection } from '../connection/connection.ts';
-import { GroupCommit } from './write-queue.ts';
+import { WriteQueue } from './write-queue.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-commit-'));
 let connection: Connection;
-let commits: GroupCommit;
+let commits: WriteQueue;
 let log: string[];
 before(() => {
   connection = new Connection(join(directory, 'one.sqlite'), 'write');
@@ -23,7 +23,7 @@ after(() => {
 beforeEach(() => {
   connection.execute('DELETE FROM t');
   log = [];
-  commits = new GroupCommit(connection, {
+  commits = new WriteQueue(connection, {
     began: () => {},
     committed: (writes) => log.push(`committed ${writes}`),
     rolledBack: () => log.push('rolled back'),

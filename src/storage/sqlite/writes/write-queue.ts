@@ -3,18 +3,18 @@ import { nextWriteOrder } from '../../port.ts';
 import type { Connection } from '../connection/connection.ts';
 import { busyError, storeFaultOf } from '../connection/map-error.ts';
 import { commit } from './transaction.ts';
-import { WorkBehind } from './write-behind.ts';
+import { WriteBehind } from './write-behind.ts';
 
 /** Writes in one commit: some 10 ms of work, after which others have their turn. */
-const LARGEST_GROUP = 500;
+const MAX_GROUP = 500;
 /** Milliseconds of work after which a group is committed as it is: single writes to large records take a hundred times as long as others. */
-const LONGEST_GROUP_MS = 50;
+const MAX_GROUP_MS = 50;
 
 /** Milliseconds between two tries to get a write lock that another process holds: short ones first, and never in step with its own tries. */
 const FIRST_TRY_MS = 1;
-const LAST_TRY_MS = 20;
+const MAX_TRY_MS = 20;
 /** Milliseconds that a write waits for it, and those after which it is told that another process holds it. */
-const LONGEST_WAIT_MS = 5_000;
+const MAX_WAIT_MS = 5_000;
 const TOLD_AFTER_MS = 1_000;
 
 interface Waiting {
@@ -33,7 +33,7 @@ interface RunOptions {
 }
 
 /** What a group commit asks and tells the store. What these throw harms nobody. */
-export interface CommitEvents {
+export interface WriteQueueEvents {
   /** The group's transaction has begun: nobody else can write until its end. */
   began(): void;
   /** Whether the file that was written to is still where others look for it. @param withinMs how old a look may be that counts */
@@ -54,11 +54,11 @@ export interface CommitEvents {
  * One durable commit for all writes that arrive in one turn of the event loop (docs/adr/0003): each fails alone and is
  * answered after the commit. Another process's write lock is waited for without holding up the event loop.
  */
-export class GroupCommit {
+export class WriteQueue {
   readonly #connection: Connection;
-  readonly #events: CommitEvents;
+  readonly #events: WriteQueueEvents;
   #waiting: Waiting[] = [];
-  readonly #behind: WorkBehind;
+  readonly #behind: WriteBehind;
   #scheduled = false;
   /** Waits for another process's lock, for the next try. */
   #nextTry: NodeJS.Timeout | undefined;
@@ -69,10 +69,10 @@ export class GroupCommit {
   #lastAlone: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  constructor(connection: Connection, events: CommitEvents) {
+  constructor(connection: Connection, events: WriteQueueEvents) {
     this.#connection = connection;
     this.#events = events;
-    this.#behind = new WorkBehind({
+    this.#behind = new WriteBehind({
       due: () => this.#schedule(),
       dropped: () => harmless(() => this.#events.dropped()),
       whenBack: () => this.#events.whenBack(),
@@ -133,7 +133,7 @@ export class GroupCommit {
     const expired: Waiting[] = [];
     this.#waiting = this.#waiting.filter((write) => {
       write.heldSince ??= now;
-      if (now - write.heldSince < LONGEST_WAIT_MS) return true;
+      if (now - write.heldSince < MAX_WAIT_MS) return true;
       expired.push(write);
       return false;
     });
@@ -145,7 +145,7 @@ export class GroupCommit {
       },
       this.#tryAfter * (0.5 + Math.random()),
     );
-    this.#tryAfter = Math.min(LAST_TRY_MS, this.#tryAfter * 2);
+    this.#tryAfter = Math.min(MAX_TRY_MS, this.#tryAfter * 2);
   }
 
   /** Begins a transaction. @returns false where another process holds the write lock @throws unavailable */
@@ -188,7 +188,7 @@ export class GroupCommit {
   /** One commit for all that `work` does through this connection, undone where it throws. Other writes wait for its end. */
   whole<T>(work: () => Promise<T>): Promise<T> {
     return this.alone(async () => {
-      for (const until = performance.now() + LONGEST_WAIT_MS; !this.#begin(); await this.#lockPause())
+      for (const until = performance.now() + MAX_WAIT_MS; !this.#begin(); await this.#lockPause())
         if (performance.now() > until) throw busyError();
       try {
         this.#events.began();
@@ -210,13 +210,13 @@ export class GroupCommit {
     let group: Waiting[] = [];
     let behind: (() => void)[] = [];
     const done: (() => void)[] = [];
-    const until = performance.now() + LONGEST_GROUP_MS;
+    const until = performance.now() + MAX_GROUP_MS;
     try {
       if (!this.#begin()) return false;
       behind = this.#behind.take();
       if (behind.length === 0 || !this.#behind.isApart) {
-        group = this.#waiting.slice(0, LARGEST_GROUP);
-        this.#waiting = this.#waiting.slice(LARGEST_GROUP);
+        group = this.#waiting.slice(0, MAX_GROUP);
+        this.#waiting = this.#waiting.slice(MAX_GROUP);
       }
       this.#events.began();
       // It came about before the writes that wait: a user whose request was logged is not deleted first.
