@@ -40,3 +40,10 @@ export function hasMoreParts(value: JsonValue, most: number): boolean {
   };
   return count(value);
 }
+
+/** The bytes of a value as JSON text in UTF-8. */
+export const jsonBytes = (value: JsonValue | readonly JsonValue[]): number => Buffer.byteLength(JSON.stringify(value));
+
+/** The members of an object whose value is not `undefined`. */
+export const omitUndefined = (members: Readonly<Record<string, JsonValue | undefined>>): JsonObject =>
+  Object.fromEntries(Object.entries(members).filter((member): member is [string, JsonValue] => member[1] !== undefined));

@@ -5,15 +5,13 @@ import type { Sender } from '../admission/place.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
 import { networkOf } from '../kernel/network.ts';
 import { faultPlace } from '../observe/index.ts';
+import { appIdOf, callerFor } from './auth/caller.ts';
 import type { Tool } from './definition/tool.ts';
-import type { Answerer } from './desk.ts';
-import { appIdOf, callerFor } from './modes/caller.ts';
-import type { McpParts } from './parts.ts';
+import type { Answerer } from './handle-request.ts';
+import type { McpParts } from './services.ts';
 import { bodyPlaces, readBody } from './transport/body.ts';
-import { failureOf } from './transport/failure.ts';
-import { hostName, isOwnHost } from './transport/hosts.ts';
-import { type RpcError, rpcCodes } from './transport/messages.ts';
-import { sendRpcError } from './transport/send.ts';
+import { hostName, isOwnHost } from './transport/host-check.ts';
+import { failureOf, type RpcError, rpcCodes, sendRpcError } from './transport/messages.ts';
 
 /** Without sessions there is nothing to be streamed to a GET, and nothing for a DELETE to end. */
 const postOnly: RpcError = { status: 405, code: rpcCodes.refused, message: 'Method not allowed.', headers: { allow: 'POST' } };
@@ -44,7 +42,7 @@ export class AgentTools {
 
   /** A start that waits for hundreds of modules would be twice as long. */
   #open(): Promise<Answerer> {
-    this.#answerer ??= import('./desk.ts').then(({ openDesk }) => openDesk(this.#parts, this.#tools));
+    this.#answerer ??= import('./handle-request.ts').then(({ openDesk }) => openDesk(this.#parts, this.#tools));
     return this.#answerer;
   }
 

@@ -1,2 +1,2 @@
 export { AgentTools } from './agent-tools.ts';
-export type { McpParts } from './parts.ts';
+export type { McpParts } from './services.ts';

@@ -78,7 +78,7 @@ export const instant = () =>
     { type: 'string', format: 'date-time' },
   );
 
-/** A day, or a time, which is of the system's time zone where it names none (`kit/time/range.ts`); years of four digits. */
+/** A day, or a time, which is of the system's time zone where it names none (`crm/time/range.ts`); years of four digits. */
 export const localTime = () =>
   tell(
     z

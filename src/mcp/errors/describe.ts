@@ -1,6 +1,6 @@
+import { type Advice, adviceOf } from '../../crm/refusals.ts';
 import type { ErrorKey } from '../../errors/catalogue.ts';
 import { isInDoubt, ServiceError, serviceError } from '../../errors/fail.ts';
-import { type Advice, adviceOf } from './advice.ts';
 import { adviceByMessage } from './by-message.ts';
 import { expectedForm } from './expected-form.ts';
 import { general } from './general.ts';

@@ -1,5 +1,5 @@
+import type { Advice } from '../../crm/refusals.ts';
 import type { ServiceError } from '../../errors/fail.ts';
-import type { Advice } from './advice.ts';
 
 /** By the type that a message of 111 names. */
 const forms: ReadonlyMap<string, string> = new Map([

@@ -1,8 +1,8 @@
 import { agentPermissions } from '../../access/index.ts';
+import { type Advice, notThere } from '../../crm/refusals.ts';
 import type { ErrorKey } from '../../errors/catalogue.ts';
 import { limits } from '../../kernel/limits.ts';
 import { fieldTypes } from '../../schema/model.ts';
-import { type Advice, notThere } from './advice.ts';
 
 const operators: Advice = {
   expected:

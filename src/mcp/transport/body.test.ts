@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Sender } from '../../admission/place.ts';
 import { bodyPlaces, LONG_BODY, readBody, SHORT_BODY } from './body.ts';
-import { failureOf } from './failure.ts';
+import { failureOf } from './messages.ts';
 
 let server: Server;
 /** Ends the thinking of each call that thinks. */

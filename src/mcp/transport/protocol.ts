@@ -10,8 +10,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { serviceVersion } from '../../kernel/version.ts';
 import type { Logger } from '../../observe/index.ts';
-import { answerDirectly, directRequest } from './direct.ts';
-import type { Exchange } from './exchange.ts';
+import { answerDirectly, directRequest, type Exchange } from './fast-path.ts';
 
 const identity = { name: 'record-data-service', title: 'Record Data Service', version: serviceVersion() } as const;
 

@@ -1,6 +1,7 @@
+import { pipelineSummary } from '../../../crm/sales/pipeline.ts';
 import { choice, localTime, objectId } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
-import { pipelineSummary } from '../../kit/crm/pipeline.ts';
+import { headOf } from '../../results/page.ts';
 
 export const getPipelineSummary = defineTool({
   name: 'Get-Pipeline-Summary',
@@ -16,5 +17,8 @@ export const getPipelineSummary = defineTool({
   needs: ['mcp:view'],
   effect: 'read',
   about: 'Sales',
-  run: pipelineSummary,
+  async run(call, question) {
+    const { summary, groups, hidden } = await pipelineSummary(call, question);
+    return { ...summary, ...headOf(groups, groups.length), ...(hidden.length > 0 && { hidden: [...hidden] }) };
+  },
 });

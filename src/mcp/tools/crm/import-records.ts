@@ -1,6 +1,12 @@
+import { importRows } from '../../../crm/import/import.ts';
+import { jsonBytes } from '../../../kernel/json.ts';
 import { choice, flag, names, object, objects, table } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
-import { importRows } from '../../kit/import/import.ts';
+import { describeOutcomes, fittingOutcomes } from '../../results/outcomes.ts';
+import { RESULT_BYTES } from '../../results/page.ts';
+
+/** What is around the outcomes, beside the summary. */
+const FRAME_BYTES = 2_000;
 
 export const importRecords = defineTool({
   name: 'Import-Records',
@@ -17,5 +23,9 @@ export const importRecords = defineTool({
   },
   needs: ['mcp:create', 'mcp:update'],
   effect: 'change',
-  run: importRows,
+  async run(call, order) {
+    const { summary, outcomes } = await importRows(call, order);
+    const bytes = RESULT_BYTES - FRAME_BYTES - jsonBytes(summary);
+    return { ...summary, results: fittingOutcomes(describeOutcomes(outcomes), bytes) };
+  },
 });

@@ -1,17 +1,17 @@
 import type { Grant } from '../../../access/index.ts';
+import { ChangeWalk, type Entry, type FieldChange } from '../../../crm/history/change-walk.ts';
+import { grantOfPast, rowsOf, TIMELINE } from '../../../crm/history/past.ts';
+import { named, namesOf, withPointerNames } from '../../../crm/queries/names.ts';
+import { findRows, oneMore } from '../../../crm/queries/records.ts';
+import { tableNamed } from '../../../crm/queries/tables.ts';
+import { beginningOf } from '../../../crm/wire/short-text.ts';
+import { pointedAt } from '../../../crm/wire/values.ts';
 import { fail } from '../../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import { causeField, isLog } from '../../../schema/system-tables.ts';
 import { limit, names, objectId, skip, table } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { oneMore, pageOf } from '../../kit/answers/page.ts';
-import { beginningOf } from '../../kit/answers/short-text.ts';
-import { ChangeWalk, type Entry, type FieldChange } from '../../kit/history/change-walk.ts';
-import { grantOfPast, rowsOf, TIMELINE } from '../../kit/history/past.ts';
-import { named, namesOf, withPointerNames } from '../../kit/reading/names.ts';
-import { findRows } from '../../kit/reading/records.ts';
-import { tableNamed } from '../../kit/reading/tables.ts';
-import { pointedAt } from '../../kit/values/wire.ts';
+import { pageOf } from '../../results/page.ts';
 
 /** Rows that are read at once, and at most for one call. */
 const SLICE = 200;

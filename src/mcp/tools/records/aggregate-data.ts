@@ -1,12 +1,12 @@
+import { oneMore, requireFind } from '../../../crm/queries/records.ts';
+import { missingTable, tableIfAny } from '../../../crm/queries/tables.ts';
+import { aggregate, readGroups } from '../../../crm/reports/aggregate.ts';
+import { dateBuckets } from '../../../crm/reports/date-buckets.ts';
+import { checkHaving, emptyValue, readMetrics } from '../../../crm/reports/metrics.ts';
 import { choice, count, names, object, objects, table, text } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
-import { aggregate, readGroups } from '../../kit/aggregation/aggregate.ts';
-import { dateBuckets } from '../../kit/aggregation/buckets.ts';
-import { checkHaving, emptyValue, readMetrics } from '../../kit/aggregation/metrics.ts';
-import { headOf, oneMore, RESULT_BYTES } from '../../kit/answers/page.ts';
-import { withHints } from '../../kit/reading/hints.ts';
-import { requireFind } from '../../kit/reading/records.ts';
-import { missingTable, tableIfAny } from '../../kit/reading/tables.ts';
+import { withHints } from '../../results/hints.ts';
+import { headOf, RESULT_BYTES } from '../../results/page.ts';
 
 /** A row is `{"a":1},` at least, so that no answer holds more: all groups need not be read to be cut. */
 const MOST_THAT_FIT = RESULT_BYTES / 8;

@@ -1,16 +1,15 @@
+import { askable, seen } from '../../../crm/queries/field-visibility.ts';
+import { findRows, oneMore } from '../../../crm/queries/records.ts';
+import { tableNamed } from '../../../crm/queries/tables.ts';
+import { badArguments, unseen } from '../../../crm/refusals.ts';
+import { contains } from '../../../crm/search/text-match.ts';
+import { titleFieldsOf, titleOf } from '../../../crm/wire/titles.ts';
 import { ServiceError } from '../../../errors/fail.ts';
-import type { JsonObject } from '../../../kernel/json.ts';
+import { type JsonObject, jsonBytes } from '../../../kernel/json.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { limit, names, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { bytesOf } from '../../kit/answers/bytes.ts';
-import { headOf, oneMore, RESULT_BYTES } from '../../kit/answers/page.ts';
-import { badArguments, unseen } from '../../kit/answers/refusals.ts';
-import { findRows } from '../../kit/reading/records.ts';
-import { tableNamed } from '../../kit/reading/tables.ts';
-import { askable, seen } from '../../kit/reading/visible.ts';
-import { contains } from '../../kit/search/texts.ts';
-import { titleFieldsOf, titleOf } from '../../kit/values/titles.ts';
+import { headOf, RESULT_BYTES } from '../../results/page.ts';
 
 /** What is around the values of a table. */
 const FRAME_BYTES = 300;
@@ -34,7 +33,7 @@ export const getLookupValues = defineTool({
     for (const table of known) {
       try {
         const found = await valuesOf(call, table, search, most, left);
-        left -= bytesOf(found);
+        left -= jsonBytes(found);
         results.push({ table: table.className, ...found });
       } catch (error) {
         if (!isUnseen(error)) throw error;

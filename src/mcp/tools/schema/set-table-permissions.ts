@@ -1,16 +1,15 @@
 import { permissionEffect, requireSchemaChange } from '../../../access/index.ts';
-import type { JsonObject } from '../../../kernel/json.ts';
+import { inTurn } from '../../../crm/commands/exclusive.ts';
+import { allRoleNames } from '../../../crm/queries/roles.ts';
+import { tableNamed } from '../../../crm/queries/tables.ts';
+import { badArguments } from '../../../crm/refusals.ts';
+import { readEntities } from '../../../crm/schema/permissions.ts';
+import { type JsonObject, jsonBytes } from '../../../kernel/json.ts';
 import { updateSchema } from '../../../records/index.ts';
 import { planTableChange } from '../../../schema/definition.ts';
 import { type ClpAction, clpActions, type TableSchema } from '../../../schema/model.ts';
 import { flag, object, table } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { bytesOf } from '../../kit/answers/bytes.ts';
-import { badArguments } from '../../kit/answers/refusals.ts';
-import { allRoleNames } from '../../kit/people/roles.ts';
-import { tableNamed } from '../../kit/reading/tables.ts';
-import { readEntities } from '../../kit/schema/entities.ts';
-import { inTurn } from '../../kit/writing/turns.ts';
 
 /** SPEC "Schema record": classLevelPermissions. Actions that are not sent stay, and so do the rules about fields. */
 export const setTablePermissions = defineTool({
@@ -28,16 +27,16 @@ export const setTablePermissions = defineTool({
 });
 
 async function setPermissions(call: ToolCall, className: string, sent: JsonObject, dryRun: boolean): Promise<JsonObject> {
-  const { context, principal } = call;
+  const { principal } = call;
   const { permissions } = tableNamed(call, className);
-  const roles = await allRoleNames(context);
+  const roles = await allRoleNames(call);
   const before: JsonObject = {};
   const after: JsonObject = {};
   for (const [action, entities] of Object.entries(sent)) {
     if (!isAction(action)) return badArguments(`permissions: ${action.slice(0, 128)} is not one of ${clpActions.join(', ')}`);
     const given = permissions[action] ?? {};
     before[action] = structuredClone(given) as JsonObject;
-    after[action] = await readEntities(context, `permissions.${action}`, entities, { roles, before: given });
+    after[action] = await readEntities(call, `permissions.${action}`, entities, { roles, before: given });
   }
   if (Object.keys(after).length === 0) badArguments('permissions must not be empty');
   // What others have closed meanwhile stays closed.
@@ -46,9 +45,9 @@ async function setPermissions(call: ToolCall, className: string, sent: JsonObjec
   });
   if (dryRun) {
     requireSchemaChange(principal);
-    planTableChange(context.store.schema(), className, bodyFor(tableNamed(call, className)));
+    planTableChange(call.store.schema(), className, bodyFor(tableNamed(call, className)));
   } else {
-    await updateSchema(context, className, bodyFor);
+    await updateSchema(call, className, bodyFor);
   }
   const taken = differences(before, after);
   const warnings = warningsOf(className, after, taken);
@@ -64,7 +63,7 @@ async function setPermissions(call: ToolCall, className: string, sent: JsonObjec
 const MOST_BYTES = 20_000;
 
 const shownWithin = (...parts: readonly JsonObject[]): JsonObject =>
-  Object.assign({}, ...parts.filter((part) => bytesOf(part) <= MOST_BYTES)) as JsonObject;
+  Object.assign({}, ...parts.filter((part) => jsonBytes(part) <= MOST_BYTES)) as JsonObject;
 
 const isAction = (name: string): name is ClpAction => (clpActions as readonly string[]).includes(name);
 

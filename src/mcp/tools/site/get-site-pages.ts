@@ -1,17 +1,17 @@
+import { findRows, type Row } from '../../../crm/queries/records.ts';
+import { absentOf, tableNamed } from '../../../crm/queries/tables.ts';
+import { unless, unseen } from '../../../crm/refusals.ts';
+import { contains } from '../../../crm/search/text-match.ts';
+import { MENUS, PAGES } from '../../../crm/site/versions.ts';
+import { titleOf } from '../../../crm/wire/titles.ts';
+import { pointer } from '../../../crm/wire/values.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../kernel/json.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { storageOf } from '../../../values/index.ts';
 import { flag, siteId, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { pageOf, RESULT_BYTES } from '../../kit/answers/page.ts';
-import { unless, unseen } from '../../kit/answers/refusals.ts';
-import { findRows, type Row } from '../../kit/reading/records.ts';
-import { absentOf, tableNamed } from '../../kit/reading/tables.ts';
-import { withoutUnasked } from '../../kit/reading/without-unasked.ts';
-import { contains } from '../../kit/search/texts.ts';
-import { MENUS, PAGES } from '../../kit/site/tables.ts';
-import { titleOf } from '../../kit/values/titles.ts';
-import { pointer } from '../../kit/values/wire.ts';
+import { withoutUnasked } from '../../results/find-page.ts';
+import { pageOf, RESULT_BYTES } from '../../results/page.ts';
 
 const MOST_PAGES = 1_000;
 const FRAME_BYTES = 2_000;

@@ -1,12 +1,10 @@
-import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
+import { badArguments } from '../../../crm/refusals.ts';
+import { readPage } from '../../../crm/site/page.ts';
+import { replaceInPage } from '../../../crm/site/replace.ts';
+import { PAGES, writeVersioned } from '../../../crm/site/versions.ts';
+import { type JsonObject, type JsonValue, jsonBytes } from '../../../kernel/json.ts';
 import { flag, object, siteId } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
-import { bytesOf } from '../../kit/answers/bytes.ts';
-import { badArguments } from '../../kit/answers/refusals.ts';
-import { readPage } from '../../kit/site/page.ts';
-import { replaceInPage } from '../../kit/site/replace.ts';
-import { PAGES } from '../../kit/site/tables.ts';
-import { writeVersioned } from '../../kit/site/versions.ts';
 
 const MOST_REPLACEMENTS = 200;
 const MOST_TERM = 200;
@@ -36,7 +34,7 @@ export const replaceTerms = defineTool({
       const text = page.row[name];
       return typeof text === 'string' ? [[name, text]] : [];
     });
-    const work = [...terms.keys()].join('').length * bytesOf(components);
+    const work = [...terms.keys()].join('').length * jsonBytes(components);
     if (work > MOST_WORK) badArguments('replacements are too many for a page of this size: send fewer at once');
     const { data, places, byTerm, left, leftPlaces } = replaceInPage(new Map(texts), components, terms);
     const replaced = sumOf(byTerm);

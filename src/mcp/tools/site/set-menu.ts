@@ -1,9 +1,8 @@
+import { MOST_ITEMS, readMenu, requirePages, storedEntries } from '../../../crm/site/menu.ts';
+import { MENUS, readVersioned, requireVersion, writeVersioned } from '../../../crm/site/versions.ts';
 import { flag, objects, siteId, text } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
-import { fit } from '../../kit/answers/page.ts';
-import { MOST_ITEMS, readMenu, requirePages, storedEntries } from '../../kit/site/menu.ts';
-import { MENUS } from '../../kit/site/tables.ts';
-import { readVersioned, requireVersion, writeVersioned } from '../../kit/site/versions.ts';
+import { fit } from '../../results/page.ts';
 
 const ENTRIES_BYTES = 15_000;
 

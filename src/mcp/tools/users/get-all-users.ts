@@ -1,9 +1,8 @@
-import type { JsonObject } from '../../../kernel/json.ts';
+import { findRows, type Row } from '../../../crm/queries/records.ts';
+import { findMembers, findRoles } from '../../../crm/queries/roles.ts';
+import { unless, unseen } from '../../../crm/refusals.ts';
+import { type JsonObject, omitUndefined } from '../../../kernel/json.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { unless, unseen } from '../../kit/answers/refusals.ts';
-import { withoutAbsent } from '../../kit/answers/without-absent.ts';
-import { findMembers, findRoles } from '../../kit/people/roles.ts';
-import { findRows, type Row } from '../../kit/reading/records.ts';
 
 /** SPEC "Limits": Get-all-Users. */
 const MOST_USERS = 100;
@@ -35,7 +34,7 @@ export const getAllUsers = defineTool({
 
 /** `active` counts as true where it is absent (SPEC "`_User`"). */
 function shownOf({ objectId, name, username, active }: Row): JsonObject {
-  return withoutAbsent({ objectId, name, username, active: active !== false });
+  return omitUndefined({ objectId, name, username, active: active !== false });
 }
 
 /** The roles that hold users themselves: a query for each role, which are few, not for each user. */

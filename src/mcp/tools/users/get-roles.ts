@@ -1,14 +1,12 @@
-import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
+import { everybody, findMembers, findRoles, type Role, rightsOf, rolesNamed } from '../../../crm/queries/roles.ts';
+import { knownTables } from '../../../crm/queries/tables.ts';
+import { unless, unseen } from '../../../crm/refusals.ts';
+import { titleOf } from '../../../crm/wire/titles.ts';
+import { pointer } from '../../../crm/wire/values.ts';
+import { type JsonObject, type JsonValue, jsonBytes } from '../../../kernel/json.ts';
 import { text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { bytesOf } from '../../kit/answers/bytes.ts';
-import { RESULT_BYTES } from '../../kit/answers/page.ts';
-import { unless, unseen } from '../../kit/answers/refusals.ts';
-import { everybody, rightsOf } from '../../kit/people/role-rights.ts';
-import { findMembers, findRoles, type Role, rolesNamed } from '../../kit/people/roles.ts';
-import { knownTables } from '../../kit/reading/tables.ts';
-import { titleOf } from '../../kit/values/titles.ts';
-import { pointer } from '../../kit/values/wire.ts';
+import { RESULT_BYTES } from '../../results/page.ts';
 
 /** Members that are named of each role, and of the one that is asked for. */
 const FEW = 50;
@@ -57,7 +55,7 @@ async function aboveOf(call: ToolCall, { objectId }: Role): Promise<JsonObject> 
 
 /** Where all is too much for one answer: without rights and members. */
 function brief(answer: { results: JsonObject[] }): JsonObject {
-  if (bytesOf(answer) <= RESULT_BYTES) return answer;
+  if (jsonBytes(answer) <= RESULT_BYTES) return answer;
   const results = answer.results.map(({ objectId = null, name = null }) => ({ objectId, name })).slice(0, MANY);
   return { results, truncated: true, hint: 'For members and rights name a role.' };
 }

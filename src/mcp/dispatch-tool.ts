@@ -1,0 +1,106 @@
+import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { invalid, obstacleTo, type Principal } from '../access/index.ts';
+import { ServiceError, serviceError } from '../errors/fail.ts';
+import type { JsonValue } from '../kernel/json.ts';
+import { faultPlace } from '../observe/index.ts';
+import { endOf, type Progress } from '../records/index.ts';
+import type { CallerRequest } from '../requests/index.ts';
+import type { System } from '../systems/index.ts';
+import type { Tool, ToolCall } from './definition/tool.ts';
+import { denial, errorResult, refusal, resultOf } from './results/tool-result.ts';
+import type { McpParts } from './services.ts';
+import type { Selection } from './tool-registry.ts';
+
+/** Milliseconds that a call may take. */
+const CALL_TIME = 60_000;
+
+/** What the calls of a request have in common. */
+export interface CallScope {
+  readonly parts: McpParts;
+  readonly caller: CallerRequest;
+  readonly system: System;
+  /** `null`: what was sent is nobody's. */
+  readonly principal: Principal | null;
+  readonly tools: Selection;
+  /** Aborted when the client has gone. */
+  readonly gone: AbortSignal;
+  /** Logs a call that may have changed something, when it is answered. */
+  readonly log: (tool: Tool, principal: Principal, statusCode: number, startedAt: number) => void;
+}
+
+/**
+ * Calls a tool for who asks. Whatever goes wrong in it is a result, as the protocol wants it.
+ * @throws ProtocolError (-32602) where the connection has no tool of that name
+ */
+export async function callTool(scope: CallScope, name: string, args: unknown): Promise<CallToolResult> {
+  const tool = scope.tools.byName.get(name);
+  if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`);
+  const started = performance.now();
+  const { result, status } = await outcomeOf(scope, tool, args);
+  if (!tool.hints.readOnlyHint) scope.log(tool, scope.principal ?? invalid, status, started);
+  return result;
+}
+
+/** A result, and the HTTP status that REST would have answered with. */
+interface Outcome {
+  readonly result: CallToolResult;
+  readonly status: number;
+}
+
+async function outcomeOf(scope: CallScope, tool: Tool, args: unknown): Promise<Outcome> {
+  const { principal, parts } = scope;
+  const obstacle = principal ? obstacleTo(principal, tool) : 'credential';
+  if (!principal || obstacle === 'credential') return { result: denial(tool, args), status: DENIED };
+  if (obstacle) return { result: refusal(tool, args, obstacle), status: DENIED };
+  const progress: Progress = { hasWritten: false };
+  try {
+    return { result: resultOf(await runTool(scope, tool, principal, args, progress), tool), status: 200 };
+  } catch (thrown) {
+    const error = endOf(thrown, progress);
+    if (!(error instanceof ServiceError)) parts.conditions.met('a tool failed', { tool: tool.name, ...faultPlace(error) }, error);
+    return { result: errorResult(error), status: error instanceof ServiceError ? error.status : 500 };
+  }
+}
+
+const DENIED = serviceError('permissionDenied', '', '').status;
+
+/**
+ * The system stays open until the tool has ended, though its caller may have been answered before.
+ * @throws timeout (124) when a read has taken too long, or nobody waits for it any more; outcomeUnknown where it may have written
+ */
+function runTool(
+  { parts, caller, system, gone, tools: selection }: CallScope,
+  tool: Tool,
+  principal: Principal,
+  args: unknown,
+  progress: Progress,
+): Promise<JsonValue> {
+  const { users, files, automation, baseUrl, conditions } = parts;
+  const ending = new AbortController();
+  const call: ToolCall = {
+    ...caller.contextOf(principal),
+    // A request may hold several calls, each with an end of its own.
+    progress,
+    system,
+    services: { users, files, automation, baseUrl, conditions },
+    signal: ending.signal,
+    tools: () => [...selection.byName.values()],
+  };
+  return new Promise((resolve, reject) => {
+    const giveUp = () => {
+      ending.abort();
+      // It goes on, and may write yet.
+      reject(serviceError(tool.hints.readOnlyHint ? 'timeout' : 'outcomeUnknown'));
+    };
+    if (gone.aborted) giveUp();
+    else gone.addEventListener('abort', giveUp);
+    const timer = setTimeout(giveUp, CALL_TIME);
+    system.hold();
+    const run = tool.run(call, args);
+    run.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      gone.removeEventListener('abort', giveUp);
+      system.release();
+    });
+  });
+}

@@ -1,0 +1,66 @@
+import { isJsonObject, type JsonObject, type JsonValue, jsonBytes } from '../../kernel/json.ts';
+
+/** Bytes of one answer: more fills an agent's context, and some clients cut it. */
+export const RESULT_BYTES = 60_000;
+/** What is around the rows: names, `nextSkip`, a hint. */
+const FRAME_BYTES = 1_000;
+/** What the rows of a list may take. */
+export const LIST_BYTES = RESULT_BYTES - FRAME_BYTES;
+
+/** A part of a list. */
+export interface Page extends JsonObject {
+  results: JsonValue[];
+}
+
+/**
+ * As many rows as an answer takes; where there are more, `nextSkip` says how to go on, and `truncated` that the size was the reason.
+ * @param rows one more than `limit` where there are more (`oneMore`)
+ * @param asked `skip` and `limit` of the call
+ * @param bytes that the answer has for them
+ */
+export function pageOf(
+  rows: readonly JsonValue[],
+  { skip = 0, limit }: { readonly skip?: number | undefined; readonly limit: number },
+  bytes = LIST_BYTES,
+): Page {
+  const within = rows.slice(0, limit);
+  const fitting = fit(within, bytes);
+  const isCut = fitting < within.length;
+  const results = within.slice(0, fitting);
+  if (isCut && results.length === 0) return passedOver(rows, skip);
+  if (!isCut && rows.length <= limit) return { results };
+  return {
+    results,
+    ...(isCut && { truncated: true }),
+    nextSkip: skip + results.length,
+    ...(isCut && { hint: 'Name the keys that you need, or go on with skip.' }),
+  };
+}
+
+/** A page that begins with a row which is too large alone: the way on leads past it. */
+function passedOver([row = null, ...others]: readonly JsonValue[], skip: number): Page {
+  const id = isJsonObject(row) && typeof row.objectId === 'string' ? `The record ${row.objectId}` : 'The first of them';
+  const hint = `${id} alone is larger than an answer: name the keys that you need, or go on after it with skip.`;
+  return { results: [], truncated: true, ...(others.length > 0 && { nextSkip: skip + 1 }), hint };
+}
+
+/**
+ * The same of a list that no call goes on with: where it is not the whole, `truncated` and what to do instead.
+ * @param rows one more than `limit` where there are more
+ */
+export function headOf(rows: readonly JsonValue[], limit: number, hint?: string, bytes = LIST_BYTES - FRAME_BYTES): Page {
+  const within = rows.slice(0, limit);
+  const results = within.slice(0, fit(within, bytes));
+  return { results, ...(results.length < rows.length && { truncated: true, ...(hint !== undefined && { hint }) }) };
+}
+
+/** How many values of a list take so many bytes at most as JSON. */
+export function fit(values: readonly JsonValue[], bytes: number): number {
+  if (bytes === Number.POSITIVE_INFINITY) return values.length;
+  let left = bytes;
+  for (const [count, value] of values.entries()) {
+    left -= jsonBytes(value) + 1;
+    if (left < 0) return count;
+  }
+  return values.length;
+}
