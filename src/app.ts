@@ -17,7 +17,7 @@ import { PasswordResets, Users } from './users/index.ts';
 import { type ContextOf, hooksWith, masterOf, openBytes, openFiles, tellMissing } from './workshop.ts';
 
 /** How long requests in flight may take after the service was told to end, and after a fault, in milliseconds. */
-const DRAIN_BOUND = { told: 30_000, fault: 3_000 };
+const DRAIN_TIMEOUTS_MS = { told: 30_000, fault: 3_000 };
 
 /** The service as a whole. */
 export interface App {
@@ -140,7 +140,7 @@ async function assemble(
     drain: () => http.drain(),
     async close(cause) {
       clearInterval(clearing);
-      await http.close(DRAIN_BOUND[cause]);
+      await http.close(DRAIN_TIMEOUTS_MS[cause]);
       await automation.close();
       await upkeep.close();
       await deletions.close();

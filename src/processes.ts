@@ -6,13 +6,13 @@ import { OperatorError } from './kernel/operator-error.ts';
 import { type AcceptingHandle, type ClientHandle, listeningHandle } from './kernel/socket-handle.ts';
 
 /** A process that ends sooner than this after its start will hardly do better the next time, in milliseconds. */
-const SHORT_LIFE = 5_000;
+const SHORT_LIFE_MS = 5_000;
 /** Until another is started for one that ended so soon, while others serve: the database may be away. */
-const PAUSE = 1_000;
+const RESTART_DELAY_MS = 1_000;
 /** Until connections are given up that were on their way to a process that has ended, in milliseconds: those to others have arrived by then. */
-const ARRIVAL = 1_000;
+const ARRIVAL_TIMEOUT_MS = 1_000;
 /** How long a process may take to end, beyond what it grants its requests, in milliseconds. */
-const END_BOUND = 40_000;
+const END_TIMEOUT_MS = 40_000;
 
 /** What a process that serves tells the one that started it: it listens. */
 interface Listening {
@@ -58,8 +58,8 @@ export async function serveWith(count: number, told: Promise<void>, listening: (
         resolve();
         ended.delete(end);
         if (ending) return;
-        if (performance.now() - began >= SHORT_LIFE) start();
-        else if (ready >= count) setTimeout(() => ending || start(), PAUSE).unref();
+        if (performance.now() - began >= SHORT_LIFE_MS) start();
+        else if (ready >= count) setTimeout(() => ending || start(), RESTART_DELAY_MS).unref();
         else failed.reject(new OperatorError('a process of the service ended as soon as it began'));
       });
     });
@@ -77,7 +77,7 @@ export async function serveWith(count: number, told: Promise<void>, listening: (
       await closeDoor(door);
     }
     tellAll('end');
-    await Promise.race([Promise.all(ended), wait(END_BOUND, undefined, { ref: false })]);
+    await Promise.race([Promise.all(ended), wait(END_TIMEOUT_MS, undefined, { ref: false })]);
     for (const worker of workers()) worker.process.kill('SIGKILL');
   }
 }
@@ -141,7 +141,7 @@ function watchDoor(): SharedDoor {
       const before = [...onTheirWay];
       setTimeout(() => {
         for (const client of before) if (onTheirWay.has(client)) client.close();
-      }, ARRIVAL).unref();
+      }, ARRIVAL_TIMEOUT_MS).unref();
     },
   };
   const createServer = net.createServer;

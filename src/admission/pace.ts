@@ -3,7 +3,7 @@ import { limits } from '../kernel/limits.ts';
 import { unsentBytes } from '../kernel/socket-handle.ts';
 
 /** Milliseconds over which it is measured how fast a client sends or takes. */
-export const PACE_INTERVAL = 5_000;
+export const PACE_INTERVAL_MS = 5_000;
 
 /** Bytes of such an interval below which a client is slow. @param interval milliseconds */
 export const leastBytesIn = (interval: number): number => (limits.leastPace * interval) / 1_000;

@@ -2,9 +2,9 @@
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE = alphabet.length;
 /** Digits of the time, which last until 2081, and of the count within a millisecond. */
-const TIME = 7;
-const COUNT = 3;
-const COUNTS = BASE ** COUNT;
+const TIME_DIGITS = 7;
+const COUNT_DIGITS = 3;
+const COUNTS_PER_MS = BASE ** COUNT_DIGITS;
 
 let time = 0;
 let timeText = '';
@@ -18,11 +18,11 @@ let count = 0;
 export function newRowId(now: number): string {
   if (now > time) {
     time = now;
-    timeText = digits(now, TIME);
+    timeText = digits(now, TIME_DIGITS);
     // Not from 0: should the clock go back between two starts, the same millisecond has other ids.
-    count = Math.floor((Math.random() * COUNTS) / 2);
-  } else if (++count === COUNTS) return newRowId(time + 1);
-  return timeText + digits(count, COUNT);
+    count = Math.floor((Math.random() * COUNTS_PER_MS) / 2);
+  } else if (++count === COUNTS_PER_MS) return newRowId(time + 1);
+  return timeText + digits(count, COUNT_DIGITS);
 }
 
 function digits(value: number, length: number): string {

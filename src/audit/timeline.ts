@@ -11,7 +11,7 @@ import { type Column, ownColumns, ownValues } from './own-row.ts';
 const className = '_Timeline';
 
 /** Characters of a page's address that a row keeps. */
-const LONGEST_REFERER = 8_000;
+const MAX_REFERER_LENGTH = 8_000;
 
 /** The columns of a row, in the order of its values. */
 const columns: readonly Column[] = [
@@ -136,7 +136,7 @@ function valuesOf(event: WriteEvent): readonly StoredValue[] {
 function refererOf({ principal, referer }: WriteEvent): string | null {
   if (referer === null) return null;
   if (holdsKey(principal)) return tellsOfFunction(referer) ? referer : null;
-  return withoutCredentials(withoutSecrets(bounded(referer, LONGEST_REFERER)), []);
+  return withoutCredentials(withoutSecrets(bounded(referer, MAX_REFERER_LENGTH)), []);
 }
 
 /** JSON text of the fields as they were sent. SPEC "`_syslogTriggers` fields": it names the trigger whose action wrote. */

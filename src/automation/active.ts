@@ -46,7 +46,7 @@ const className = '_Trigger';
 const stampFields: readonly string[] = ['objectId', 'createdAt', 'updatedAt', 'Active', authorField];
 const fields: readonly string[] = [...new Set([...stampFields, ...parts])];
 /** Definitions that are read before others have their turn. */
-const PORTION = 50;
+const BATCH_SIZE = 50;
 const none: readonly Trigger[] = [];
 
 const known = new WeakMap<Store, Known>();
@@ -92,9 +92,9 @@ async function read(store: Store, version: number): Promise<void> {
 /** Definitions by their ids; those that are gone by then are missing. */
 async function readEntries(store: Store, ids: readonly string[]): Promise<Map<string, Entry>> {
   const found = new Map<string, Entry>();
-  for (let from = 0; from < ids.length; from += PORTION) {
+  for (let from = 0; from < ids.length; from += BATCH_SIZE) {
     if (from > 0) await nextTurn();
-    const portion = ids.slice(from, from + PORTION);
+    const portion = ids.slice(from, from + BATCH_SIZE);
     const filter = (table: Parameters<typeof among>[0]) => among(table, 'objectId', portion);
     for (const row of await readRows<JsonObject>(store, { className, fields, filter, limit: portion.length }))
       found.set(idOf(row), { stamp: stampOf(row), size: sizeOf(row), trigger: parseTrigger(row) });

@@ -18,16 +18,16 @@ import { UnderWay } from './run/under-way.ts';
 import { standardParts } from './standard-parts.ts';
 
 /** Milliseconds between two looks at the systems that are open. */
-const LOOK = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 /** Systems that are opened at the same time, where many are due. */
-const AT_ONCE = 8;
+const MAX_CONCURRENT_OPENS = 8;
 /** Milliseconds for which the look at one system keeps those at others waiting. */
-const LONGEST_LOOK = 200;
+const MAX_LOOK_MS = 200;
 /** Milliseconds that jobs under way may take after the service was told to end; and functions that they call. */
-const CLOSE_BOUND = 6_000;
-const FUNCTIONS_BOUND = 5_000;
+const CLOSE_TIMEOUT_MS = 6_000;
+const FUNCTIONS_TIMEOUT_MS = 5_000;
 /** Milliseconds until a system is looked at again that could not be opened, or not be looked at: since what it stands on is away; for a fault. */
-const RETRY = { passing: 1_000, fault: 5_000 };
+const RETRY_DELAYS_MS = { passing: 1_000, fault: 5_000 };
 const notLookedAt = 'a system could not be looked at for its triggers';
 
 /** What automation stands on. */
@@ -55,7 +55,7 @@ export class Automation implements WriteListener {
     () => Date.now(),
   );
   readonly #clock = new ClockWatch(() => this.#schedulesDue.allAreDue());
-  readonly #limit = pLimit(AT_ONCE);
+  readonly #limit = pLimit(MAX_CONCURRENT_OPENS);
   readonly #doubts = new Doubts((appId, schedules) => this.#call(appId, schedules));
   /** Systems that are being looked at: what hangs in one holds no other up. */
   readonly #lookedAt = new Set<System>();
@@ -114,7 +114,7 @@ export class Automation implements WriteListener {
 
   /** Begins to look for what was left undone, in all systems one after the other, in the background. */
   start(): void {
-    this.#timer ??= setInterval(() => this.#look(), LOOK).unref();
+    this.#timer ??= setInterval(() => this.#look(), POLL_INTERVAL_MS).unref();
     this.#clock.start();
     this.#sweep.begin(notLookedAt);
   }
@@ -151,7 +151,7 @@ export class Automation implements WriteListener {
     if (this.#isClosed) return;
     const isFault = !isPassing(error);
     if (isFault) this.#parts.conditions.met(notLookedAt, { app: appId }, error);
-    const pause = isFault ? RETRY.fault : RETRY.passing;
+    const pause = isFault ? RETRY_DELAYS_MS.fault : RETRY_DELAYS_MS.passing;
     this.#jobsDue.set(appId, performance.now() + pause);
     if (schedules) this.#schedulesDue.set(appId, Date.now() + pause);
   }
@@ -226,7 +226,7 @@ export class Automation implements WriteListener {
       const news = known?.mayHaveNews;
       if (known?.isAway || (news && !news.jobs && !news.schedules) || this.#lookedAt.has(system)) continue;
       const look = this.#lookAt(system, news).catch((error) => this.#tell(error, notLookedAt, system.appId));
-      await this.#underWay.atMostFor(LONGEST_LOOK, look);
+      await this.#underWay.atMostFor(MAX_LOOK_MS, look);
     }
     if (this.#losses === this.#peers.losses) return;
     // The process that is gone may have had jobs of systems that are not open here, and known of their schedules.
@@ -258,7 +258,7 @@ export class Automation implements WriteListener {
     for (const [appId, worker] of this.#atWork) {
       if (!worker.system.isClosing) continue;
       this.#atWork.delete(appId);
-      void worker.close(CLOSE_BOUND);
+      void worker.close(CLOSE_TIMEOUT_MS);
     }
     for (const appId of appIds) if (!before.has(appId)) this.#call(appId, true);
   }
@@ -278,15 +278,15 @@ export class Automation implements WriteListener {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#parts.mailer.leave();
-    this.#parts.functions.leave(FUNCTIONS_BOUND);
-    const bound = wait(CLOSE_BOUND + 1_000, undefined, { ref: false });
+    this.#parts.functions.leave(FUNCTIONS_TIMEOUT_MS);
+    const bound = wait(CLOSE_TIMEOUT_MS + 1_000, undefined, { ref: false });
     clearInterval(this.#timer);
     this.#clock.close();
     this.#jobsDue.close();
     this.#schedulesDue.close();
     const background = Promise.all([this.#looking, this.#sweep.ended()]);
     const open = [...this.#systems.opened()].map((system) => this.#workers.get(system)).filter((worker) => worker !== undefined);
-    await Promise.all([...new Set([...open, ...this.#atWork.values()])].map((worker) => worker.close(CLOSE_BOUND)));
+    await Promise.all([...new Set([...open, ...this.#atWork.values()])].map((worker) => worker.close(CLOSE_TIMEOUT_MS)));
     await Promise.race([Promise.all([background, this.#underWay.ended()]), bound]);
   }
 }

@@ -9,9 +9,9 @@ import type { TriggerEvent, TriggeringRecord } from './model.ts';
 const className = '_syslogTriggers';
 
 /** Characters of a row's `data` (docs/decisions.md "Triggers"). */
-const LONGEST_DATA = 100_000;
+const MAX_DATA_LENGTH = 100_000;
 /** Characters of an error's text. */
-const LONGEST_ERROR = 10_000;
+const MAX_ERROR_LENGTH = 10_000;
 
 /** The columns of a row, in the order of its values: one statement for all rows. */
 const columns: readonly Column[] = [
@@ -91,12 +91,12 @@ export function dataOf({ className: table, fields }: TriggeringRecord): string {
   const secret = secretFieldsOf(table);
   const open = secret.size === 0 ? fields : Object.fromEntries(Object.entries(fields).filter(([name]) => !secret.has(name)));
   const whole = JSON.stringify(open);
-  if (whole.length <= LONGEST_DATA) return whole;
+  if (whole.length <= MAX_DATA_LENGTH) return whole;
   const members = Object.entries(open).map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
   let length = whole.length;
   const leftOut = new Set<string>();
   for (const member of members.toSorted((one, other) => other.length - one.length)) {
-    if (length <= LONGEST_DATA) break;
+    if (length <= MAX_DATA_LENGTH) break;
     leftOut.add(member);
     length -= member.length + 1;
   }
@@ -105,5 +105,5 @@ export function dataOf({ className: table, fields }: TriggeringRecord): string {
 
 /** JSON writes NUL and halves of characters as escapes, so that every text can be stored. */
 function errorText(error: string): string {
-  return JSON.stringify(error.length > LONGEST_ERROR ? `${error.slice(0, LONGEST_ERROR)}…` : error);
+  return JSON.stringify(error.length > MAX_ERROR_LENGTH ? `${error.slice(0, MAX_ERROR_LENGTH)}…` : error);
 }

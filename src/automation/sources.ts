@@ -10,7 +10,7 @@ import type { Store } from '../storage/port.ts';
 type Source = readonly [className: string, objectId: string, field: string, acl: JsonObject | null];
 
 /** Characters of a list of sources. */
-const LONGEST = 100_000;
+const MAX_LIST_LENGTH = 100_000;
 /** In place of a list that is too long: nobody may read it but keys. */
 const unreadable = JSON.stringify([['', '', '', null]]);
 
@@ -40,7 +40,7 @@ export class Sources {
   text(): string | null {
     if (this.#values.size === 0) return null;
     const text = JSON.stringify([...this.#values.values()]);
-    return text.length > LONGEST ? unreadable : text;
+    return text.length > MAX_LIST_LENGTH ? unreadable : text;
   }
 
   classes(): string[] {

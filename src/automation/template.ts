@@ -33,10 +33,10 @@ export interface Filler {
 }
 
 /** Milliseconds that a template or a value takes, about: so many of them may be in a definition that they would hold the event loop up. */
-const STEP = 0.005;
+const STEP_MS = 0.005;
 
 /** Values inside a value, whatever their depth, that become a text: it is made in one go. */
-const MOST_PARTS = 50_000;
+const MAX_PARTS = 50_000;
 
 /** What says of an object what it is: never a template, so that the data of a record do not say it. */
 const literalKeys: ReadonlySet<string> = new Set(['__op', '__type']);
@@ -137,7 +137,7 @@ class RecordFiller implements Filler {
     if (typeof value !== 'object' || value === null) return valueText(value);
     let text = this.#texts.get(value);
     if (text === undefined) {
-      if (hasMoreParts(value, MOST_PARTS)) throw new ActionFailed(`A value with more than ${MOST_PARTS} parts is no text.`);
+      if (hasMoreParts(value, MAX_PARTS)) throw new ActionFailed(`A value with more than ${MAX_PARTS} parts is no text.`);
       text = valueText(value);
       this.#texts.set(value, text);
     }
@@ -147,7 +147,7 @@ class RecordFiller implements Filler {
   /** Before each step. */
   #turn(): undefined | Promise<void> {
     const turn = workingOff.pass(this.#store);
-    workingOff.charge(STEP);
+    workingOff.charge(STEP_MS);
     return turn;
   }
 

@@ -24,8 +24,8 @@ export interface Screen {
 }
 
 /** Milliseconds between two signs of progress: where a person watches, and elsewhere. */
-const ON_TERMINAL = 200;
-const ELSEWHERE = 10_000;
+const TERMINAL_INTERVAL_MS = 200;
+const LOG_INTERVAL_MS = 10_000;
 
 /** Adds `--quiet` and `--json` to a long command. */
 export function addTellOptions(command: Command): Command {
@@ -62,7 +62,7 @@ export class Teller {
   progress(progress: Progress): void {
     const now = this.#now();
     const isRenewed = this.#screen.isTTY === true && !this.#options.json;
-    if (this.#options.quiet || now - this.#shownAt < (isRenewed ? ON_TERMINAL : ELSEWHERE)) return;
+    if (this.#options.quiet || now - this.#shownAt < (isRenewed ? TERMINAL_INTERVAL_MS : LOG_INTERVAL_MS)) return;
     this.#shownAt = now;
     const seconds = Math.max(now - this.#began, 1) / 1000;
     const perSecond = Math.round(progress.done / seconds);

@@ -1,10 +1,10 @@
 import type { CompleteUpload } from './attach.ts';
 import { awaitedFiles, eachFile } from './catalog.ts';
-import { POLICY_SECONDS } from './large.ts';
+import { POLICY_LIFETIME_S } from './large.ts';
 import type { FileSystem } from './model.ts';
 
 /** Milliseconds after which a form is over, whatever the clocks say: what it brings once the file is noted makes that unreadable. */
-const FORM_IS_OVER = (POLICY_SECONDS + 5 * 60) * 1_000;
+const FORM_LIFETIME_MS = (POLICY_LIFETIME_S + 5 * 60) * 1_000;
 
 /**
  * Notes large uploads that came past the service, so that they are counted though nobody attaches or reads them. Those that never came stay.
@@ -18,7 +18,7 @@ export async function noteArrived(
   since: number,
   isEnough: () => boolean,
 ): Promise<void> {
-  const period = { from: since, before: Date.now() - FORM_IS_OVER };
+  const period = { from: since, before: Date.now() - FORM_LIFETIME_MS };
   for await (const row of eachFile((after, limit) => awaitedFiles(system.store, period, after, limit))) {
     if (isEnough()) return;
     await complete(system, row);

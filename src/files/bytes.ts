@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { UNDER_WAY } from './large.ts';
+import { UPLOAD_LIFETIME_MS } from './large.ts';
 import type { PresentFile } from './model.ts';
 import type { ByteRange, FileStore } from './stores/port.ts';
 
@@ -17,6 +17,6 @@ export async function readBytes(
   if (stream || version === undefined) return stream;
   // An operator who restores a bucket makes new versions, of the same size and after the time of any form.
   const now = await store.stat(appId, id);
-  const isRestored = now !== null && now.size === size && now.storedAt >= createdAt + UNDER_WAY;
+  const isRestored = now !== null && now.size === size && now.storedAt >= createdAt + UPLOAD_LIFETIME_MS;
   return isRestored ? store.open(appId, id, range, now.version) : null;
 }

@@ -11,7 +11,7 @@ import { countFiles, countWithin, readUsage } from './usage.ts';
 export { readUsage, setQuota } from './usage.ts';
 
 /** Rows that `eachFile` reads at once. */
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 
 /** The hidden table with a row for each file of a system. */
 export const fileTable = '_StoredFile';
@@ -186,9 +186,9 @@ export async function* eachFile(
 ): AsyncGenerator<FileRow, void> {
   let last: string | null = null;
   for (;;) {
-    const rows: FileRow[] = await page(last, PAGE);
+    const rows: FileRow[] = await page(last, PAGE_SIZE);
     yield* rows;
-    if (rows.length < PAGE) return;
+    if (rows.length < PAGE_SIZE) return;
     last = rows.at(-1)?.id ?? null;
   }
 }

@@ -18,9 +18,9 @@ import { refuseWrongKey, requirePlace } from './upload.ts';
 import { admit } from './usage.ts';
 
 /** CONTRACT "Large upload". */
-export const POLICY_SECONDS = 15 * 60;
+export const POLICY_LIFETIME_S = 15 * 60;
 /** Milliseconds after which an upload is no longer under way: what a policy holds, and what a form may take. */
-export const UNDER_WAY = 2 * HOUR_MS;
+export const UPLOAD_LIFETIME_MS = 2 * HOUR_MS;
 const mediaType = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:;[\x20-\x7e]{0,200})?$/;
 
 /** Uploads that are announced before their bytes come. SPEC "Files" rule 4; CONTRACT "Large upload". */
@@ -29,7 +29,7 @@ export class LargeUploads {
   readonly #signer: FormSigner;
   /** Files whose bytes are being put in their place: bytes never change. */
   readonly #settling = new Set<string>();
-  readonly #promised = new PromisedBytes(POLICY_SECONDS * 1_000);
+  readonly #promised = new PromisedBytes(POLICY_LIFETIME_S * 1_000);
 
   /** @param secret of this installation */
   constructor(bytes: FileStore, secret: string) {
@@ -50,7 +50,7 @@ export class LargeUploads {
     if (typeof contentType !== 'string' || !mediaType.test(contentType)) return fail('badUpload', 'ContentType is a media type');
     const size = sizeOf(own(wanted, 'ContentLength'));
     if (size === null) return fail('badUpload', `ContentLength is a whole number of bytes from 1 to ${limits.largeFileBytes}`);
-    return { contentType, size, seconds: POLICY_SECONDS };
+    return { contentType, size, seconds: POLICY_LIFETIME_S };
   }
 
   /**

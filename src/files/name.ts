@@ -5,7 +5,7 @@ import { limits } from '../kernel/limits.ts';
 const PREFIX_LENGTH = 33;
 const prefixed = /^([0-9a-f]{32})_/;
 /** Of an id, `_` and a file name whose every character is percent-encoded. */
-const longestName = PREFIX_LENGTH + limits.fileNameLength * 12;
+const MAX_NAME_LENGTH = PREFIX_LENGTH + limits.fileNameLength * 12;
 
 /** A file's id: what names it in a store, and the row of it. */
 export const fileIdPattern = /^[0-9a-f]{32}$/;
@@ -30,7 +30,7 @@ export function newFileName(fileName: string): { readonly id: string; readonly n
 
 /** @returns `null` for what is no name of ours */
 export function parseFileName(given: string): GivenName | null {
-  const id = given.length > longestName ? undefined : prefixed.exec(given)?.[1];
+  const id = given.length > MAX_NAME_LENGTH ? undefined : prefixed.exec(given)?.[1];
   if (id === undefined) return null;
   return { id, candidates: [given, encodeName(given.toWellFormed())] };
 }

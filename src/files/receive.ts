@@ -11,9 +11,9 @@ import { SAMPLE_BYTES } from './types/index.ts';
 /** Bytes that are written at once: few writes are quicker than many. Twice as many are in memory, the second half while the first is written. */
 const WRITE_BYTES = 256 * 1024;
 /** Parts of a write, since systems bound them. */
-const WRITE_PARTS = 64;
+const MAX_WRITE_PARTS = 64;
 /** Milliseconds after which a file that nobody has written to is what a crash left. */
-const ABANDONED = HOUR_MS;
+const ABANDONED_AFTER_MS = HOUR_MS;
 
 /**
  * Takes bytes to a file of this process. Whatever goes wrong, nothing is left behind; a stream is not destroyed, so that who sends it can
@@ -61,7 +61,7 @@ export async function receive(
 
 /** Removes what a crash left in a directory of `receive`. Other processes may be receiving there. */
 export async function clearAbandoned(directory: string): Promise<void> {
-  const before = Date.now() - ABANDONED;
+  const before = Date.now() - ABANDONED_AFTER_MS;
   for (const name of await readdir(directory).catch(() => [])) {
     const path = join(directory, name);
     const found = await stat(path).catch(() => null);
@@ -101,7 +101,7 @@ class Writer {
     this.#parts.push(chunk);
     this.#gathered += chunk.length;
     this.size += chunk.length;
-    if (this.#parts.length >= WRITE_PARTS) this.#parts = [Buffer.concat(this.#parts)];
+    if (this.#parts.length >= MAX_WRITE_PARTS) this.#parts = [Buffer.concat(this.#parts)];
     if (!hold && this.#gathered >= WRITE_BYTES) await this.#flush();
   }
 

@@ -1,7 +1,7 @@
 import type { Store } from '../storage/port.ts';
 import type { CompleteUpload } from './attach.ts';
 import { eachFile, filesBefore, findFile, removeFile } from './catalog.ts';
-import { UNDER_WAY } from './large.ts';
+import { UPLOAD_LIFETIME_MS } from './large.ts';
 import { mentionedIds, mentioningRecords } from './mentions.ts';
 import type { FileRow } from './model.ts';
 import type { FileStore } from './stores/port.ts';
@@ -86,7 +86,7 @@ class Sweep {
     this.#system = system;
     this.#olderThan = olderThan;
     this.#remove = remove;
-    this.#settled = Math.min(olderThan, Date.now() - UNDER_WAY);
+    this.#settled = Math.min(olderThan, Date.now() - UPLOAD_LIFETIME_MS);
     this.#told = told;
   }
 

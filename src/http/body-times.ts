@@ -3,15 +3,15 @@ import { HOUR_MS } from '../kernel/time.ts';
 import type { Connections } from './connections.ts';
 
 /** Milliseconds that the body of a request may take from its first byte to its last. */
-const USUAL = 120_000;
+const BODY_TIMEOUT_MS = 120_000;
 /** The longest time that a route may give. */
-export const LONGEST_BODY_TIME = HOUR_MS;
+export const MAX_BODY_TIMEOUT_MS = HOUR_MS;
 /** Milliseconds between two looks: a body may take so much longer. */
-const INTERVAL = 10_000;
+const CHECK_INTERVAL_MS = 10_000;
 
 const times = new WeakMap<IncomingMessage, number>();
 
-/** Gives a request more time for its body than others have. @param time milliseconds, `LONGEST_BODY_TIME` at most */
+/** Gives a request more time for its body than others have. @param time milliseconds, `MAX_BODY_TIMEOUT_MS` at most */
 export function allowBodyTime(request: IncomingMessage, time: number): void {
   times.set(request, time);
 }
@@ -30,7 +30,7 @@ export class BodyTimes {
   readonly #seen = new WeakMap<IncomingMessage, number>();
   readonly #refused = new WeakSet<IncomingMessage>();
 
-  constructor(server: Server, connections: Connections, usual = USUAL, interval = INTERVAL) {
+  constructor(server: Server, connections: Connections, usual = BODY_TIMEOUT_MS, interval = CHECK_INTERVAL_MS) {
     this.#server = server;
     this.#connections = connections;
     this.#usual = usual;

@@ -6,12 +6,12 @@ import { listeningHandle, type SocketHandle } from '../kernel/socket-handle.ts';
 import { arrivingRequest, followExchanges, isBusy } from './exchanges.ts';
 
 /** Milliseconds between two looks at the connections of an ending server. */
-const INTERVAL = 10;
+const POLL_INTERVAL_MS = 10;
 /** Milliseconds between two looks for idle connections while there are too many. */
-const SHED_INTERVAL = 100;
+const SHED_INTERVAL_MS = 100;
 /** Milliseconds that a connection is quiet before it is closed: a request may be on its way. Longer on one that has brought none yet. */
-const IDLE = 50;
-const NEW_IDLE = 1_000;
+const IDLE_MS = 50;
+const NEW_IDLE_MS = 1_000;
 
 /**
  * The connections of a server, so that it can end well. Node's own `close` leaves those that fall idle later open for as long as their
@@ -58,7 +58,7 @@ export class Connections {
 
   /** Whether no request is to be expected on a connection any more. */
   #isIdle(connection: Socket, now: number): boolean {
-    return this.#quiet.since(connection, now) >= (connection.bytesRead === 0 ? NEW_IDLE : IDLE);
+    return this.#quiet.since(connection, now) >= (connection.bytesRead === 0 ? NEW_IDLE_MS : IDLE_MS);
   }
 
   /** Room that is kept for new connections where others are idle. */
@@ -69,11 +69,11 @@ export class Connections {
   /** Closes idle connections, those that were made first before others: who needs one makes another. */
   #shed(): void {
     const now = performance.now();
-    if (now - this.#shedAt < SHED_INTERVAL) return;
+    if (now - this.#shedAt < SHED_INTERVAL_MS) return;
     this.#shedAt = now;
     let left = this.#spare;
     for (const connection of this.#open) {
-      if (isBusy(connection) || this.#quiet.since(connection, now) < NEW_IDLE) continue;
+      if (isBusy(connection) || this.#quiet.since(connection, now) < NEW_IDLE_MS) continue;
       connection.destroy();
       if (--left <= 0) return;
     }
@@ -93,7 +93,7 @@ export class Connections {
       const now = performance.now();
       for (const connection of this.#open)
         if (now > deadline || (!isBusy(connection) && this.#isIdle(connection, now))) connection.destroy();
-      await wait(INTERVAL);
+      await wait(POLL_INTERVAL_MS);
       // What has come by now is read before connections are looked at.
       await turns(2);
     }

@@ -11,7 +11,7 @@ import { sendError, sendReply } from './answer.ts';
 import type { Edge } from './edge.ts';
 import type { ApiReply, Endpoint } from './endpoint.ts';
 import { type Envelope, envelopeOf, openEnvelope } from './envelope.ts';
-import { LONG_BODY, LongBodies } from './long-bodies.ts';
+import { LONG_BODY_LENGTH, LongBodies } from './long-bodies.ts';
 import { FramedPieces } from './pieces.ts';
 import { refuseUnasked } from './unasked.ts';
 
@@ -83,7 +83,7 @@ function handle({ edge, choose, long }: Routed, request: FastifyRequest, reply: 
     const { headers, body } = request as { headers: FastifyRequest['headers']; body: string | undefined };
     // Its place is free when the answer is made; the request is there until that is taken.
     request.body = undefined;
-    if (body === undefined || body.length < LONG_BODY) answer(openEnvelope(headers, body));
+    if (body === undefined || body.length < LONG_BODY_LENGTH) answer(openEnvelope(headers, body));
     else
       long
         .read(request, reply, body)

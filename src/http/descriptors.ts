@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Descriptors that connections leave to the store, files and other servers, at the least. */
-const LEAST_RESERVE = 128;
+const MIN_RESERVE = 128;
 
 /**
  * How many connections the process may hold, so that the store can open what it needs however many clients there are.
@@ -9,7 +9,7 @@ const LEAST_RESERVE = 128;
  */
 export function mostConnections(limit = descriptorLimit()): number | undefined {
   if (limit === undefined) return undefined;
-  return Math.floor(Math.max(limit / 4, limit - Math.max(LEAST_RESERVE, limit / 4)));
+  return Math.floor(Math.max(limit / 4, limit - Math.max(MIN_RESERVE, limit / 4)));
 }
 
 /** Descriptors that the process may have open (`ulimit -n`); `undefined` where the system does not tell. */

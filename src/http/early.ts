@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
 /** How long the rest of a body may take that nobody wants, in milliseconds. */
-const DROP_TIME = 30_000;
+const DROP_TIMEOUT_MS = 30_000;
 
 /** What is answered while the client may still be sending. */
 export interface EarlyAnswer {
@@ -28,7 +28,7 @@ export function answerEarly(reply: FastifyReply, { status, headers, text }: Earl
     clearTimeout(timer);
     reply.raw.end();
   };
-  const timer = setTimeout(() => raw.destroy(), DROP_TIME);
+  const timer = setTimeout(() => raw.destroy(), DROP_TIMEOUT_MS);
   // Whoever read it reads no more, and would hold it up.
   raw.unpipe();
   if (raw.readableEnded || raw.destroyed) end();

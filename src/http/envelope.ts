@@ -59,10 +59,10 @@ export function envelopeOf(headers: IncomingHttpHeaders, sent: JsonValue | undef
   };
 }
 
-const longestInstallationId = 256;
+const MAX_INSTALLATION_ID_LENGTH = 256;
 
 function installationIdOf(sent: unknown): string | null {
-  const isOne = typeof sent === 'string' && sent !== '' && sent.length <= longestInstallationId && sent.isWellFormed();
+  const isOne = typeof sent === 'string' && sent !== '' && sent.length <= MAX_INSTALLATION_ID_LENGTH && sent.isWellFormed();
   return isOne && !sent.includes('\0') ? sent : null;
 }
 

@@ -9,7 +9,7 @@ import type { Edge } from './edge.ts';
 import { senderOf } from './sender.ts';
 
 /** Characters from which on a body is read in parts; below, even the worst takes some tens of milliseconds. */
-export const LONG_BODY = 128 * 1024;
+export const LONG_BODY_LENGTH = 128 * 1024;
 
 /** Bytes that a value takes in memory, counted as `limits.jsonMarks` does. */
 const VALUE_BYTES = 100;

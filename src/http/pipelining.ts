@@ -2,8 +2,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Requests of a connection that wait for the one before, and bytes of them that are read meanwhile, about; who sends more ahead than that loses the connection. */
-const MOST_AHEAD = 100;
-const MOST_AHEAD_LENGTH = 256 * 1024;
+const MAX_REQUESTS_AHEAD = 100;
+const MAX_LENGTH_AHEAD = 256 * 1024;
 
 /** What waits on a connection. */
 interface Ahead {
@@ -38,7 +38,7 @@ export function serializePipelined(server: Server): void {
     const length = headLength(request) + bodyLength(request);
     ahead.requests++;
     ahead.length += length;
-    if (ahead.requests > MOST_AHEAD || ahead.length > MOST_AHEAD_LENGTH) socket.destroy();
+    if (ahead.requests > MAX_REQUESTS_AHEAD || ahead.length > MAX_LENGTH_AHEAD) socket.destroy();
     if (socket.destroyed) return;
     response.once('socket', () => {
       ahead.requests--;

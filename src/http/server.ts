@@ -4,7 +4,7 @@ import { limits } from '../kernel/limits.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import { faultPlace } from '../observe/index.ts';
 import { addressOf } from './address.ts';
-import { BodyTimes, LONGEST_BODY_TIME } from './body-times.ts';
+import { BodyTimes, MAX_BODY_TIMEOUT_MS } from './body-times.ts';
 import { Connections } from './connections.ts';
 import { registerDataEndpoints } from './data.ts';
 import { mostConnections } from './descriptors.ts';
@@ -28,14 +28,14 @@ import { Readiness } from './readiness.ts';
 import { dataEndpoints } from './routes/index.ts';
 
 /** Milliseconds for a client to send a whole request, whatever it asks (`BodyTimes` holds most to less), and to send its headers. */
-const REQUEST_TIMEOUT = LONGEST_BODY_TIME + MINUTE_MS;
-const HEADERS_TIMEOUT = 20_000;
+const REQUEST_TIMEOUT_MS = MAX_BODY_TIMEOUT_MS + MINUTE_MS;
+const HEADERS_TIMEOUT_MS = 20_000;
 /** Milliseconds that a connection may be quiet beside the time that a query may take. */
-const QUIET_TIMEOUT = 120_000;
+const QUIET_TIMEOUT_MS = 120_000;
 /** Queries travel in the address, and a long list of ids in one should pass. */
 const HEADER_BYTES = 64 * 1024;
 /** Longer than the usual balancer keeps its idle connections, so that it is the balancer who closes them. */
-const KEEP_ALIVE_TIMEOUT = 72_000;
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
 /** What the settings say of the server. */
 export interface HttpOptions extends FunctionOptions {
@@ -80,10 +80,10 @@ export class HttpServer {
       trustProxy: options.trustProxy,
       // Who reached us before the end is answered; the connection is closed then.
       return503OnClosing: false,
-      connectionTimeout: options.queryTimeout + QUIET_TIMEOUT,
-      requestTimeout: REQUEST_TIMEOUT,
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
-      http: { headersTimeout: HEADERS_TIMEOUT, maxHeaderSize: HEADER_BYTES, requireHostHeader: false },
+      connectionTimeout: options.queryTimeout + QUIET_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      http: { headersTimeout: HEADERS_TIMEOUT_MS, maxHeaderSize: HEADER_BYTES, requireHostHeader: false },
       rewriteUrl: ({ url = '/' }) => addressOf(url),
       frameworkErrors: answerBadAddress,
       clientErrorHandler: answerBadRequest,

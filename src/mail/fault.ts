@@ -16,7 +16,7 @@ export interface RefusedRecipient extends MailFault {
 }
 
 /** Characters of the server's words. */
-const LONGEST = 500;
+const MAX_WORDS_LENGTH = 500;
 const unseen = /[\s\p{C}\p{Zl}\p{Zp}]+/gu;
 
 /** What a fault says that has no words of a server, by its code. */
@@ -62,5 +62,5 @@ export function mailFault(error: unknown): MailFault {
 }
 
 function bounded(text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST).toWellFormed()}…` : text;
+  return text.length > MAX_WORDS_LENGTH ? `${text.slice(0, MAX_WORDS_LENGTH).toWellFormed()}…` : text;
 }

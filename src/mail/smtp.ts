@@ -1,6 +1,6 @@
 import type { ComposedMail } from './compose.ts';
 import { mailFault } from './fault.ts';
-import { AT_ONCE, type MailTransport } from './mailer.ts';
+import { CONCURRENCY, type MailTransport } from './mailer.ts';
 import type { NodemailerError } from './nodemailer.ts';
 
 /** Milliseconds for each step of an attempt. */
@@ -28,5 +28,5 @@ export function smtpTransport(url: string): MailTransport {
 
 async function openPool(url: string) {
   const { createTransport } = await import('nodemailer');
-  return createTransport({ url, pool: true, maxConnections: AT_ONCE, ...timeouts });
+  return createTransport({ url, pool: true, maxConnections: CONCURRENCY, ...timeouts });
 }

@@ -49,9 +49,9 @@ export interface OAuthParts {
  * Requests a minute from one address: to register a client, which leaves a row for a day; to begin to sign in, which leaves one for an
  * hour; that make the service read a client's metadata document.
  */
-const REGISTRATIONS = 60;
-const AUTHORIZATIONS = 300;
-const FETCHES = 60;
+const REGISTRATIONS_PER_MINUTE = 60;
+const AUTHORIZATIONS_PER_MINUTE = 300;
+const FETCHES_PER_MINUTE = 60;
 
 /**
  * Sign-in for agents (SPEC "Authentication: Agent-tool layer"; docs/adr/0014-sign-in.md): each system is an OAuth 2.1 authorization server
@@ -79,9 +79,9 @@ export class OAuth {
       report: (error) => this.#report(error),
     });
     this.#attempts = limitOf(rateLimits.login);
-    this.#registrations = limitOf(REGISTRATIONS);
-    this.#authorizations = limitOf(AUTHORIZATIONS);
-    this.#fetches = limitOf(FETCHES);
+    this.#registrations = limitOf(REGISTRATIONS_PER_MINUTE);
+    this.#authorizations = limitOf(AUTHORIZATIONS_PER_MINUTE);
+    this.#fetches = limitOf(FETCHES_PER_MINUTE);
   }
 
   /** What an access token is good for. @param system held by the caller */

@@ -8,7 +8,7 @@ const REPEAT_MS = MINUTE_MS;
 /** Milliseconds between two looks whether a line is due. */
 const TICK_MS = 1_000;
 /** Conditions that are told of one by one at a time; what is met beyond is told of as one. */
-const MOST = 200;
+const MAX_CONDITIONS = 200;
 const BEYOND = 'more faults than are told of one by one';
 
 /** Whose condition it is: the application id of a system, the name of a function. Short texts, never values of records. */
@@ -58,7 +58,7 @@ export class Conditions {
       known.overAt = undefined;
       return;
     }
-    if (this.#conditions.size >= MOST && what !== BEYOND) {
+    if (this.#conditions.size >= MAX_CONDITIONS && what !== BEYOND) {
       this.met(BEYOND, {}, error);
       return;
     }

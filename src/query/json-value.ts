@@ -7,7 +7,7 @@ import { refuseDepth } from './where/context.ts';
 /** Each level of a `where` takes up to two of JSON, and its values theirs: too deep a `where` should hear of it by its own error. */
 const WHERE_DEPTH = 2 * limits.whereDepth + limits.jsonDepth;
 /** A member of an object stands after two marks, its name's and that before it. */
-const MOST_MARKS = 2 * limits.queryValues;
+const MAX_MARKS = 2 * limits.queryValues;
 
 /** The value of a `where` parameter, which comes as JSON text or as JSON. @throws invalidWhere (500), badQuery (102), invalidJson (107) */
 export function whereValue(value: JsonValue | undefined): JsonValue {
@@ -27,7 +27,7 @@ export function whereValue(value: JsonValue | undefined): JsonValue {
 export function queryJson(text: string, levels: number = limits.jsonDepth): JsonValue {
   if (text.length > limits.queryLength) fail('badQuery', `a query has at most ${limits.queryLength} characters`);
   try {
-    return parseRequestJson(text, levels, MOST_MARKS);
+    return parseRequestJson(text, levels, MAX_MARKS);
   } catch (error) {
     if (error instanceof ServiceError && error.key === 'tooManyValues') refuseValues();
     throw error;

@@ -35,7 +35,7 @@ export interface ListedKey extends KeyEntry {
 }
 
 /** How long a system is kept after it was removed, in milliseconds. */
-const KEPT = 14 * DAY_MS;
+const RETENTION_MS = 14 * DAY_MS;
 
 /** What an operator does with systems and keys. Takes effect at once in every process of the service. */
 export class Administration {
@@ -135,7 +135,7 @@ export class Administration {
    * @throws AdministrationError where there is none
    */
   async removeSystem(appId: string): Promise<number> {
-    const deleteAfter = Date.now() + KEPT;
+    const deleteAfter = Date.now() + RETENTION_MS;
     await noteGeneration(this.#registry, this.#engine, appId);
     if (!(await this.#registry.removeSystem(appId, deleteAfter))) this.checkSystem(appId);
     return deleteAfter;

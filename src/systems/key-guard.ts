@@ -5,11 +5,11 @@ import { networkOf } from '../kernel/network.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 
 /** Different wrong keys that a network may send in a minute, which begins with the first. */
-const MOST_WRONG = 100;
+const MAX_WRONG_KEYS = 100;
 /** Networks that are counted at once, some 5 KB each at most; beyond, those that have been quiet longest are forgotten. */
-const NETWORKS = 5_000;
+const MAX_NETWORKS = 5_000;
 /** Right keys that are remembered, each for each network that it came from: short ones. */
-const PROVED = 20_000;
+const MAX_PROVED_KEYS = 20_000;
 
 /** The keys that a network has sent. */
 export interface KeyTrial {
@@ -37,8 +37,8 @@ interface Tried {
 export class KeyGuard {
   readonly #begins: (network: string) => void;
   readonly #now: () => number;
-  readonly #tried = new LRUCache<string, Tried>({ max: NETWORKS });
-  readonly #proved = new LRUCache<string, true>({ max: PROVED });
+  readonly #tried = new LRUCache<string, Tried>({ max: MAX_NETWORKS });
+  readonly #proved = new LRUCache<string, true>({ max: MAX_PROVED_KEYS });
 
   /** @param begins told when keys of a network begin to be refused @param now milliseconds that only grow */
   constructor(begins: (network: string) => void = () => {}, now = () => performance.now()) {
@@ -54,7 +54,7 @@ export class KeyGuard {
 
   #judge<T>(network: string, isShort: boolean, hash: string, look: () => T | undefined): T | undefined {
     const tried = this.#triedOf(network);
-    const isFull = tried !== undefined && tried.wrong.size >= MOST_WRONG;
+    const isFull = tried !== undefined && tried.wrong.size >= MAX_WRONG_KEYS;
     const isLookedAt = !isFull || !isShort || this.#proved.has(network + hash);
     const found = isLookedAt ? look() : undefined;
     if (found === undefined) {

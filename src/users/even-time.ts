@@ -5,9 +5,9 @@ import type { Store } from '../storage/port.ts';
 import { isAway } from '../storage/recovery.ts';
 
 /** Times that are remembered for each system: enough for how they differ, few enough to follow the load. */
-const REMEMBERED = 32;
+const MAX_TIMES = 32;
 /** Milliseconds. One commit that was held up is not to hold up others long after. */
-const LONGEST = 1_000;
+const MAX_TIME_MS = 1_000;
 
 /** How long the last commits that counted an attempt took, in milliseconds. */
 const commitTimes = memoByObject<Store, number[]>(() => []);
@@ -19,8 +19,8 @@ export async function timed<T>(store: Store, commit: () => Promise<T>): Promise<
     return await commit();
   } finally {
     const times = commitTimes(store);
-    times.push(Math.min(LONGEST, performance.now() - began));
-    if (times.length > REMEMBERED) times.shift();
+    times.push(Math.min(MAX_TIME_MS, performance.now() - began));
+    if (times.length > MAX_TIMES) times.shift();
   }
 }
 

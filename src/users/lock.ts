@@ -3,11 +3,11 @@ import type { Filter } from '../query/filter.ts';
 import { fieldOf, type TableSchema } from '../schema/model.ts';
 
 /** SPEC "Limits": so many failed logins in a row lock a user out. */
-export const MOST_FAILURES = 8;
+export const MAX_FAILURES = 8;
 /** SPEC "Limits": for so long. */
 export const LOCK_MINUTES = 30;
 
-const LOCK_TIME = LOCK_MINUTES * MINUTE_MS;
+const LOCK_MS = LOCK_MINUTES * MINUTE_MS;
 
 /** What is written of a user who has signed in, or has a new password: he is not locked. */
 export const unlocked = { _failed_login_count: 0, _last_failed_login: null } as const;
@@ -21,7 +21,7 @@ export interface Failures {
 
 /** Whether a user is locked out at a time. */
 export function isLocked({ count, last }: Failures, at: number): boolean {
-  return count >= MOST_FAILURES && last !== null && last > at - LOCK_TIME;
+  return count >= MAX_FAILURES && last !== null && last > at - LOCK_MS;
 }
 
 /** The filter of users who are not locked out at a time: what `isLocked` says, for the commit that counts an attempt. */
@@ -32,9 +32,9 @@ export function notLocked(table: TableSchema, at: number): Filter {
     kind: 'or',
     items: [
       absent(count),
-      { kind: 'compare', field: count, op: 'lt', value: MOST_FAILURES },
+      { kind: 'compare', field: count, op: 'lt', value: MAX_FAILURES },
       absent(last),
-      { kind: 'compare', field: last, op: 'lte', value: at - LOCK_TIME },
+      { kind: 'compare', field: last, op: 'lte', value: at - LOCK_MS },
     ],
   };
 }

@@ -8,7 +8,7 @@ import { rolesOf, sameRoles } from './roles.ts';
 export type UserPrincipal = Extract<Principal, { kind: 'user' }>;
 
 /** So many callers of a system are remembered, for what the authoriser hangs on them. */
-const REMEMBERED = 1_000;
+const MAX_REMEMBERED = 1_000;
 
 /** The roles of a user as of a version of `_Role`, and the callers that were made of him since they are these. */
 interface Known {
@@ -17,7 +17,7 @@ interface Known {
   readonly callers: Map<string, UserPrincipal>;
 }
 
-const knownIn = memoByObject<Store, LRUCache<string, Known>>(() => new LRUCache({ max: REMEMBERED }));
+const knownIn = memoByObject<Store, LRUCache<string, Known>>(() => new LRUCache({ max: MAX_REMEMBERED }));
 
 /**
  * A user as a caller, with his present roles: the same object for as long as they stay, since the authoriser remembers what it decided for it.

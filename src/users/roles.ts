@@ -31,7 +31,7 @@ export async function rolesOf(store: Store, userId: string): Promise<string[]> {
 export const sameRoles = (a: readonly string[], b: readonly string[]): boolean => a.join('\n') === b.join('\n');
 
 /** So many are read at once on the event loop; who has more waits for a thread. */
-const USUALLY_AT_MOST = 100;
+const USUAL_ROLES = 100;
 
 async function rolesWith(store: Store, relation: 'users' | 'roles', memberIds: readonly string[]): Promise<RoleRow[]> {
   const query: OwnQuery = {
@@ -39,8 +39,8 @@ async function rolesWith(store: Store, relation: 'users' | 'roles', memberIds: r
     fields: ['objectId', 'name'],
     filter: (table) => hasMember(table, relation, memberIds),
   };
-  const rows = await readRows<RoleRow>(store, { ...query, limit: USUALLY_AT_MOST });
-  return rows.length < USUALLY_AT_MOST ? rows : readRows(store, query);
+  const rows = await readRows<RoleRow>(store, { ...query, limit: USUAL_ROLES });
+  return rows.length < USUAL_ROLES ? rows : readRows(store, query);
 }
 
 function hasMember(table: TableSchema, name: string, memberIds: readonly string[]): Filter | null {

@@ -3,7 +3,7 @@ import type { JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 
 /** Texts from here on are scanned before JSON.parse builds the levels and values; below, even the worst is small. */
-const scanFrom = 16_384;
+const SCAN_FROM_LENGTH = 16_384;
 
 /** Keys that an object of records has at most; with more it is kept as a table of its keys, and each of those takes as long as several values. */
 export const USUAL_KEYS = 2_000;
@@ -29,7 +29,7 @@ export function parseRequestJson(
   levels: number = limits.jsonDepth,
   values: number = limits.jsonMarksAtOnce,
 ): JsonValue {
-  if (text.length >= scanFrom) scan(text, levels, values);
+  if (text.length >= SCAN_FROM_LENGTH) scan(text, levels, values);
   return parseScanned(text, levels);
 }
 

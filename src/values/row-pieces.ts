@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { type Expansion, type RowShape, rowWriter } from './encode.ts';
 
 /** Characters of a value beyond which it is written piece by piece, and of a piece. */
-const LONG = 256 * 1024;
-const PIECE = 128 * 1024;
+const LONG_VALUE_LENGTH = 256 * 1024;
+const PIECE_LENGTH = 128 * 1024;
 
 /** Stands for a value while the rest of its row is written; no value holds it. */
 const standIn = randomBytes(24).toString('base64url');
@@ -28,7 +28,7 @@ export function* rowPieces(
   const short = row.map((value, at) => {
     const column = columns[at];
     const isPlain = (column?.storage === 'text' || column?.storage === 'json') && !column.paths && !expansions[at];
-    if (!isPlain || typeof value !== 'string' || value.length <= LONG) return value;
+    if (!isPlain || typeof value !== 'string' || value.length <= LONG_VALUE_LENGTH) return value;
     long.push({ text: value, isJson: column.storage === 'json' });
     return standIn;
   });
@@ -42,7 +42,7 @@ export function* rowPieces(
 
 function* piecesOf({ text, isJson }: LongValue): Generator<string> {
   for (let at = 0; at < text.length; ) {
-    const end = endOfPiece(text, at, PIECE);
+    const end = endOfPiece(text, at, PIECE_LENGTH);
     const piece = text.slice(at, end);
     yield isJson ? piece : JSON.stringify(piece).slice(1, -1);
     at = end;

@@ -14,7 +14,7 @@ import { isId, refuse, shown } from './form.ts';
 import { refuseBacktracking } from './patterns.ts';
 
 /** Templates in the actions of a definition: each is looked up whenever the action is done. */
-const MOST_TEMPLATES = 10_000;
+const MAX_TEMPLATES = 10_000;
 
 /**
  * Insists that a definition fits the tables as they are (docs/decisions.md "Triggers").
@@ -27,8 +27,8 @@ export function checkFit(trigger: Trigger, schema: Schema, patterns?: PatternBud
     if (!isField(name, table)) refuse(`changedFields[${index}] is no field of ${table.className}: ${shown(name)}`);
   for (const [index, action] of trigger.actions.entries()) checkAction(action, `actions[${index}].actionData`, table, schema);
   const templates = pathsIn(trigger.actions.map(({ data }) => data) as unknown as JsonValue);
-  if (!templates.drop(MOST_TEMPLATES).next().done)
-    refuse(`actions have more than ${MOST_TEMPLATES.toLocaleString('en')} templates`);
+  if (!templates.drop(MAX_TEMPLATES).next().done)
+    refuse(`actions have more than ${MAX_TEMPLATES.toLocaleString('en')} templates`);
   const budget = new PatternBudget(limits.criteriaRegexSize, patterns);
   if (trigger.criteria !== null) parsedAs(master, 'find', trigger.criteria, table, schema, { patterns: budget });
 }

@@ -27,7 +27,7 @@ const pauses = [
 ];
 
 /** Characters of `ErrorMessage`. */
-const LONGEST_ERROR = 2_000;
+const MAX_ERROR_LENGTH = 2_000;
 
 /**
  * Tries once to send a message that was queued, and tells its row in `Emails` what came of it (CONTRACT "Triggers": `e-mail`). Where it is
@@ -141,7 +141,7 @@ function knownFields({ store }: AutomationSystem, fields: JsonObject): JsonObjec
  * and job.
  */
 const settled = new Map<string, MailAttempt>();
-const MOST_SETTLED = 100_000;
+const MAX_SETTLED = 100_000;
 const keyOf = ({ appId }: AutomationSystem, { id }: LaterJob): string => `${appId} ${id}`;
 
 async function tryOnce(
@@ -158,7 +158,7 @@ async function tryOnce(
     if (outcome.kind === 'kept') conditions.over(aboutBox);
     if (outcome.kind === 'sent' || outcome.kind === 'kept') settled.set(key, outcome);
     // Some may be of jobs that another process has taken over.
-    if (settled.size > MOST_SETTLED) settled.delete(settled.keys().next().value as string);
+    if (settled.size > MAX_SETTLED) settled.delete(settled.keys().next().value as string);
     return outcome;
   } catch (error) {
     const fault = passingFaultOfSystem(error);
@@ -177,5 +177,5 @@ const aboutBox = { place: 'the mail box' };
 
 function bounded(reasons: readonly string[]): string {
   const text = reasons.join('; ');
-  return text.length > LONGEST_ERROR ? `${text.slice(0, LONGEST_ERROR).toWellFormed()}…` : text;
+  return text.length > MAX_ERROR_LENGTH ? `${text.slice(0, MAX_ERROR_LENGTH).toWellFormed()}…` : text;
 }

@@ -9,15 +9,15 @@ import { removeStrays } from './strays.ts';
 import { type LaterKind, laterKinds } from './table.ts';
 
 /** Rows of the beginning of the queue that are read without a condition: so few are read at once on either engine. */
-const HEAD = 100;
+const HEAD_ROWS = 100;
 /** Milliseconds until a long queue is looked through for later jobs again. */
-const LATER_AGAIN = 500;
+const LATER_RESCAN_MS = 500;
 /** Rows of a read that knows what it looks for, and which takes its time. */
-const DEEP = 200;
+const MAX_READ_ROWS = 200;
 /** Characters that such a read should bring: pictures may be long. */
-const CHARACTERS = 4_000_000;
+const READ_LENGTH = 4_000_000;
 /** A smaller part than this of a beginning that is full, and the rest of the queue is looked at. */
-const WORTHWHILE = 0.2;
+const WORTHWHILE_SHARE = 0.2;
 
 /** What a reader of the queue is told of what is at work. */
 export interface Busy {
@@ -65,7 +65,7 @@ export class Backlog {
   #isFirst = true;
   /** Whether the last look beyond the beginning found as much as it could. */
   #isDeep = false;
-  #size = DEEP / 4;
+  #size = MAX_READ_ROWS / 4;
   /** When a look beyond the beginning found no later jobs, on the clock that never goes back. */
   #noneAt = Number.NEGATIVE_INFINITY;
 
@@ -95,7 +95,7 @@ export class Backlog {
 
   /** The jobs of the beginning of the queue; `null` where it is full of what cannot be begun. */
   async #head(now: number, busy: Busy): Promise<Found | null> {
-    const limit = Math.min(HEAD, this.#size);
+    const limit = Math.min(HEAD_ROWS, this.#size);
     const { rows, areWhole } = await this.#reader.list(everything, limit);
     const isAll = rows.length < limit;
     this.#size = sizeAfter({ rows, areWhole });
@@ -116,7 +116,7 @@ export class Backlog {
       else if (foreign.has(key)) blocked.add(key);
       else jobs.push(job);
     }
-    if (!isAll && jobs.length < WORTHWHILE * limit) return null;
+    if (!isAll && jobs.length < WORTHWHILE_SHARE * limit) return null;
     later.sort((one, other) => (one.dueAt ?? 0) - (other.dueAt ?? 0));
     const begun = laterKinds.flatMap((kind) => later.filter((job) => job.kind === kind).slice(0, busy.laterRoom(kind)));
     const isLaterLeft = begun.length < later.length;
@@ -158,7 +158,7 @@ export class Backlog {
 
   /** A look for later jobs passes over all of a long queue: where the last one found none, the next has to wait. */
   async #dueAmongAll(now: number, busy: Busy, held: readonly string[]): Promise<Pick<Found, 'later' | 'nextDue'>> {
-    const again = this.#noneAt + LATER_AGAIN - performance.now();
+    const again = this.#noneAt + LATER_RESCAN_MS - performance.now();
     if (again > 0) return { later: [], nextDue: now + again };
     const later = (await Promise.all(laterKinds.map((kind) => this.#later(kind, now, busy, held)))).flat();
     const nextDue = await this.#nextDue(now);
@@ -245,7 +245,7 @@ const unless = (isAsked: boolean, item: () => Filter): Filter[] => (isAsked ? [{
 
 /** How many rows the next read takes, by what these were like. */
 function sizeAfter({ rows, areWhole }: Listed): number {
-  if (rows.length === 0) return DEEP / 4;
-  if (!areWhole) return DEEP;
-  return Math.max(4, Math.min(DEEP, Math.floor((CHARACTERS * rows.length) / (lengthOf(rows) + 1))));
+  if (rows.length === 0) return MAX_READ_ROWS / 4;
+  if (!areWhole) return MAX_READ_ROWS;
+  return Math.max(4, Math.min(MAX_READ_ROWS, Math.floor((READ_LENGTH * rows.length) / (lengthOf(rows) + 1))));
 }

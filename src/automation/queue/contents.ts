@@ -8,7 +8,7 @@ import { among } from './steps.ts';
 import { keyFields, queueFields, queueTable } from './table.ts';
 
 /** So many times the characters that a read of several rows should bring end it: it is done again with fewer. */
-const BEYOND = 4;
+const OVERRUN_FACTOR = 4;
 
 /** How much is read at once. */
 export interface Bounds {
@@ -64,7 +64,13 @@ export class QueueReader {
   async list(filter: (table: TableSchema) => Filter, limit: number): Promise<Listed> {
     if (this.#areSmall)
       try {
-        const query = { className: queueTable, fields: whole, filter, limit, mostCharacters: BEYOND * this.#bounds.characters };
+        const query = {
+          className: queueTable,
+          fields: whole,
+          filter,
+          limit,
+          mostCharacters: OVERRUN_FACTOR * this.#bounds.characters,
+        };
         const rows = await readRows<QueueRow>(this.#store, query);
         this.#list(rows, (row) => this.#isSmall(row));
         return { rows, areWhole: true };
@@ -119,7 +125,7 @@ export class QueueReader {
       const filter = (table: TableSchema) => among(table, 'objectId', ids);
       const query = { className: queueTable, fields: whole, filter };
       const isOne = ids.length === 1;
-      const most = BEYOND * this.#bounds.characters;
+      const most = OVERRUN_FACTOR * this.#bounds.characters;
       const rows = await readRows<QueueRow>(this.#store, isOne ? query : { ...query, mostCharacters: most });
       // Those that follow may be longer.
       const likely = this.#bounds.characters / (Math.max(0, ...rows.map((row) => lengthOf([row]))) + 1);

@@ -5,7 +5,7 @@ import { among } from './steps.ts';
 import { queueTable } from './table.ts';
 
 /** Rows of one look. */
-const MOST = 1_000;
+const MAX_ROWS = 1_000;
 const fields = ['objectId', 'createdAt', 'kind', 'objectClass', 'objectIdValue', 'triggers', 'owner'];
 
 /** What other processes have to do first. */
@@ -32,7 +32,7 @@ export async function foreignBefore(store: Store, jobs: readonly Job[]): Promise
   while (waiting.size > 0) {
     const rows = await rowsOf(store, [...waiting.keys()]);
     const seen = new Map<string, readonly Job[]>(Map.groupBy(rows.map(jobOf), ({ objectId }) => objectId));
-    const isAll = rows.length < MOST;
+    const isAll = rows.length < MAX_ROWS;
     for (const [objectId, own] of [...waiting]) {
       const inQueue = seen.get(objectId);
       if (!inQueue && !isAll) continue;
@@ -62,5 +62,5 @@ function waitingAmong(own: readonly Job[], inQueue: readonly Job[], owner: strin
 
 function rowsOf(store: Store, ids: readonly string[]): Promise<QueueRow[]> {
   const filter = (table: Parameters<typeof among>[0]) => among(table, 'objectIdValue', ids);
-  return readRows<QueueRow>(store, { className: queueTable, fields, filter, limit: MOST });
+  return readRows<QueueRow>(store, { className: queueTable, fields, filter, limit: MAX_ROWS });
 }

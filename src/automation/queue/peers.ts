@@ -1,7 +1,7 @@
 import type { Store } from '../../storage/port.ts';
 
 /** Milliseconds for which what was seen of the other processes counts. */
-const RECENT = 1_000;
+const FRESH_MS = 1_000;
 
 /** The processes that serve the same systems, as this one sees them: they are the same for all its systems. */
 export class Peers {
@@ -25,7 +25,7 @@ export class Peers {
 
   /** The processes that are there, as of a second ago at the most. @throws unavailable */
   async alive(store: Store): Promise<ReadonlySet<string>> {
-    if (this.#clock() - this.#seenAt < RECENT) return this.#alive;
+    if (this.#clock() - this.#seenAt < FRESH_MS) return this.#alive;
     this.#looking ??= this.#look(store).finally(() => {
       this.#looking = undefined;
     });
@@ -57,7 +57,7 @@ export class Peers {
       if (alive.has(name)) continue;
       const since = this.#missing.get(name);
       if (since === undefined) this.#missing.set(name, this.#seenAt);
-      else if (this.#seenAt - since >= RECENT) gone.push(name);
+      else if (this.#seenAt - since >= FRESH_MS) gone.push(name);
     }
     return gone;
   }

@@ -7,9 +7,9 @@ import { among, is } from './steps.ts';
 import { queueTable } from './table.ts';
 
 /** Milliseconds: a younger row may be read before the one that names it. */
-const OLD = MINUTE_MS;
+const MIN_AGE_MS = MINUTE_MS;
 /** Rows of one look. */
-const MOST = 1_000;
+const MAX_ROWS = 1_000;
 
 /**
  * Takes pictures from before a write out of the queue that no row names: the service leaves none, but whoever writes the table by other means.
@@ -19,13 +19,16 @@ const MOST = 1_000;
 export async function removeStrays(store: Store, now: number): Promise<number> {
   const old = (table: TableSchema): Filter => ({
     kind: 'and',
-    items: [is(table, 'kind', 'before'), { kind: 'compare', field: fieldOf(table, 'createdAt'), op: 'lt', value: now - OLD }],
+    items: [
+      is(table, 'kind', 'before'),
+      { kind: 'compare', field: fieldOf(table, 'createdAt'), op: 'lt', value: now - MIN_AGE_MS },
+    ],
   });
   const rows = await readRows<{ objectId: string }>(store, {
     className: queueTable,
     fields: ['objectId'],
     filter: old,
-    limit: MOST,
+    limit: MAX_ROWS,
   });
   if (rows.length === 0) return 0;
   const ids = rows.map(({ objectId }) => objectId);

@@ -7,7 +7,7 @@ import { among } from './steps.ts';
 import { queueTable } from './table.ts';
 
 /** Rows that one commit takes over, at first and at the most: those of large records are long. */
-const BATCH = { first: 10, most: 1_000 };
+const BATCH_SIZES = { first: 10, most: 1_000 };
 /** Milliseconds of a commit beyond which the next one takes fewer rows over. */
 const SLOW_MS = 20;
 
@@ -33,7 +33,7 @@ export async function takeOver(store: Store, owners: readonly string[], isEnough
     return { kind: 'or', items };
   };
   let taken = 0;
-  let batch = BATCH.first;
+  let batch = BATCH_SIZES.first;
   while (!isEnough()) {
     const query = { className: queueTable, fields: ['objectId'], filter: ofThese, limit: batch };
     const ids = (await readRows<{ objectId: string }>(store, query)).map(({ objectId }) => objectId);
@@ -50,7 +50,7 @@ export async function takeOver(store: Store, owners: readonly string[], isEnough
     taken += ids.length;
     if (ids.length < batch) break;
     const isSlow = performance.now() - began > SLOW_MS;
-    batch = isSlow ? Math.max(1, batch >> 2) : Math.min(BATCH.most, batch * 4);
+    batch = isSlow ? Math.max(1, batch >> 2) : Math.min(BATCH_SIZES.most, batch * 4);
   }
   return taken;
 }

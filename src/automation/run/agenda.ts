@@ -1,5 +1,5 @@
 /** Milliseconds of a timer at the most: the clock may have been set meanwhile. */
-const LONGEST = 1_000;
+const MAX_TIMER_MS = 1_000;
 
 /** When which system is to be looked at next, by one clock. */
 export class Agenda {
@@ -37,7 +37,7 @@ export class Agenda {
     clearTimeout(this.#timer);
     if (this.#isClosed) return;
     this.#timerAt = at;
-    this.#timer = setTimeout(() => this.#look(), Math.max(0, Math.min(at - this.#clock(), LONGEST))).unref();
+    this.#timer = setTimeout(() => this.#look(), Math.max(0, Math.min(at - this.#clock(), MAX_TIMER_MS))).unref();
   }
 
   #look(): void {

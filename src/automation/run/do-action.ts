@@ -12,7 +12,7 @@ import { inShare } from './share.ts';
 import type { WriteRun } from './write-job.ts';
 
 /** Starts of an action that ended with their process. It may be the action that ends it. */
-const MOST_ENDS = 5;
+const MAX_INTERRUPTED_STARTS = 5;
 
 /**
  * Does an action: what it writes, its row in the log and the note that it is done are one commit; so are its error's row and the note.
@@ -35,7 +35,7 @@ export async function doAction(job: WriteRun, trigger: Trigger, action: Action, 
         sources: tells(error) ? sources.text() : null,
       })(schema);
   const end = (error: string | null): Steps => job.stepsTo(after, row(error));
-  if (start.ends >= MOST_ENDS) return commit(store, end(givenUpMessage));
+  if (start.ends >= MAX_INTERRUPTED_STARTS) return commit(store, end(givenUpMessage));
   const work = { trigger, action, start, sources, end };
   if (!isCall) return write(job, work);
   const { calls } = job.place;

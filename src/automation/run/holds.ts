@@ -1,18 +1,18 @@
 import { type LaterKind, laterKinds } from '../queue/index.ts';
 
 /** Milliseconds that a kind waits after a shared fault: the first time, and at the most. */
-const SHORTEST = 2_000;
-const LONGEST = 30_000;
+const MIN_HOLD_MS = 2_000;
+const MAX_HOLD_MS = 30_000;
 
 /** Kinds of later jobs that wait in all systems of this process, since what all of their jobs need is away: a mail server. */
 export class Holds {
   readonly #faults = new Map<LaterKind, { readonly pause: number; readonly until: number }>();
 
   /** A shared fault was met. Of attempts that were made side by side the first one counts. @param now on the clock that never goes back, as all times here; `longest`: milliseconds, of a wait that costs little */
-  fail(kind: LaterKind, now: number, longest = LONGEST): void {
+  fail(kind: LaterKind, now: number, longest = MAX_HOLD_MS): void {
     const known = this.#faults.get(kind);
     if (known && now < known.until) return;
-    const pause = Math.min(longest, known ? 2 * known.pause : SHORTEST);
+    const pause = Math.min(longest, known ? 2 * known.pause : MIN_HOLD_MS);
     this.#faults.set(kind, { pause, until: now + pause });
   }
 

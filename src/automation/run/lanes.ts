@@ -1,16 +1,16 @@
 import { type Job, recordKey } from '../queue/index.ts';
 
 /** Records whose jobs are done at the same time. */
-const SIDE_BY_SIDE = 64;
+const CONCURRENCY = 64;
 /** Jobs of one record that are held; the rest stay in the queue until these are done, so that one record does not keep the others out. */
-const MOST_OF_RECORD = 50;
+const MAX_JOBS_PER_RECORD = 50;
 
 /** What is to happen with a record after one of its jobs. `held`: the others go back into the queue. */
 export type Turn = 'next' | 'held';
 
 /** Jobs that are held at the most, but for those of one read; and characters of their pictures. */
-const MOST_HELD = 600;
-const MOST_CHARACTERS = 16_000_000;
+const MAX_HELD_JOBS = 600;
+const MAX_HELD_LENGTH = 16_000_000;
 
 interface Lane {
   readonly key: string;
@@ -43,7 +43,7 @@ export class Lanes {
 
   /** Whether more jobs should be added, so that other records have their turn soon. */
   get isHungry(): boolean {
-    return this.#ready.length < SIDE_BY_SIDE / 2 && this.#held < MOST_HELD && this.#characters < MOST_CHARACTERS;
+    return this.#ready.length < CONCURRENCY / 2 && this.#held < MAX_HELD_JOBS && this.#characters < MAX_HELD_LENGTH;
   }
 
   /** Records of which no job is taken until those that are held are done. */
@@ -59,7 +59,7 @@ export class Lanes {
   add(job: Job): boolean {
     const key = recordKey(job);
     const lane = this.#lanes.get(key) ?? this.#open(key, job.objectId);
-    if (lane.isCut || lane.jobs.length >= MOST_OF_RECORD) {
+    if (lane.isCut || lane.jobs.length >= MAX_JOBS_PER_RECORD) {
       lane.isCut = true;
       return false;
     }
@@ -71,7 +71,7 @@ export class Lanes {
 
   /** Begins what may begin; to be called after jobs were added. */
   start(): void {
-    while (!this.#isStopped && this.#running < SIDE_BY_SIDE) {
+    while (!this.#isStopped && this.#running < CONCURRENCY) {
       const lane = this.#ready.shift();
       if (!lane) return;
       this.#running++;

@@ -17,11 +17,11 @@ const sideBySide: Readonly<Record<LaterKind, number>> = { mail: 3, code: 8 };
 /** For how long faults are tried again. */
 const RETRY_WINDOW_MS = DAY_MS;
 /** Attempts of a call that ended with their process. It may be the call that ends it. */
-const MOST_ENDED = 6;
+const MAX_INTERRUPTED_ATTEMPTS = 6;
 /** Milliseconds between two looks whether the service ends. */
 const GLANCE_MS = 200;
 /** Faults in a row after which a job has to wait, too, when the store is back: it may be this one that it has no room for. */
-const MANY_FAULTS = 3;
+const FAULTS_BEFORE_WAIT = 3;
 /** Milliseconds at the most where what is away, and is no store, tells nobody when it is back. */
 const PASSING_MS = 1_500;
 
@@ -86,7 +86,7 @@ export class LaterJobs {
 
   /** Notes that a call begins, so that it counts if the process ends meanwhile. @returns false where it ended so too often */
   async #begin(job: Job): Promise<boolean> {
-    const isGivenUp = job.isStarted && job.attempts >= MOST_ENDED;
+    const isGivenUp = job.isStarted && job.attempts >= MAX_INTERRUPTED_ATTEMPTS;
     const told = job.isStarted ? logSteps(job, isGivenUp ? givenUpMessage : endedMessage) : () => [];
     const attempts = job.attempts + 1;
     const asRead = { ...job, wasAttempts: job.attempts };
@@ -128,7 +128,7 @@ export class LaterJobs {
     this.#faults.set(id, failures + 1);
     const isOutage = await outageOf(this.#place.system.store).isCauseOf(error);
     const longest = isTimeout(error) ? Number.POSITIVE_INFINITY : PASSING_MS;
-    const pause = isOutage && failures <= MANY_FAULTS ? 0 : Math.min(longest, backoff(failures));
+    const pause = isOutage && failures <= FAULTS_BEFORE_WAIT ? 0 : Math.min(longest, backoff(failures));
     return { kind: 'again', pause, isUncounted: true };
   }
 

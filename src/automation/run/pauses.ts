@@ -1,11 +1,11 @@
 import { backoff } from './outcome.ts';
 
 /** Milliseconds until a record is looked at again for which another process has work: at first, and at the most. */
-const FOREIGN = { first: 5, most: 20 };
+const FOREIGN_PAUSES_MS = { first: 5, most: 20 };
 /** Records that wait at the most; then nothing more is begun until some have had their turn. */
-const MOST = 256;
+const MAX_WAITING_RECORDS = 256;
 /** Failures in a row after which a record waits for a while, too, when the store is back: it may be the record that the store has no room for. */
-const MANY_FAILURES = 3;
+const FAILURES_BEFORE_WAIT = 3;
 /** Milliseconds. */
 const AFTER_MANY_MS = 1_000;
 /** Milliseconds at the most where what is away, and is no store, tells nobody when it is back. */
@@ -39,11 +39,11 @@ export class Pauses {
   /** Whether so many wait that the cause is likely to be everybody's. */
   get areMany(): boolean {
     return (
-      this.#pauses.size >= MOST &&
+      this.#pauses.size >= MAX_WAITING_RECORDS &&
       this.#pauses
         .values()
         .filter(({ until }) => until !== null)
-        .toArray().length >= MOST
+        .toArray().length >= MAX_WAITING_RECORDS
     );
   }
 
@@ -65,7 +65,7 @@ export class Pauses {
   /** Another process has an earlier job of the record. */
   awaitOther(key: string, objectId: string, now: number): void {
     const looks = this.#pauses.get(key)?.looks ?? 0;
-    const until = now + Math.min(FOREIGN.most, FOREIGN.first * 2 ** looks);
+    const until = now + Math.min(FOREIGN_PAUSES_MS.most, FOREIGN_PAUSES_MS.first * 2 ** looks);
     this.#pauses.set(key, { objectId, until, ...this.failures(key), looks: looks + 1, isOutage: false });
   }
 
@@ -86,7 +86,7 @@ export class Pauses {
   back(now: number): void {
     for (const [key, pause] of this.#pauses) {
       if (!pause.isOutage || pause.until === null) continue;
-      const until = Math.min(pause.until, now + (pause.failures > MANY_FAILURES ? AFTER_MANY_MS : 0));
+      const until = Math.min(pause.until, now + (pause.failures > FAILURES_BEFORE_WAIT ? AFTER_MANY_MS : 0));
       this.#pauses.set(key, { ...pause, until, isOutage: false });
     }
   }
@@ -102,7 +102,7 @@ export class Pauses {
   end(now: number): { readonly isAny: boolean; readonly next: number | null } {
     let next: number | null = null;
     let isAny = false;
-    const mayForget = this.#pauses.size > 4 * MOST;
+    const mayForget = this.#pauses.size > 4 * MAX_WAITING_RECORDS;
     for (const [key, pause] of this.#pauses) {
       if (pause.until !== null && pause.until > now) next = Math.min(next ?? pause.until, pause.until);
       else {

@@ -3,7 +3,7 @@ import type { Systems } from '../../systems/index.ts';
 import type { Peers } from '../queue/peers.ts';
 
 /** Milliseconds between two looks at the other processes while no system is open. */
-const LOOK_CLOSED = MINUTE_MS;
+const CLOSED_POLL_INTERVAL_MS = MINUTE_MS;
 
 /** Looks at the other processes by whatever system is open; now and then, while none is, by one that is opened for it. */
 export class PeerWatch {
@@ -22,7 +22,7 @@ export class PeerWatch {
     if (first) {
       this.#lookedAt = performance.now();
       await this.#peers.alive(first.store);
-    } else if (performance.now() - this.#lookedAt > LOOK_CLOSED) {
+    } else if (performance.now() - this.#lookedAt > CLOSED_POLL_INTERVAL_MS) {
       this.#lookedAt = performance.now();
       const [appId] = await this.#systems.appIds();
       if (appId !== undefined) await this.#systems.visit(appId, async ({ store }) => void (await this.#peers.alive(store)));

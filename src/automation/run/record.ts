@@ -19,14 +19,14 @@ interface Layout {
 /** By the names as JSON, for each table. */
 const layouts = new WeakMap<TableSchema, Map<string, Layout>>();
 /** Forms of one table that are remembered: creates have one for each set of fields. */
-const MOST_LAYOUTS = 200;
+const MAX_LAYOUTS = 200;
 
 function layoutOf(table: TableSchema, names: string): Layout {
   const known = layouts.get(table) ?? new Map<string, Layout>();
   layouts.set(table, known);
   let layout = known.get(names);
   if (!layout) {
-    if (known.size >= MOST_LAYOUTS) known.clear();
+    if (known.size >= MAX_LAYOUTS) known.clear();
     layout = layOut(table, namesOf(names));
     known.set(names, layout);
   }

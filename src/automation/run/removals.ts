@@ -4,7 +4,7 @@ import { outageOf } from './outage.ts';
 import { backoff } from './outcome.ts';
 
 /** Jobs that one commit takes out of the queue. */
-const MOST = 500;
+const MAX_BATCH_SIZE = 500;
 
 /** Takes jobs out of the queue that have nothing to do, many in one commit: mostly criteria do not hold. */
 export class Removals {
@@ -40,7 +40,7 @@ export class Removals {
 
   async #run(): Promise<void> {
     try {
-      while (this.#waiting.size > 0) await this.#remove([...this.#waiting.values().take(MOST)]);
+      while (this.#waiting.size > 0) await this.#remove([...this.#waiting.values().take(MAX_BATCH_SIZE)]);
       this.#failures = 0;
     } catch (error) {
       const outage = outageOf(this.#store);

@@ -15,9 +15,9 @@ import { Signal } from './signal.ts';
 import { runWriteJob } from './write-job.ts';
 
 /** Milliseconds between two reads of the queue while jobs are at work, at least: many that came meanwhile are read at once. */
-const BETWEEN_READS = 10;
+const MIN_READ_INTERVAL_MS = 10;
 /** Reads of records for a schedule that may take too long, before its run ends. */
-const MOST_TIMEOUTS = 5;
+const MAX_TIMEOUTS = 5;
 
 /** What a runner is told of the world. */
 export interface RunnerSettings extends Pick<Place, 'system' | 'parts'> {
@@ -148,7 +148,7 @@ export class Runner {
     const times = [pauses.next, this.#nextDue].filter((at) => at !== null).map((at) => at - now);
     if (this.#isDirty && this.#lanes.isHungry && !this.#pauses.areMany) {
       const since = performance.now() - this.#readAt;
-      const between = this.#held.size === 0 ? 0 : Math.max(BETWEEN_READS, 2 * this.#readTook);
+      const between = this.#held.size === 0 ? 0 : Math.max(MIN_READ_INTERVAL_MS, 2 * this.#readTook);
       if (since >= between) return 'read';
       times.push(between - since);
     }
@@ -247,7 +247,7 @@ export class Runner {
 
   async #expand(job: Job, key: string): Promise<boolean> {
     const { system, parts } = this.#place;
-    await parts.expand(system, job, this.#pauses.failures(key).timeouts >= MOST_TIMEOUTS);
+    await parts.expand(system, job, this.#pauses.failures(key).timeouts >= MAX_TIMEOUTS);
     this.#look();
     return true;
   }

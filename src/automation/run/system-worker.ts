@@ -16,9 +16,9 @@ import type { RunParts } from './parts.ts';
 import { Runner } from './runner.ts';
 
 /** Milliseconds until the queue is looked at again whatever is known: a process may come and go without being seen. */
-const LOOK_ANYWAY = 3_000;
+const POLL_INTERVAL_MS = 3_000;
 /** Milliseconds after which a process that is missing is looked for again. */
-const SECOND_LOOK = 1_050;
+const RECHECK_DELAY_MS = 1_050;
 
 /** What the worker of a system tells of it. */
 export interface WorkerEvents {
@@ -109,7 +109,7 @@ export class SystemWorker {
       jobs:
         this.#queueVersion !== store.tableVersion(queueTable) ||
         this.#losses !== this.#peers.losses ||
-        performance.now() - this.#lookedAt > LOOK_ANYWAY,
+        performance.now() - this.#lookedAt > POLL_INTERVAL_MS,
       schedules: this.#triggerVersion !== store.tableVersion('_Trigger'),
     };
   }
@@ -139,7 +139,7 @@ export class SystemWorker {
       if (gone.length > 0) await this.#take(gone);
       // Those that are missing only now are looked for another time.
       else if (isSecondLook) return;
-      else await this.#pause(SECOND_LOOK);
+      else await this.#pause(RECHECK_DELAY_MS);
       isSecondLook = true;
     }
     [this.#queueVersion, this.#losses] = [version, losses];
@@ -147,7 +147,7 @@ export class SystemWorker {
 
   /** A job is there of which nobody heard where the database did not answer after the commit that queued it. */
   async #seek(): Promise<void> {
-    if (this.#isClosed || performance.now() - this.#soughtAt < LOOK_ANYWAY) return;
+    if (this.#isClosed || performance.now() - this.#soughtAt < POLL_INTERVAL_MS) return;
     this.#soughtAt = performance.now();
     // One that is at work reads the queue once more.
     if (this.runner.isAtWork || (await this.#hasOwn())) this.runner.wake();

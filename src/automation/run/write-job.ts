@@ -18,14 +18,14 @@ import { beforeTrigger, type Progress, progressOf, progressState } from './progr
 import { RecordPicture } from './record.ts';
 
 /** SPEC "Limits": the level down to which a chain goes. */
-const DEEPEST = 3;
+const MAX_DEPTH = 3;
 /** SPEC "`_syslogTriggers` fields": the spelling is the server's. */
 const tooDeep = (source: string) => `blocked! trigger step is to deep -3. source trigger: ${source}`;
 const gone = 'The trigger was deleted before it could run.';
 const off = 'The trigger was switched off before it could run.';
 
 /** Times that a condition, or what an action reads, may take too long. */
-const MOST_TIMEOUTS = 5;
+const MAX_TIMEOUTS = 5;
 
 /**
  * What became of a job: its row is gone; or nothing is left to do, and its row is to be taken out of the queue; or it goes on another time.
@@ -144,7 +144,7 @@ export class WriteRun {
   /** Does what is left of a trigger's actions. @returns false where the service ends before the last */
   async #act(trigger: Trigger): Promise<boolean> {
     const { job, place } = this;
-    if (job.level > DEEPEST) {
+    if (job.level > MAX_DEPTH) {
       await this.#report(trigger.id, tooDeep(job.source ?? trigger.id));
       return true;
     }
@@ -251,7 +251,7 @@ export class WriteRun {
    */
   async isOutOfPatience(error: unknown): Promise<boolean> {
     return (
-      isTimeout(error) && this.#failed.timeouts >= MOST_TIMEOUTS && !(await outageOf(this.place.system.store).isCauseOf(error))
+      isTimeout(error) && this.#failed.timeouts >= MAX_TIMEOUTS && !(await outageOf(this.place.system.store).isCauseOf(error))
     );
   }
 

@@ -7,7 +7,7 @@ import { pointerOf } from '../../values/pointer.ts';
 import type { Sources } from '../sources.ts';
 
 /** Pointers that a path may follow (docs/decisions.md "Triggers": templates). */
-const MOST_POINTERS = 3;
+const MAX_POINTERS = 3;
 
 interface ReadRecord {
   readonly className: string;
@@ -61,7 +61,7 @@ export class RecordValues {
       const pointer = type === 'Pointer' ? pointerOf(value ?? null) : undefined;
       if (!pointer) return { value: placeIn(value, inside), type: undefined };
       if (inside.length === 1 && inside[0] === 'objectId') return { value: pointer.objectId, type: 'String' };
-      const target = from < MOST_POINTERS ? await this.#recordOf(pointer) : null;
+      const target = from < MAX_POINTERS ? await this.#recordOf(pointer) : null;
       if (!target) return nothing;
       ({ className } = pointer);
       fields = target;

@@ -23,9 +23,9 @@ interface ImportOptions extends TellOptions {
 }
 
 /** Refused rows that are shown; a file of another form would else fill the terminal. */
-const REJECTED_SHOWN = 20;
+const MAX_REJECTED_SHOWN = 20;
 /** Bytes read at once. */
-const CHUNK = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
 /** `import`. */
 export function addImportCommand(program: Command, { withRecords, ask }: Actions, print: Print): void {
@@ -168,7 +168,7 @@ class Source {
   async *read(): AsyncGenerator<Buffer> {
     this.#read = 0;
     const path = this.#path;
-    const stream = path === null ? process.stdin : (await open(path)).createReadStream({ highWaterMark: CHUNK });
+    const stream = path === null ? process.stdin : (await open(path)).createReadStream({ highWaterMark: CHUNK_BYTES });
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       this.#read += chunk.length;
       yield chunk;
@@ -238,10 +238,10 @@ class Rejects {
       this.#writing.catch(() => {});
     }
     this.#count++;
-    if (this.#count > REJECTED_SHOWN) return;
+    if (this.#count > MAX_REJECTED_SHOWN) return;
     this.#teller.note(`${this.#unit} ${line}: ${told.code}: ${told.error}`, told);
     const more = 'further rejected rows are only counted; --rejected FILE keeps them all';
-    if (this.#count === REJECTED_SHOWN && file === undefined) this.#teller.note(more, { note: more });
+    if (this.#count === MAX_REJECTED_SHOWN && file === undefined) this.#teller.note(more, { note: more });
   }
 
   /** @throws OperatorError where they could not be written */

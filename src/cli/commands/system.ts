@@ -27,7 +27,7 @@ interface ListOptions {
 }
 
 /** How often it is looked whether progress is to be shown, in milliseconds. */
-const TICK = 100;
+const TICK_MS = 100;
 
 /** `system add|list|adopt|forget|remove|restore`. */
 export function addSystemCommands(program: Command, { withAdministration, ask }: Actions, print: Print): void {
@@ -127,7 +127,7 @@ export function addSystemCommands(program: Command, { withAdministration, ask }:
 async function withProgress(appId: string, tell: TellOptions, work: (removed: (files: number) => void) => Promise<void>) {
   const teller = new Teller(tell);
   let done = 0;
-  const ticking = setInterval(() => teller.progress({ what: `Deleting ${appId}`, done, unit: 'files' }), TICK);
+  const ticking = setInterval(() => teller.progress({ what: `Deleting ${appId}`, done, unit: 'files' }), TICK_MS);
   try {
     await work((files) => {
       done += files;

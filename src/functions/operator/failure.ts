@@ -3,11 +3,11 @@ import { isInDoubt, isUnavailable, ServiceError, serviceError } from '../../erro
 /** What callers hear where the reason is not theirs to know. */
 const UNTOLD = 'The function failed.';
 /** Characters that a caller hears. */
-const SHOWN = 1_000;
+const MAX_SHOWN_LENGTH = 1_000;
 /** Characters of a message and of a stack in the log. */
-const LOGGED = { message: 2_000, stack: 8_000 };
+const MAX_LOGGED_LENGTHS = { message: 2_000, stack: 8_000 };
 /** How many causes, each of the one before, the log has. */
-const CAUSES = 4;
+const MAX_CAUSES = 4;
 
 /** A fault of the service that a function met. It was logged where it happened. */
 export class ServiceFault extends Error {
@@ -38,7 +38,10 @@ export function passingFaultIn(thrown: unknown): 'unavailable' | 'outcomeUnknown
  * but this. Never throws.
  */
 export function failureOf(thrown: unknown): Failure {
-  return { shown: serviceError('functionFailed', bounded(shownMessage(thrown), SHOWN) || UNTOLD), logged: plainError(thrown, 0) };
+  return {
+    shown: serviceError('functionFailed', bounded(shownMessage(thrown), MAX_SHOWN_LENGTH) || UNTOLD),
+    logged: plainError(thrown, 0),
+  };
 }
 
 /** A text of no more than so many characters; one that is cut ends in `…`. Well-formed. */
@@ -70,11 +73,11 @@ function plainError(thrown: unknown, depth: number): Error {
   const whole = typeof text === 'string' ? text : '';
   if (!isA(thrown, Error)) {
     const said = typeof thrown === 'string' ? thrown : whole;
-    return written('Error', bounded(`a function threw what is no Error: ${said || typeof thrown}`, LOGGED.message));
+    return written('Error', bounded(`a function threw what is no Error: ${said || typeof thrown}`, MAX_LOGGED_LENGTHS.message));
   }
   const name = propertyOf(thrown, 'name');
   const stack = propertyOf(thrown, 'stack');
-  const message = bounded(whole, LOGGED.message);
+  const message = bounded(whole, MAX_LOGGED_LENGTHS.message);
   const plain = written(
     typeof name === 'string' ? bounded(name, 100) : 'Error',
     message,
@@ -82,7 +85,7 @@ function plainError(thrown: unknown, depth: number): Error {
     typeof stack === 'string'
       ? bounded(
           stack.replace(whole, () => message),
-          LOGGED.stack,
+          MAX_LOGGED_LENGTHS.stack,
         )
       : undefined,
   );
@@ -90,7 +93,7 @@ function plainError(thrown: unknown, depth: number): Error {
   if (typeof code === 'number') Object.assign(plain, { code });
   if (typeof code === 'string') Object.assign(plain, { code: bounded(code, 100) });
   const cause = propertyOf(thrown, 'cause');
-  if (depth < CAUSES && isA(cause, Error)) plain.cause = plainError(cause, depth + 1);
+  if (depth < MAX_CAUSES && isA(cause, Error)) plain.cause = plainError(cause, depth + 1);
   return plain;
 }
 

@@ -5,9 +5,9 @@ import { isStandardSchema, type StandardIssue, type StandardSchema } from './sta
 import { uniqueItems } from './unique-items.ts';
 
 /** Characters of a refusal: what a person reads. */
-const LONGEST = 1_000;
+const MAX_REFUSAL_LENGTH = 1_000;
 /** Characters of an input, as JSON, up to which all reasons are looked for. Beyond it the first one has to do. */
-const SMALL = 10_000;
+const SMALL_INPUT_LENGTH = 10_000;
 
 /** What an input became by its schema, or the places and reasons of the refusal, never the values. */
 export type Checked = { readonly value: unknown } | { readonly refusal: string };
@@ -49,7 +49,7 @@ async function byJsonSchema(schema: boolean | object): Promise<InputCheck> {
   return async (input, isForm) => {
     const sent = isForm ? withoutBlanks(input) : input;
     const first = checkedBy(isForm ? await ofForms() : exact, sent);
-    if ('value' in first || JSON.stringify(sent).length > SMALL) return first;
+    if ('value' in first || JSON.stringify(sent).length > SMALL_INPUT_LENGTH) return first;
     const all = checkedBy(isForm ? await thoroughOfForms() : await thorough(), sent);
     return 'value' in all ? first : all;
   };
@@ -115,8 +115,8 @@ function refusal(reasons: readonly (readonly [place: string, reason: string])[])
   let text = '';
   for (const [place, reason] of reasons) {
     const next = `${text === '' ? '' : '; '}${place || 'input'}: ${reason}`;
-    if (text.length + next.length > LONGEST) {
-      text = text === '' ? bounded(next, LONGEST) : `${text}; …`;
+    if (text.length + next.length > MAX_REFUSAL_LENGTH) {
+      text = text === '' ? bounded(next, MAX_REFUSAL_LENGTH) : `${text}; …`;
       break;
     }
     text += next;

@@ -59,7 +59,7 @@ async function callerOf(system: System, credentials: Credentials, address: strin
 }
 
 /** Characters of what leads back: many a client reads 16 KB of headers and no more. */
-const LONGEST_RETURN = 8_000;
+const MAX_RETURN_LENGTH = 8_000;
 
 /** CONTRACT "Addresses": the sign-in gate, which leads back here. */
 function sendToGate({ baseUrl }: Edge, request: FastifyRequest, reply: FastifyReply): void {
@@ -67,6 +67,6 @@ function sendToGate({ baseUrl }: Edge, request: FastifyRequest, reply: FastifyRe
   // A request to a proxy names a server, which need not be this one.
   const path = request.url.startsWith('/') ? request.url : request.url.replace(/^[^:/?#]*:\/\/[^/?#]*(?=\/)/, '');
   const returnTo = `?returnTo=${encodeURIComponent(base + (path.startsWith('/') ? path : ''))}`;
-  const location = `${base}/console/sign-in${returnTo.length <= LONGEST_RETURN ? returnTo : ''}`;
+  const location = `${base}/console/sign-in${returnTo.length <= MAX_RETURN_LENGTH ? returnTo : ''}`;
   reply.code(302).headers({ location, 'cache-control': 'no-store' }).send();
 }

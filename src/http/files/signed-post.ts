@@ -8,7 +8,7 @@ import { prefix } from '../../kernel/prefix.ts';
 import { CallerRequest, carryOutRequest } from '../../requests/index.ts';
 import type { System } from '../../systems/index.ts';
 import { refuseEarly } from '../answer.ts';
-import { allowBodyTime, LONGEST_BODY_TIME } from '../body-times.ts';
+import { allowBodyTime, MAX_BODY_TIMEOUT_MS } from '../body-times.ts';
 import type { Edge } from '../edge.ts';
 import { hasLeft } from './body.ts';
 
@@ -25,7 +25,7 @@ const formLimits = {
 };
 
 /** Characters of all fields of a form together: they are in memory for as long as its file takes to come, and take no place. */
-const MOST_FIELDS_LENGTH = 32 * 1024;
+const MAX_FIELDS_LENGTH = 32 * 1024;
 
 /** CONTRACT "Large upload": the form that a policy of the disk store is for. Its fields are its credentials. */
 export function registerSignedPost(server: FastifyInstance, edge: Edge): void {
@@ -70,7 +70,7 @@ async function receiveForm({ files }: Edge, system: System, request: FastifyRequ
     if (part.type === 'field') {
       const text = textOf(part);
       length += text.length;
-      if (length > MOST_FIELDS_LENGTH) fail('badUpload', 'the fields are too long together');
+      if (length > MAX_FIELDS_LENGTH) fail('badUpload', 'the fields are too long together');
       fields.set(part.fieldname, text);
     } else if (part.fieldname.toLowerCase() !== 'file') fail('badUpload', 'the file should be named file');
     else {
@@ -87,7 +87,7 @@ function textOf({ value, valueTruncated }: Extract<Multipart, { type: 'field' }>
 
 /** Who has shown a policy, so that bytes are asked of him, may take long to send them. */
 async function* withTime({ raw }: FastifyRequest, file: Readable): AsyncIterable<Buffer> {
-  allowBodyTime(raw, LONGEST_BODY_TIME);
+  allowBodyTime(raw, MAX_BODY_TIMEOUT_MS);
   yield* file;
 }
 

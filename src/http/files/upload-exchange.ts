@@ -7,7 +7,7 @@ import type { System } from '../../systems/index.ts';
 import { refuseEarly, sendReply } from '../answer.ts';
 import type { Edge } from '../edge.ts';
 import type { Envelope } from '../envelope.ts';
-import { LONGEST_LOCATION } from '../routes/records.ts';
+import { MAX_LOCATION_LENGTH } from '../routes/records.ts';
 import { hasLeft } from './body.ts';
 
 /** Bytes that are to become a file. */
@@ -62,7 +62,7 @@ export class Upload {
     await this.admit();
     if (length > limits.fileBytes) fail('fileTooLarge');
     const { url, name } = await this.edge.files.upload(this.#named.system, this.fileName, saidType, bytes);
-    const headers = url.length <= LONGEST_LOCATION ? { location: url } : {};
+    const headers = url.length <= MAX_LOCATION_LENGTH ? { location: url } : {};
     sendReply(this.edge, this.reply, { status: 201, json: JSON.stringify({ url, name }), headers });
   }
 

@@ -16,14 +16,14 @@ import { removalEndpoint } from '../routes/files.ts';
 import { senderOf } from '../sender.ts';
 import { beginsAsObject, bytesOf, CountedBytes, isLonger, peek } from './body.ts';
 import { type LongString, readJsonBody } from './json-body.ts';
-import { fileOf, HEAD_BYTES, holdsLong, isTooLarge, jsonUploadBytes, mayBeUpload, readJsonUpload } from './json-upload.ts';
+import { fileOf, HEAD_BYTES, holdsLong, isTooLarge, MAX_JSON_UPLOAD_BYTES, mayBeUpload, readJsonUpload } from './json-upload.ts';
 import { PlacedBytes, uploadPlaces } from './placed.ts';
 import { Upload } from './upload-exchange.ts';
 
 /** Milliseconds that the bytes of a file may take: 32 MiB at 0.3 Mbit/s. */
-const UPLOAD_TIME = 900_000;
+const UPLOAD_TIMEOUT_MS = 900_000;
 /** The same where nobody is named yet whose file it is: 32 MiB in base64 at 1.2 Mbit/s, waiting included. */
-const UNNAMED_TIME = 300_000;
+const UNNAMED_UPLOAD_TIMEOUT_MS = 300_000;
 /** What uploads work with. */
 interface Uploads {
   readonly edge: Edge;
@@ -68,7 +68,7 @@ async function take(uploads: Uploads, upload: Upload): Promise<void> {
   const { request } = upload;
   const { raw, headers } = request;
   const isNamed = Boolean(headers['x-platform-application-id']);
-  allowBodyTime(raw, isNamed ? UPLOAD_TIME : UNNAMED_TIME);
+  allowBodyTime(raw, isNamed ? UPLOAD_TIMEOUT_MS : UNNAMED_UPLOAD_TIMEOUT_MS);
   if (isNamed) await upload.open(openEnvelope(headers, undefined));
   if (upload.fileName === '') fail('notFound');
   const length = lengthOf(request);
@@ -81,8 +81,8 @@ async function take(uploads: Uploads, upload: Upload): Promise<void> {
   };
   const asRaw = (all: AsyncIterator<Buffer>) => takeRaw(upload, place(all, limits.fileBytes));
   const asJson = (all: AsyncIterator<Buffer>) => {
-    if (length > jsonUploadBytes) fail('fileTooLarge');
-    return takeJson(uploads, upload, place(all, jsonUploadBytes), isNamed);
+    if (length > MAX_JSON_UPLOAD_BYTES) fail('fileTooLarge');
+    return takeJson(uploads, upload, place(all, MAX_JSON_UPLOAD_BYTES), isNamed);
   };
   try {
     if (isNamed && isForm(headers['content-type'])) return await asRaw(await unlessForm(bytes));
@@ -126,7 +126,7 @@ async function takeRaw(upload: Upload, bytes: PlacedBytes): Promise<void> {
 async function takeJson(uploads: Uploads, upload: Upload, bytes: PlacedBytes, isNamed: boolean): Promise<void> {
   const { headers } = upload.request;
   await bytes.wait();
-  const kept = await uploads.edge.files.spool(bytes, jsonUploadBytes);
+  const kept = await uploads.edge.files.spool(bytes, MAX_JSON_UPLOAD_BYTES);
   try {
     const read = await readJsonBody(kept);
     const envelope = read && readJsonUpload(headers, read.text, isNamed);

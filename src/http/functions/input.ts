@@ -6,7 +6,7 @@ import { type Envelope, envelopeOf, fieldsOf, openEnvelope, stripConsumed } from
 import { parseForm } from './form.ts';
 
 /** Values of a body, which anybody may send and which is read in one turn: some 100 ms at the worst. */
-const MOST_VALUES = 200_000;
+const MAX_VALUES = 200_000;
 
 /** What a call brings. */
 export interface Input {
@@ -38,7 +38,7 @@ export function readInput(request: FastifyRequest): Input {
     fail('invalidJson', 'multipart/form-data is not taken here, send application/x-www-form-urlencoded or JSON');
   return type === 'application/x-www-form-urlencoded' && !isJsonLike(text)
     ? inputOf(envelopeOf(headers, parseForm(text)), true)
-    : inputOf(openEnvelope(headers, text, MOST_VALUES), false);
+    : inputOf(openEnvelope(headers, text, MAX_VALUES), false);
 }
 
 /** Many clients send JSON under the type of forms, which is their usual one. No form begins so: a brace would be encoded. */

@@ -4,7 +4,7 @@ import { networkOf } from '../../kernel/network.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
 
 /** Addresses that are counted at once, some 10 MB; beyond, those that have been quiet longest are forgotten. */
-const REMEMBERED = 50_000;
+const MAX_ADDRESSES = 50_000;
 
 interface Window {
   readonly end: number;
@@ -21,7 +21,7 @@ export class AddressLimit {
   readonly #windows: LRUCache<string, Window>;
 
   /** @param most requests a minute @param now milliseconds that only grow */
-  constructor(most: number, now = () => performance.now(), remembered = REMEMBERED) {
+  constructor(most: number, now = () => performance.now(), remembered = MAX_ADDRESSES) {
     this.#most = most;
     this.#now = now;
     this.#windows = new LRUCache({ max: remembered });

@@ -14,8 +14,12 @@ const MIB = 1024 * 1024;
  * Bytes of bodies that are in memory until their requests are answered, and of answers until they are taken: on small machines a part of the
  * heap, which holds bodies as values too, and in each case several of the largest kind.
  */
-export const BYTES_IN_MEMORY = Math.max(96 * MIB, Math.min(256 * MIB, getHeapStatistics().heap_size_limit / 4));
-const inMemory = { all: BYTES_IN_MEMORY, ofSystem: (BYTES_IN_MEMORY / 4) * 3, ofCaller: BYTES_IN_MEMORY / 2 } as const;
+export const MAX_BYTES_IN_MEMORY = Math.max(96 * MIB, Math.min(256 * MIB, getHeapStatistics().heap_size_limit / 4));
+const inMemory = {
+  all: MAX_BYTES_IN_MEMORY,
+  ofSystem: (MAX_BYTES_IN_MEMORY / 4) * 3,
+  ofCaller: MAX_BYTES_IN_MEMORY / 2,
+} as const;
 
 /**
  * Bodies are read as text whatever their type says and parsed by the endpoints' own reader: Parse's clients send JSON as text/plain

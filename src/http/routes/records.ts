@@ -9,7 +9,7 @@ import { resultsReply } from '../results.ts';
 type Params = ApiRequest['params'];
 
 /** An objectId may be of any length (SPEC "Records"), but clients refuse answers whose headers are long, of a write that was made. */
-export const LONGEST_LOCATION = 2_000;
+export const MAX_LOCATION_LENGTH = 2_000;
 
 /** Creates a record, and says what the answer holds beside the location. */
 type Create = (request: ApiRequest, className: string) => Promise<{ readonly objectId: string }>;
@@ -31,7 +31,7 @@ export function recordEndpoints(users: Users, base: string, classOf: (params: Pa
         const created = await create(request, className);
         const table = base.replace(':className', encodeURIComponent(className));
         const location = `${prefix}${table}/${encodeURIComponent(created.objectId.toWellFormed())}`;
-        const headers = location.length <= LONGEST_LOCATION ? { location } : {};
+        const headers = location.length <= MAX_LOCATION_LENGTH ? { location } : {};
         return { status: 201, json: JSON.stringify(created), headers };
       },
     },

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import ipaddr from 'ipaddr.js';
 
 /** Milliseconds for a whole answer. Its size is the reader's to bound. */
-const TIME_LIMIT = 2_500;
+const TIMEOUT_MS = 2_500;
 
 /** `fetch`, as far as the provider uses it: to read the metadata document of a client (its `client_id` is the address). */
 export type Fetch = (address: string, options?: RequestInit) => Promise<Response>;
@@ -47,7 +47,7 @@ const publicLookup: LookupFunction = (host, { all }, callback) => {
 
 /** Asks the name servers alone: the system's own way keeps a thread, of those that compare passwords, for as long as it takes. */
 async function addressesOf(host: string): Promise<LookupAddress[]> {
-  const resolver = new Resolver({ timeout: TIME_LIMIT, tries: 1 });
+  const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: 1 });
   const found = await Promise.allSettled([
     resolver.resolve4(host).then((addresses) => addresses.map((address) => ({ address, family: 4 }))),
     resolver.resolve6(host).then((addresses) => addresses.map((address) => ({ address, family: 6 }))),
@@ -63,7 +63,7 @@ async function addressesOf(host: string): Promise<LookupAddress[]> {
 export const guardedFetch: Fetch = (address, options) =>
   new Promise((done, failed) => {
     if (!mayBeFetched(address)) return failed(new Error('the address is not of the public internet'));
-    const signal = AbortSignal.timeout(TIME_LIMIT);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     const sent = request(address, {
       method: 'GET',
       headers: { ...Object.fromEntries(new Headers(options?.headers)), 'accept-encoding': 'identity' },

@@ -13,7 +13,7 @@ interface Open {
 }
 
 /** Milliseconds that a client is kept who has registered and not come to a grant. */
-const UNUSED_CLIENT = DAY_MS;
+const UNUSED_CLIENT_LIFETIME_MS = DAY_MS;
 
 /**
  * The provider's own items of one kind. What names an item (`jti`) and when it ends (`exp`) are no part of what is kept: the one is a
@@ -60,7 +60,7 @@ export class ItemAdapter implements Adapter {
   #endOf(exp: number | undefined, expiresIn: number | undefined): number | null {
     if (exp !== undefined) return exp * 1_000;
     if (expiresIn !== undefined) return Date.now() + expiresIn * 1_000;
-    return this.#kind === 'Client' ? Date.now() + UNUSED_CLIENT : null;
+    return this.#kind === 'Client' ? Date.now() + UNUSED_CLIENT_LIFETIME_MS : null;
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {

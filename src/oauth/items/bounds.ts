@@ -6,9 +6,9 @@ import { itemTable } from './items.ts';
 import { keyOf } from './seal.ts';
 
 /** Items of a kind that a system keeps though nobody has signed in for them: 16 MB at most, as large as they may be. */
-const MOST = 1_000;
+const MAX_ITEMS = 1_000;
 /** How many are added between two looks. */
-const EACH = 25;
+const CHECK_EVERY = 25;
 
 /** What items that a network adds without a sign-in have for a family, so that those of it are found together. */
 export const familyOfNetwork = (network: string): string => keyOf('Network', network);
@@ -28,7 +28,7 @@ export class OpenItems {
   readonly #each: number;
   readonly #added = new Map<string, number>();
 
-  constructor(store: Store, most = MOST, each = EACH) {
+  constructor(store: Store, most = MAX_ITEMS, each = CHECK_EVERY) {
     this.#store = store;
     this.#most = most;
     this.#each = each;

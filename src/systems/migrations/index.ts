@@ -90,11 +90,11 @@ async function noted(registry: StoreRegistry, systemId: string, note: StoreNote)
       if (tries > 0) void wait(NOTE_PAUSE_MS, undefined, { ref: false }).then(() => again(tries - 1));
     }
   };
-  await again(NOTE_TRIES);
+  await again(MAX_NOTE_ATTEMPTS);
 }
 
 const NOTE_PAUSE_MS = 500;
-const NOTE_TRIES = 120;
+const MAX_NOTE_ATTEMPTS = 120;
 
 /**
  * Takes a system through the migrations that it has still to go through, each in the end an ordinary write that sets the number with it:

@@ -3,7 +3,7 @@ import { chunkedRows } from '../../storage/chunked-rows.ts';
 import type { RawAccess, Store, StoredMember } from '../../storage/port.ts';
 
 /** Members of a piece: they are short. */
-const MEMBERS = 5_000;
+const MAX_MEMBERS = 5_000;
 
 /** A table or a Relation of a store. */
 export type Part =
@@ -37,7 +37,7 @@ export async function* memberPieces(
 ): AsyncGenerator<readonly StoredMember[]> {
   let last = after;
   for (;;) {
-    const members = await contents.members(relation, last, MEMBERS);
+    const members = await contents.members(relation, last, MAX_MEMBERS);
     if (members.length === 0) return;
     yield members;
     last = members.at(-1) ?? null;

@@ -11,7 +11,7 @@ import { copyPart, type Part, partIn, partsOf } from './copy.ts';
 import { refuseMoved } from './mark.ts';
 
 /** Tables that one commit makes: on PostgreSQL each takes some twenty locks, of some thousands that there are. */
-const TABLES = 20;
+const TABLES_PER_COMMIT = 20;
 
 /** One side of a move: all systems of an installation. */
 export interface Side {
@@ -183,7 +183,7 @@ async function openTarget(
   const identity = newIdentity(id, appId, registry.salt);
   const target = await engine.create(identity);
   // Where this is cut off, the schema is not the same, and made anew.
-  for (const changes of slicesOf(changesTo(source.schema()), TABLES))
+  for (const changes of slicesOf(changesTo(source.schema()), TABLES_PER_COMMIT))
     await target.write({ plan: () => ({ changes, mutations: [] }) }).catch((error) => {
       throw isRefusal(error) ? new OperatorError(`${appId}: ${refusedTables(changes)}: ${error.message}`) : error;
     });

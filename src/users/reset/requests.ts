@@ -13,7 +13,7 @@ import { holds } from '../filters.ts';
 import { hashToken } from '../token-hash.ts';
 import { updateUser } from '../user-update.ts';
 import { resetMessage } from './message.ts';
-import { LINK_TIME, newResetToken } from './token.ts';
+import { LINK_LIFETIME_MS, newResetToken } from './token.ts';
 
 /** What requests for a new password work with. */
 export interface ResetParts {
@@ -30,19 +30,19 @@ type ResetSystem = Pick<System, 'appId' | 'store' | 'hold' | 'release' | 'isClos
 export const resetPath = '/password-reset';
 
 /** Longer than any address. */
-const LONGEST_ADDRESS = 1_000;
+const MAX_ADDRESS_LENGTH = 1_000;
 /**
  * Messages to one user while a link is good. The last of them holds a good link all that time, so that who asks in another's name keeps
  * nobody from his password.
  */
-const MOST_MESSAGES = 20;
+const MAX_MESSAGES = 20;
 
 /** Milliseconds between two looks whether the system closes, while its store is away. */
 const GLANCE_MS = 500;
 /** Milliseconds until a message is handed over again that could be neither sent nor kept. */
 const AGAIN_MS = 5_000;
 /** Requests that wait for their store; further ones are not carried out. */
-const MOST_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 
 const notice = 'If this address belongs to a user, a message with a link to set a new password is on its way.';
 
@@ -57,7 +57,7 @@ export class PasswordResets {
   readonly #parts: ResetParts;
   /** Messages by application id and user. */
   #waiting = 0;
-  readonly #sent = new LRUCache<string, { count: number }>({ max: 10_000, ttl: LINK_TIME });
+  readonly #sent = new LRUCache<string, { count: number }>({ max: 10_000, ttl: LINK_LIFETIME_MS });
 
   constructor(parts: ResetParts) {
     this.#parts = parts;
@@ -71,7 +71,7 @@ export class PasswordResets {
   request(system: ResetSystem, body: JsonObject): { message: string } {
     const email = own(body, 'email');
     if (typeof email !== 'string' || email.trim() === '') return fail('emailMissing');
-    if (email.length <= LONGEST_ADDRESS) {
+    if (email.length <= MAX_ADDRESS_LENGTH) {
       system.hold();
       setImmediate(() => {
         this.#sendLink(system, loginKey(email)).catch((error: unknown) =>
@@ -96,12 +96,12 @@ export class PasswordResets {
 
   /** Does work that its caller was promised, when the store is back, if it is away; for as long as a link would be good. */
   async #onceBack<T>(system: ResetSystem, work: () => Promise<T>): Promise<T> {
-    const until = performance.now() + LINK_TIME;
+    const until = performance.now() + LINK_LIFETIME_MS;
     for (;;)
       try {
         return await work();
       } catch (error) {
-        if (!isPassing(error) || performance.now() > until || this.#waiting >= MOST_WAITING) throw error;
+        if (!isPassing(error) || performance.now() > until || this.#waiting >= MAX_WAITING) throw error;
         this.#waiting++;
         let isBack = false;
         void system.store.whenBack().then(() => {
@@ -116,7 +116,7 @@ export class PasswordResets {
 
   /** What keeps the mail box from being written passes. */
   async #send(message: MailMessage, appId: string): Promise<void> {
-    const until = performance.now() + LINK_TIME;
+    const until = performance.now() + LINK_LIFETIME_MS;
     for (;;)
       try {
         return await this.#parts.mailer.send(message, appId);
@@ -153,14 +153,14 @@ export class PasswordResets {
     const sent = this.#sent.get(key) ?? { count: 0 };
     if (sent.count === 0) this.#sent.set(key, sent);
     sent.count++;
-    if (sent.count === MOST_MESSAGES + 1)
+    if (sent.count === MAX_MESSAGES + 1)
       this.#parts.log.warn('messages to a user are held back: a new password was asked for again and again');
-    return sent.count <= MOST_MESSAGES;
+    return sent.count <= MAX_MESSAGES;
   }
 }
 
 /** Takes the place of an earlier token. @returns false where the user has gone, or has another address, meanwhile */
 function keepToken(store: Store, userId: string, emailKey: string, token: string): Promise<boolean> {
-  const set = { _reset_token: hashToken(token), _reset_expires_at: Date.now() + LINK_TIME };
+  const set = { _reset_token: hashToken(token), _reset_expires_at: Date.now() + LINK_LIFETIME_MS };
   return updateUser(store, userId, (table) => ({ condition: holds(table, '_email_key', emailKey), set }));
 }

@@ -5,7 +5,7 @@ import { fieldOf, type TableSchema } from '../../schema/model.ts';
 import { holds } from '../filters.ts';
 
 /** For how long a link is good, in milliseconds (docs/decisions.md "Users and sessions": Reset). */
-export const LINK_TIME = HOUR_MS;
+export const LINK_LIFETIME_MS = HOUR_MS;
 
 const form = /^[\w-]{32}$/;
 

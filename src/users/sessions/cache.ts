@@ -13,7 +13,7 @@ import { isToken } from './token.ts';
  * Sessions that are remembered for each system; any other is read anew, which takes some 30 µs. What is remembered for the tables that a
  * session reads hangs on it: some 2 KB each.
  */
-const REMEMBERED = 2_000;
+const MAX_REMEMBERED = 2_000;
 
 /** A session in force. */
 export interface Session {
@@ -42,7 +42,7 @@ interface SessionRow {
  */
 export class SessionCache {
   readonly #store: Store;
-  readonly #remembered = new LRUCache<string, Remembered>({ max: REMEMBERED });
+  readonly #remembered = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED });
 
   constructor(store: Store) {
     this.#store = store;
