@@ -7,9 +7,11 @@ import { Peers } from './peers.ts';
 function world() {
   const told = { now: 0, alive: ['me'], looks: 0 };
   const store = {
-    peers: async () => {
-      told.looks++;
-      return new Set(told.alive);
+    cluster: {
+      processes: async () => {
+        told.looks++;
+        return new Set(told.alive);
+      },
     },
   } as unknown as Store;
   return { told, store, peers: new Peers(() => told.now) };

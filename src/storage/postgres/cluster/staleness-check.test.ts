@@ -15,23 +15,25 @@ class Looks {
 
 test('nothing is looked at while notices come, but for what is distrusted', async () => {
   const looks = new Looks();
-  const freshness = new StalenessCheck(() => true, looks.look);
-  assert.equal(freshness.whenCurrent(), undefined);
-  freshness.distrust();
-  const current = freshness.whenCurrent();
+  const staleness = new StalenessCheck(() => true, looks.look);
+  await staleness.whenCurrent();
+  assert.equal(looks.begun.length, 0);
+  staleness.distrust();
+  const current = staleness.whenCurrent();
   looks.begun[0]?.resolve();
   await current;
-  assert.equal(freshness.whenCurrent(), undefined);
+  await staleness.whenCurrent();
+  assert.equal(looks.begun.length, 1);
 });
 
 test('who asks while it is looked waits for a look that began after what he has to know', async () => {
   const looks = new Looks();
-  const freshness = new StalenessCheck(() => true, looks.look);
-  freshness.distrust();
-  const first = freshness.whenCurrent();
-  freshness.distrust();
+  const staleness = new StalenessCheck(() => true, looks.look);
+  staleness.distrust();
+  const first = staleness.whenCurrent();
+  staleness.distrust();
   let isCurrent = false;
-  const second = freshness.whenCurrent()?.then(() => {
+  const second = staleness.whenCurrent()?.then(() => {
     isCurrent = true;
   });
   looks.begun[0]?.resolve();
@@ -43,13 +45,13 @@ test('who asks while it is looked waits for a look that began after what he has 
 
 test('where notices do not come many share a look, and a look that failed is none', async () => {
   const looks = new Looks();
-  const freshness = new StalenessCheck(() => false, looks.look);
-  const failed = [freshness.whenCurrent(), freshness.whenCurrent()];
+  const staleness = new StalenessCheck(() => false, looks.look);
+  const failed = [staleness.whenCurrent(), staleness.whenCurrent()];
   looks.begun[0]?.reject(new Error('away'));
   for (const one of failed) await assert.rejects(one ?? Promise.resolve(), { message: 'away' });
-  const current = freshness.whenCurrent();
+  const current = staleness.whenCurrent();
   looks.begun[1]?.resolve();
   await current;
-  assert.equal(freshness.whenCurrent(), undefined);
+  await staleness.whenCurrent();
   assert.equal(looks.begun.length, 2);
 });
