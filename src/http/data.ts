@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { anonymous, type Principal } from '../access/index.ts';
+import type { Principal } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import { isJsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { prefix } from '../kernel/prefix.ts';
 import type { QueryParameters } from '../query/scope.ts';
 import { tellsOfFunction } from '../records/index.ts';
-import { CallerRequest, carryOutRequest } from '../requests/index.ts';
+import { CallerRequest, carryOutAsCaller } from '../requests/index.ts';
 import { sendError, sendReply } from './answer.ts';
 import type { Edge } from './edge.ts';
 import type { ApiReply, Endpoint } from './endpoint.ts';
@@ -99,11 +99,11 @@ export async function answerEndpoint({ edge, endpoint, envelope, request, reply,
   const { credentials, installationId } = envelope;
   const asked = new CallerRequest(edge, request, started);
   asked.sent(credentials, installationId);
-  await carryOutRequest(asked, {
+  await carryOutAsCaller(asked, {
+    appId: envelope.appId,
+    credentials: endpoint.open ? null : credentials,
     mayWrite: mayWrite(endpoint),
-    async run() {
-      const system = await asked.acquire(envelope.appId);
-      const principal = endpoint.open ? asked.known(anonymous) : await asked.authenticate(credentials);
+    async run(system, principal) {
       const answer = await endpoint.handle({
         system,
         principal,

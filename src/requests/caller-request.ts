@@ -1,4 +1,4 @@
-import type { Principal } from '../access/index.ts';
+import { anonymous, type Principal } from '../access/index.ts';
 import { factsOf, type HttpRequest, type LoggedRequest, logRequest } from '../audit/index.ts';
 import { fail, isPassing } from '../errors/fail.ts';
 import { type Conditions, faultPlace } from '../observe/index.ts';
@@ -35,10 +35,10 @@ export class CallerRequest {
   readonly startedAt: number;
   /** Of its writes. */
   readonly progress: Progress = { hasWritten: false };
-  /** What its patterns may cost, all its queries together. */
-  readonly patterns = new PatternBudget();
   /** `null` until it is known. */
   principal: Principal | null = null;
+  /** What its patterns may cost, all its queries together. */
+  #patterns: PatternBudget | undefined;
   readonly #services: RequestServices;
   readonly #http: HttpRequest;
   #system: System | undefined;
@@ -102,8 +102,9 @@ export class CallerRequest {
   /** The context of its reads and writes. @param referer as of `RecordContext` */
   contextOf(principal: Principal, referer: string | null = null): RecordContext {
     const { appId, store } = this.#acquired;
-    const { patterns, progress } = this;
-    return { appId, store, principal, hooks: this.#services.hooks, patterns, referer, progress };
+    const { progress } = this;
+    this.#patterns ??= new PatternBudget();
+    return { appId, store, principal, hooks: this.#services.hooks, patterns: this.#patterns, referer, progress };
   }
 
   /**
@@ -166,4 +167,26 @@ export async function carryOutRequest(request: CallerRequest, { run, refuse, log
   } finally {
     request.release();
   }
+}
+
+/** The steps of a request whose caller is known before its work begins. */
+export interface CallerSteps extends Omit<RequestSteps, 'run'> {
+  /** As of `CallerRequest.acquire`. */
+  readonly appId: unknown;
+  /** `null`: the caller is anonymous, whatever was sent. */
+  readonly credentials: Credentials | null;
+  /** Carries out and answers. */
+  run(system: System, principal: Principal): Promise<void>;
+}
+
+/** As `carryOutRequest`. */
+export function carryOutAsCaller(request: CallerRequest, { appId, credentials, run, ...steps }: CallerSteps): Promise<void> {
+  return carryOutRequest(request, {
+    ...steps,
+    async run() {
+      const system = await request.acquire(appId);
+      const principal = credentials ? await request.authenticate(credentials) : request.known(anonymous);
+      await run(system, principal);
+    },
+  });
 }
