@@ -1,8 +1,8 @@
 import type { FieldType, TableSchema } from '../schema/model.ts';
 import { isHidden, isLog } from '../schema/system-tables.ts';
-import { chunkedRows } from '../storage/chunked-rows.ts';
 import { columnFields } from '../storage/column-values.ts';
-import type { Store, StoredRow } from '../storage/port.ts';
+import type { Store } from '../storage/port.ts';
+import { chunkedRows, type StoredRow } from '../storage/raw-access.ts';
 
 /** A file that only texts of logs and sessions mention is not kept for them. */
 const isPassing = (className: string) => isLog(className) || className === '_Session';

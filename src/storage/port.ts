@@ -8,6 +8,7 @@ import type { Field, Schema, TableSchema } from '../schema/model.ts';
 import type { JsonEdit } from '../values/operators/edit.ts';
 import type { StoredValue } from '../values/type.ts';
 import type { Cluster } from './cluster.ts';
+import type { RawAccess } from './raw-access.ts';
 
 /** JSON text, whole or piece by piece. A stream that fails breaks off; one that is no longer read must be returned. */
 export type JsonText = string | AsyncIterable<string>;
@@ -218,32 +219,6 @@ export interface PreparedWrite {
 export interface WriteOutcome {
   /** Members of a JSON object, e.g. `"views":5,"tags":["a"]`: the values that updates returned; empty where none were asked for. */
   readonly returned: string;
-}
-
-/** A record as it lies in its table: its place in the order of creation, then the values of `columnFields`. Booleans are 1 and 0. */
-export type StoredRow = readonly [place: number, ...values: StoredValue[]];
-
-/** A member of a Relation: the record that has it, and its own objectId. */
-export type StoredMember = readonly [owner: string, member: string];
-
-/**
- * What a system holds, as it lies, for commands. Nothing is decoded, checked or noted on the way, and nothing is held to the time limit. Who
- * adds has the store to himself.
- */
-export interface RawAccess {
-  /** How many records a table has. */
-  count(table: TableSchema): Promise<number>;
-  /** The first records after a place in the order of creation, in this order; they end, too, with that which brings their texts to `CHUNK_BYTES`. */
-  rows(table: TableSchema, after: number, atMost: number): Promise<StoredRow[]>;
-  /** The place of the last record; 0 where there is none. */
-  lastPlace(table: TableSchema): Promise<number>;
-  /** The first members after one, by owner and then member. @param after `null`: from the first */
-  members(relation: Field, after: StoredMember | null, atMost: number): Promise<StoredMember[]>;
-  /** The last of them. */
-  lastMember(relation: Field): Promise<StoredMember | null>;
-  /** Adds records at their places; durable when it resolves. */
-  addRows(table: TableSchema, rows: readonly StoredRow[]): Promise<void>;
-  addMembers(relation: Field, members: readonly StoredMember[]): Promise<void>;
 }
 
 /** The store of one system. */

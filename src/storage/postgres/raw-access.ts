@@ -1,9 +1,8 @@
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { type StoredValue, storageOf } from '../../values/index.ts';
-import { CHUNK_BYTES } from '../chunked-rows.ts';
 import { columnFields } from '../column-values.ts';
-import type { RawAccess, StoredMember, StoredRow } from '../port.ts';
+import { CHUNK_BYTES, type RawAccess, type StoredMember, type StoredRow } from '../raw-access.ts';
 import type { Dialect } from '../sql/dialect.ts';
 import { writeRecordBytes } from '../sql/record-size.ts';
 import { SqlWriter, type Statement } from '../sql/writer.ts';

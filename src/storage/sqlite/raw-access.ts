@@ -1,7 +1,6 @@
 import type { Field, TableSchema } from '../../schema/model.ts';
-import { CHUNK_BYTES } from '../chunked-rows.ts';
 import { columnFields } from '../column-values.ts';
-import type { RawAccess, StoredMember, StoredRow } from '../port.ts';
+import { CHUNK_BYTES, type RawAccess, type StoredMember, type StoredRow } from '../raw-access.ts';
 import { quoted } from '../sql/writer.ts';
 import type { Connection } from './connection/connection.ts';
 import { maxRowCount } from './connection/table-size.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { chunkedRows } from '../../storage/chunked-rows.ts';
 import type { Store } from '../../storage/port.ts';
+import { chunkedRows } from '../../storage/raw-access.ts';
 import { memberPieces, type Part } from './copy.ts';
 
 /** What a part of a store holds, in short. */

@@ -1,6 +1,6 @@
 import type { Field, TableSchema } from '../../schema/model.ts';
-import { chunkedRows } from '../../storage/chunked-rows.ts';
-import type { RawAccess, Store, StoredMember } from '../../storage/port.ts';
+import type { Store } from '../../storage/port.ts';
+import { chunkedRows, type RawAccess, type StoredMember } from '../../storage/raw-access.ts';
 
 /** Members of a piece: they are short. */
 const MAX_MEMBERS = 5_000;

@@ -24,6 +24,7 @@ import { SqlWriter, type Statement } from '../../sql/writer.ts';
 import type { Result } from '../connection/database.ts';
 import { arrayLiteral } from '../sql/arrays.ts';
 import { canFold, type FoldedStep, takenBy, writeFoldedSteps } from './folded-steps.ts';
+import { failWithoutRows } from './sql-assertion.ts';
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
 
@@ -97,10 +98,10 @@ function unlessMissing(missing: MissingError = 'objectNotFound') {
   return ([found]: readonly Result[]): string => (found?.rows.length === 0 ? fail(missing) : '');
 }
 
-/** The same statement, its columns after one more, failing (22012) where it returns no row. */
+/** The same statement, its columns after one more, failing where it returns no row. */
 function failing({ text, params }: Statement): Statement {
   return {
-    text: `WITH u AS (${text}) SELECT 1 / (SELECT count(*) FROM u), u.* FROM (SELECT) AS one LEFT JOIN u ON true`,
+    text: `WITH u AS (${text}) SELECT ${failWithoutRows('SELECT count(*) FROM u')}, u.* FROM (SELECT) AS one LEFT JOIN u ON true`,
     params,
   };
 }
@@ -202,7 +203,7 @@ function remove(
   });
   writeFoldedSteps(out, along, 'gone');
   out.add(' SELECT (SELECT at FROM pointing), (SELECT count(*) FROM gone)');
-  if (strict) out.add(', 1 / (SELECT count(*) FROM gone)');
+  if (strict) out.add(`, ${failWithoutRows('SELECT count(*) FROM gone')}`);
   return {
     statements: [out.statement()],
     tail: ', ',

@@ -1,11 +1,11 @@
 import type { Statement } from '../../sql/writer.ts';
-import { causeOf } from '../connection/map-error.ts';
 import { catalogVersionSql } from '../schema/catalog.ts';
 import type { Unit } from './compile-group.ts';
+import { failUnless } from './sql-assertion.ts';
 
 /**
  * A transaction that was planned under a schema holds against the catalogue that it still is the schema, as its last step: by then its
- * statements have locked their tables against schema changes, so that none can come in between any more. It fails (22012) where it is not.
+ * statements have locked their tables against schema changes, so that none can come in between any more. It fails where it is not (sql-assertion.ts).
  */
 export function schemaVersionGuard(schemaName: string, changes: number): Statement {
   return { text: `SELECT ${checkOf(schemaName, 1)}`, params: [changes] };
@@ -23,10 +23,5 @@ export function withSchemaVersionGuard(
 }
 
 function checkOf(schemaName: string, n: number): string {
-  return `1 / (CASE WHEN (${catalogVersionSql(schemaName)}) = $${n}::bigint THEN 1 ELSE 0 END)`;
-}
-
-/** Whether that is how a statement failed, or a step that found nothing. */
-export function isDivisionByZero(error: unknown): boolean {
-  return (causeOf(error) as { readonly code?: unknown } | null)?.code === '22012';
+  return failUnless(`(${catalogVersionSql(schemaName)}) = $${n}::bigint`);
 }

@@ -26,7 +26,8 @@ import { GroupFailed, refusalOf } from './map-error.ts';
 import { heldTables, Obstructed, obstaclesOf, tableObstacle, unnamedObstacles } from './obstacles.ts';
 import type { Executor, Left, Patience, QueuedWrite } from './queued-write.ts';
 import { changeSchema } from './schema-change.ts';
-import { isDivisionByZero, schemaVersionGuard } from './schema-version-guard.ts';
+import { schemaVersionGuard } from './schema-version-guard.ts';
+import { isAssertionFailure } from './sql-assertion.ts';
 import type { Transactions } from './transaction.ts';
 
 /** The pause until a transaction is run again that others were in the way of, in milliseconds: what it grows by, and the longest. */
@@ -211,7 +212,7 @@ export class WriteExecutor implements Executor {
 
   /** @throws SchemaMoved where the error may come of another schema than was known, which is known by then */
   async #unlessMoved(error: unknown, changes: number): Promise<void> {
-    if (!isDivisionByZero(error) && !isStale(error)) return;
+    if (!isAssertionFailure(error) && !isStale(error)) return;
     await this.#context.reload();
     if (this.#context.known.changes !== changes) throw new SchemaMoved();
   }

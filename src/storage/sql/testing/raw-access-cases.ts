@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tableOf } from '../../../schema/model.ts';
-import { CHUNK_BYTES, chunkedRows } from '../../chunked-rows.ts';
 import { columnsOf } from '../../column-values.ts';
 import type { Store } from '../../port.ts';
+import { CHUNK_BYTES, chunkedRows } from '../../raw-access.ts';
 import { tableChanges } from './tables.ts';
 
 /** Defines the tests. @param store one without a table `Held` */

@@ -1,9 +1,6 @@
 import { fail, serviceError } from '../../../errors/fail.ts';
 import { limits } from '../../../kernel/limits.ts';
-import type { Filter } from '../../../query/filter.ts';
-import { type Field, fieldOf, type Schema, type TableSchema } from '../../../schema/model.ts';
-import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import type { Schema, TableSchema } from '../../../schema/model.ts';
 import type { Mutation, Snapshot } from '../../port.ts';
 import { growthOf } from '../../record-size.ts';
 import { compileInsert } from '../../sql/insert.ts';
@@ -23,6 +20,7 @@ import { compileSize } from '../../sql/record-size.ts';
 import { type RowContext, returnedMembers } from '../../sql/row-layout.ts';
 import type { Connection } from '../connection/connection.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
+import { firstTakenOf, unlessTaken, type Values } from './map-error.ts';
 import { takeSnapshot } from './snapshot.ts';
 
 /**
@@ -61,43 +59,7 @@ export function executeMutation(connection: Connection, mutation: Mutation, sche
   }
 }
 
-const SQLITE_CONSTRAINT_UNIQUE = 2067;
-
 type Insert = Extract<Mutation, { kind: 'insert' }>;
-
-/** What a write sets. */
-type Values = readonly (readonly [Field, StoredValue])[];
-
-/**
- * @param firstTaken names the first unique field whose value another record has; of several, SQLite tells another one
- * @throws duplicateValue, or the error of the field whose value another record has (schema/system-tables.ts)
- */
-function unlessTaken<T>(table: TableSchema, write: () => T, firstTaken: () => string | undefined = () => undefined): T {
-  try {
-    return write();
-  } catch (error) {
-    const { errcode, message } = error as { errcode?: number; message: string };
-    if (errcode !== SQLITE_CONSTRAINT_UNIQUE) throw error;
-    // UNIQUE constraint failed: t__User._username_key
-    const column = message.slice(message.lastIndexOf('.') + 1);
-    const told = table.fields.values().find((one) => one.column === column)?.name ?? '';
-    const errors = uniqueFieldsOf(table.className);
-    return fail(errors.get((errors.has(told) && firstTaken()) || told) ?? 'duplicateValue');
-  }
-}
-
-/** The first of a table's unique fields, in their order, of which another record has the value that is set. */
-function firstTakenOf(connection: Connection, table: TableSchema, objectId: StoredValue, set: Values): string | undefined {
-  const values = new Map([...set].map(([{ name }, value]) => [name, value]));
-  const others: Filter = { kind: 'not', item: { kind: 'compare', field: fieldOf(table, 'objectId'), op: 'eq', value: objectId } };
-  const isTaken = (name: string) => {
-    const value = values.get(name) ?? null;
-    if (value === null) return false;
-    const same: Filter = { kind: 'compare', field: fieldOf(table, name), op: 'eq', value };
-    return connection.first(compileRequire({ table, filter: { kind: 'and', items: [same, others] } }, dialect));
-  };
-  return uniqueFieldsOf(table.className).keys().find(isTaken);
-}
 
 function insert(connection: Connection, mutation: Insert): void {
   const plain = mutation.source?.kind === 'snapshot' ? withSnapshot(connection, mutation, mutation.source) : mutation;
