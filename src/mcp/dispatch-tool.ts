@@ -2,6 +2,7 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcon
 import { invalid, obstacleTo, type Principal } from '../access/index.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
+import { MINUTE_MS } from '../kernel/time.ts';
 import { faultPlace } from '../observe/index.ts';
 import { endOf, type Progress } from '../records/index.ts';
 import type { CallerRequest } from '../requests/index.ts';
@@ -12,7 +13,7 @@ import type { McpParts } from './services.ts';
 import type { Selection } from './tool-registry.ts';
 
 /** Milliseconds that a call may take. */
-const CALL_TIME = 60_000;
+const CALL_TIMEOUT_MS = MINUTE_MS;
 
 /** What the calls of a request have in common. */
 export interface CallScope {
@@ -94,7 +95,7 @@ function runTool(
     };
     if (gone.aborted) giveUp();
     else gone.addEventListener('abort', giveUp);
-    const timer = setTimeout(giveUp, CALL_TIME);
+    const timer = setTimeout(giveUp, CALL_TIMEOUT_MS);
     system.hold();
     const run = tool.run(call, args);
     run.then(resolve, reject).finally(() => {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../kernel/json.ts';
-import { isoText } from '../../kernel/time.ts';
+import { DAY_MS, isoText } from '../../kernel/time.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
 import { has } from '../queries/field-visibility.ts';
@@ -26,9 +26,8 @@ export interface Occupied extends Span {
 
 /** So many activities of a range are looked at. */
 export const MOST_ACTIVITIES = 2_000;
-const DAY = 86_400_000;
 /** A whole day of a zone begins or ends so long before or after that of UTC. */
-const AHEAD = 2 * DAY;
+const AHEAD = 2 * DAY_MS;
 
 /** What is shown of an activity. */
 export const activityFields = ['Name', 'StartTime', 'EndTime', 'AllDay', 'Location', 'OwnerId', 'AccountId', 'MeetingUrl'];

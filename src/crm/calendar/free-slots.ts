@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../kernel/json.ts';
+import { MINUTE_MS } from '../../kernel/time.ts';
 import type { CrmContext } from '../context.ts';
 import { namesOf } from '../queries/names.ts';
 import { badArguments } from '../refusals.ts';
@@ -6,7 +7,7 @@ import { activitiesIn, MOST_ACTIVITIES, type Occupied, type Span, shownSpan } fr
 import { workingTime } from './working-hours.ts';
 
 /** Shorter times are no slots. */
-const MIN_SLOT_MS = 15 * 60_000;
+const MIN_SLOT_MS = 15 * MINUTE_MS;
 
 /** The free slots of some owners. */
 export interface FreeSlots {

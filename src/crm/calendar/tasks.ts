@@ -25,7 +25,7 @@ const COMPLETED = 'CompletedAt';
 const NOTES = 'Notes';
 
 const shown = ['Name', 'Date', 'StatusId', 'OwnerId', 'AccountId', 'ContactId', 'SaleId', 'CaseId', 'TypeId', 'Important'];
-const WEEK = 7;
+const WEEK_DAYS = 7;
 
 /** A task to be. */
 export interface NewTask {
@@ -119,7 +119,7 @@ function dueOnly(due: 'overdue' | 'today' | 'week' | 'all', zone: string): JsonO
   const today = dayIn(zone, Date.now());
   const start = wireDate(startOfDay(zone, today));
   if (due === 'overdue') return { Date: { $lt: start } };
-  return { Date: { $gte: start, $lt: wireDate(startOfDay(zone, addDays(today, due === 'today' ? 1 : WEEK))) } };
+  return { Date: { $gte: start, $lt: wireDate(startOfDay(zone, addDays(today, due === 'today' ? 1 : WEEK_DAYS))) } };
 }
 
 /** Where tasks have no status, the time at which they were done tells. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../kernel/json.ts';
+import { DAY_MS } from '../../kernel/time.ts';
 import type { CrmContext } from '../context.ts';
 import { seen } from '../queries/field-visibility.ts';
 import { findRows, type Row } from '../queries/records.ts';
@@ -27,7 +28,6 @@ const USUAL = 'Sunday to Thursday 09:00-17:00, since WorkingHours says nothing';
 /** Days of the week as the table counts them, Sunday first. */
 const usualDays: ReadonlyMap<number, Hours> = new Map([1, 2, 3, 4, 5].map((day) => [day, usual]));
 const MOST = 1_000;
-const DAY = 86_400_000;
 
 /** The working time of a range: the rows of `WorkingHours` that are of no calendar, without the days off of `Holidays`. */
 export async function workingTime(context: CrmContext, zone: string, range: Span): Promise<WorkingTime> {
@@ -78,8 +78,8 @@ async function weekOf(context: CrmContext): Promise<ReadonlyMap<number, Hours> |
 
 /** By day: `off`, or the time at which a short day ends. */
 async function holidaysOf(context: CrmContext, zone: string, range: Span): Promise<ReadonlyMap<string, string>> {
-  const after = wireDate(range.start - 2 * DAY);
-  const where = { Date: { $lt: wireDate(range.end + DAY) }, $or: [{ Date: { $gte: after } }, { EndDate: { $gte: after } }] };
+  const after = wireDate(range.start - 2 * DAY_MS);
+  const where = { Date: { $lt: wireDate(range.end + DAY_MS) }, $or: [{ Date: { $gte: after } }, { EndDate: { $gte: after } }] };
   const rows = await rowsOf(context, 'Holidays', ['Date', 'EndDate', 'IsDayOff', 'EndTime', 'Active', 'CalendarId'], where);
   const days = new Map<string, string>();
   for (const row of rows) {
@@ -97,7 +97,7 @@ async function holidaysOf(context: CrmContext, zone: string, range: Span): Promi
 function dayOf(value: Row[string] | undefined, zone: string): string | undefined {
   const at = instantOf(value);
   if (at === undefined) return undefined;
-  return at % DAY === 0 ? new Date(at).toISOString().slice(0, 10) : dayIn(zone, at);
+  return at % DAY_MS === 0 ? new Date(at).toISOString().slice(0, 10) : dayIn(zone, at);
 }
 
 /** A time as clocks show it, with two digits for the hour; `undefined` for anything else. */

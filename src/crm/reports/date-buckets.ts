@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import { DAY_MS, WEEK_MS } from '../../kernel/time.ts';
 import { offsetIn } from '../time/time-zone.ts';
 import { wireDate } from '../wire/values.ts';
 
@@ -6,11 +7,8 @@ import { wireDate } from '../wire/values.ts';
 export const dateBuckets = ['day', 'week', 'month', 'quarter', 'year'] as const;
 export type DateBucket = (typeof dateBuckets)[number];
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-const WEEK = 7 * DAY;
 /** The days from a Sunday to the Thursday that time is counted from. */
-const TO_SUNDAY = 4 * DAY;
+const TO_SUNDAY = 4 * DAY_MS;
 const EPOCH = wireDate(0);
 
 /** A moment at which a zone's clock jumps. */
@@ -41,7 +39,7 @@ export function offsetsBetween(zone: string, from: number, to: number, most: num
   let at = start;
   let offset = offsetIn(zone, at);
   while (at < end) {
-    const next = Math.min(at + WEEK, end);
+    const next = Math.min(at + WEEK_MS, end);
     const then = offsetIn(zone, next);
     if (then !== offset) jumps.push({ at: jumpBetween(zone, at, next), by: then - offset });
     [at, offset] = [next, then];
@@ -74,9 +72,9 @@ export function bucketSteps(bucket: DateBucket, field: string, { base, jumps }: 
   const month = { $add: [{ $multiply: [{ $year: before }, 12] }, { $month: before }, -1] };
   switch (bucket) {
     case 'day':
-      return [local, { $subtract: [before, EPOCH] }, floored(before, DAY)];
+      return [local, { $subtract: [before, EPOCH] }, floored(before, DAY_MS)];
     case 'week':
-      return [local, { $add: [{ $subtract: [before, EPOCH] }, TO_SUNDAY] }, floored(before, WEEK)];
+      return [local, { $add: [{ $subtract: [before, EPOCH] }, TO_SUNDAY] }, floored(before, WEEK_MS)];
     case 'month':
       return [local, month];
     case 'quarter':
@@ -97,9 +95,9 @@ export function nameOfBucket(bucket: DateBucket, number: JsonValue | undefined):
   if (typeof number !== 'number') return null;
   switch (bucket) {
     case 'day':
-      return dayOf(number * DAY);
+      return dayOf(number * DAY_MS);
     case 'week':
-      return dayOf(number * WEEK - TO_SUNDAY);
+      return dayOf(number * WEEK_MS - TO_SUNDAY);
     case 'month':
       return `${yearText(Math.floor(number / 12))}-${String((number % 12) + 1).padStart(2, '0')}`;
     case 'quarter':

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import { HOUR_MS } from '../../kernel/time.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
 import { has } from '../queries/field-visibility.ts';
@@ -92,8 +93,7 @@ function stagesOf(
   ];
 }
 
-const HOUR = 3_600_000;
-const partOfHour = (zone: string): number => ((offsetIn(zone, Date.now()) % HOUR) + HOUR) % HOUR;
+const partOfHour = (zone: string): number => ((offsetIn(zone, Date.now()) % HOUR_MS) + HOUR_MS) % HOUR_MS;
 
 const hourOf = (date: JsonValue): JsonObject => ({
   y: { $year: date },

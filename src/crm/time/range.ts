@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../kernel/json.ts';
-import { isoText } from '../../kernel/time.ts';
+import { DAY_MS, isoText } from '../../kernel/time.ts';
 import { parseIsoDate } from '../../values/index.ts';
 import type { CrmContext } from '../context.ts';
 import { wireDate } from '../wire/values.ts';
@@ -19,7 +19,6 @@ export interface Ends {
   readonly to?: string | undefined;
 }
 
-const DAY = 86_400_000;
 const withZone = /T.*(?:Z|[+-]\d\d:\d\d)$/;
 const isDay = (text: string): boolean => !text.includes('T');
 
@@ -33,7 +32,7 @@ export const instantIn = (zone: string, text: string): number =>
 
 /** The end of a range: of a day alone the beginning of the next one. */
 export const endIn = (zone: string, text: string): number =>
-  isDay(text) ? instantOfClock(zone, clockOf(text) + DAY) : instantIn(zone, text);
+  isDay(text) ? instantOfClock(zone, clockOf(text) + DAY_MS) : instantIn(zone, text);
 
 /** What clocks show, as if they showed UTC. */
 const clockOf = (text: string): number => parseIsoDate(text) ?? Number.NaN;

@@ -1,12 +1,11 @@
 import { tzOffset } from '@date-fns/tz';
 import { type JsonObject, own } from '../../kernel/json.ts';
-import { isoText } from '../../kernel/time.ts';
+import { DAY_MS, isoText, MINUTE_MS } from '../../kernel/time.ts';
 import { configFlag } from '../../records/index.ts';
 import type { CrmContext } from '../context.ts';
 
 const FLAG = 'TimeZone';
 const UTC = 'UTC';
-const DAY = 86_400_000;
 
 /** The time zone of a system: the row `TimeZone` of `Config` (`{TimeZone: "Asia/Jerusalem"}`), else UTC. */
 export async function timeZoneOf(context: CrmContext): Promise<string> {
@@ -26,7 +25,7 @@ export function isTimeZone(name: string): boolean {
 }
 
 /** Milliseconds by which a zone is ahead of UTC at an instant. */
-export const offsetIn = (zone: string, at: number): number => Math.round(tzOffset(zone, new Date(at)) * 60_000);
+export const offsetIn = (zone: string, at: number): number => Math.round(tzOffset(zone, new Date(at)) * MINUTE_MS);
 
 /** The instant at which clocks of a zone show a time of a day. @param day as `2026-01-31` @param time as `09:00` or `09:00:30` */
 export function instantAt(zone: string, day: string, time: string): number {
@@ -38,7 +37,7 @@ export function instantAt(zone: string, day: string, time: string): number {
  * jump over counts by the offset before, so that a day without a midnight begins with its first moment.
  */
 export function instantOfClock(zone: string, clock: number): number {
-  const [before, after] = [clock - offsetIn(zone, clock - DAY), clock - offsetIn(zone, clock + DAY)];
+  const [before, after] = [clock - offsetIn(zone, clock - DAY_MS), clock - offsetIn(zone, clock + DAY_MS)];
   if (before === after || before + offsetIn(zone, before) === clock) return before;
   return after + offsetIn(zone, after) === clock ? after : before;
 }
@@ -59,4 +58,4 @@ export const startOfDay = (zone: string, day: string): number => instantAt(zone,
 
 /** The day so many days later. */
 export const addDays = (day: string, days: number): string =>
-  new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY).toISOString().slice(0, 10);
+  new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);

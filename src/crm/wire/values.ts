@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { parseIsoDate } from '../../values/index.ts';
+import { wireDate as dateOf } from '../../values/wire.ts';
 
-/** A Pointer in wire form. */
-export const pointer = (className: string, objectId: string): JsonObject => ({ __type: 'Pointer', className, objectId });
+export { wirePointer as pointer } from '../../values/wire.ts';
 
 /** What a Pointer or an included record in wire form points at; `undefined` for anything else. */
 export function pointedAt(value: JsonValue | undefined): string | undefined {
@@ -13,7 +13,7 @@ export function pointedAt(value: JsonValue | undefined): string | undefined {
 /** A Date in wire form. @param at ISO 8601, in UTC where it names no zone; or milliseconds since 1970 */
 export function wireDate(at: string | number): JsonObject {
   const instant = typeof at === 'number' ? at : (parseIsoDate(at) ?? Number.NaN);
-  return { __type: 'Date', iso: new Date(instant).toISOString() };
+  return dateOf(new Date(instant).toISOString());
 }
 
 /** The text of a Date in wire form, or of a date that records have as text (`createdAt`); `undefined` for anything else. */

@@ -8,6 +8,7 @@ import { badArguments } from '../../crm/refusals.ts';
 import { endIn, instantIn, shownRange } from '../../crm/time/range.ts';
 import { timeZoneOf } from '../../crm/time/time-zone.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import { DAY_MS, HOUR_MS } from '../../kernel/time.ts';
 import { choice, flag, limit, localTime, names, object, objectId, skip, text } from '../definition/parameters.ts';
 import { defineTool, type Tool, type ToolCall } from '../definition/tool.ts';
 import { headOf, pageOf } from '../results/page.ts';
@@ -86,8 +87,6 @@ const scheduleActivityTool = defineTool({
   run: scheduleActivity,
 });
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const MOST_DAYS = 92;
 const MOST_OWNERS = 50;
 const NARROW = 'Ask for a shorter range, or fewer owners.';
@@ -105,7 +104,8 @@ const getCalendar = defineTool({
     const zone = await timeZoneOf(call);
     const range: Span = { start: instantIn(zone, from), end: endIn(zone, to) };
     if (range.end <= range.start) badArguments('to must be after from');
-    if (range.end - range.start > MOST_DAYS * DAY + HOUR) badArguments(`from and to must be at most ${MOST_DAYS} days apart`);
+    if (range.end - range.start > MOST_DAYS * DAY_MS + HOUR_MS)
+      badArguments(`from and to must be at most ${MOST_DAYS} days apart`);
     if (!asksSlots) return hinted(call, await activitiesOf(call, zone, range, ownerIds));
     const owners = ownersFor(call, ownerIds);
     await Promise.all(owners.map((owner) => requireUser(call, 'ownerIds', owner)));

@@ -8,6 +8,7 @@ import {
   type ServerOptions,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { HOUR_MS } from '../../kernel/time.ts';
 import { serviceVersion } from '../../kernel/version.ts';
 import type { Logger } from '../../observe/index.ts';
 import { answerDirectly, directRequest, type Exchange } from './fast-path.ts';
@@ -19,7 +20,7 @@ const instructions =
   'Pointer fields store {"__type":"Pointer","className","objectId"}; Get-Lookup-Values has the ids of statuses and the like.';
 
 /** The list changes with the service's version alone. */
-const LIST_TTL = 3_600_000;
+const LIST_TTL_MS = HOUR_MS;
 
 /** Nothing is ever asked of the client, so nothing of his has to be checked; making the usual validator takes longer than a call. */
 const noValidator: jsonSchemaValidator = {
@@ -33,8 +34,8 @@ const options: ServerOptions = {
   instructions,
   jsonSchemaValidator: noValidator,
   cacheHints: {
-    'tools/list': { ttlMs: LIST_TTL, cacheScope: 'public' },
-    'server/discover': { ttlMs: LIST_TTL, cacheScope: 'public' },
+    'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'public' },
+    'server/discover': { ttlMs: LIST_TTL_MS, cacheScope: 'public' },
   },
 };
 

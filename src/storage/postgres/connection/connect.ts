@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { MINUTE_MS } from '../../../kernel/time.ts';
 import { clientConfig } from './client-config.ts';
 import { unavailable } from './map-error.ts';
 import { PipelinedConnection } from './pipelined-connection.ts';
@@ -15,7 +16,7 @@ const NEXT_ATTEMPT_MS = 750;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 500;
 /** A transaction whose process has stopped must not hold its locks for ever. */
-export const IDLE_LIMIT_MS = 60_000;
+export const IDLE_LIMIT_MS = MINUTE_MS;
 /** How much longer than its time limit a statement may be without an answer until the connection counts as lost. */
 const GRACE_MS = 3000;
 

@@ -1,8 +1,8 @@
+import { DAY_MS } from '../../../kernel/time.ts';
 import type { DatePart } from '../../../query/aggregate/model.ts';
 import { type Fragment, sql } from '../../sql/aggregate/fragment.ts';
 import { instantOf, isoTextOf } from './instant.ts';
 
-const DAY_MS = 86_400_000;
 /** What PostgreSQL and SQLite have in common: from the first day of the Julian calendar on, to the end of the year 9999. */
 const FIRST = -210_866_760_000_000;
 const LAST = 253_402_300_799_999;

@@ -1,3 +1,5 @@
+import { DAY_MS } from '../../../kernel/time.ts';
+
 /*
  * Instants (milliseconds since 1970) and ISO 8601 text, by arithmetic on whole numbers: years reach further than PostgreSQL's timestamps,
  * a cast of a text that is no date would end the statement, and functions of ours are not to be had. Days and dates are turned into each
@@ -5,7 +7,6 @@
  * OFFSET 0 keeps a step from being written into the next one, again and again.
  */
 
-const DAY_MS = 86_400_000;
 const LAST_INSTANT = 8_640_000_000_000_000;
 const MAX_LENGTH = 40;
 const ERA = 146_097;

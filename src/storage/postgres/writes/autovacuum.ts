@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../../kernel/time.ts';
 import type { Statement } from '../../sql/writer.ts';
 import type { Row } from '../connection/database.ts';
 import { quotedName } from '../sql/names.ts';
@@ -8,7 +9,7 @@ import { isTableOfSystem, tableObstacle } from './obstacles.ts';
  * time in vain: one that prevents wraparound gives way to nobody.
  */
 const EVERY_MS = 5_000;
-const MAX_EVERY_MS = 60_000;
+const MAX_EVERY_MS = MINUTE_MS;
 /** What the server takes to end it, and the longest wait, in milliseconds. */
 const MARGIN_MS = 500;
 const MAX_WAIT_MS = 3_000;

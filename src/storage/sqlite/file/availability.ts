@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { ServiceError } from '../../../errors/fail.ts';
 import { type PassingFault, unavailableSince } from '../../../errors/system-faults.ts';
+import { MINUTE_MS } from '../../../kernel/time.ts';
 import type { Conditions } from '../../../observe/index.ts';
 import { Recovery } from '../../recovery.ts';
 import type { Connection, ConnectionEvents } from '../connection/connection.ts';
@@ -18,10 +19,10 @@ const WATCH_MS = 1_000;
 /** Milliseconds after which a page that still cannot be read is damage: a device may fail for as long. */
 const SUSPECT_MS = 1_000;
 /** Milliseconds after which a page that could not be read is forgotten. */
-const MINUTE_MS = 60_000;
+const SUSPICION_MS = MINUTE_MS;
 /** Milliseconds until a damaged file that has not changed is read through again: each time twice as long, since what it met may have passed. */
 const FIRST_AGAIN_MS = 1_000;
-const MAX_AGAIN_MS = 60_000;
+const MAX_AGAIN_MS = MINUTE_MS;
 
 /** Result codes that tell of a read: whether the storage takes writes says nothing of these. READ, SHORT_READ. */
 const ofReads: ReadonlySet<number> = new Set([266, 522]);
@@ -194,7 +195,7 @@ export class Availability implements ConnectionEvents {
       return;
     }
     const now = performance.now();
-    const known = this.#suspected && now - this.#suspected.at < MINUTE_MS ? this.#suspected : undefined;
+    const known = this.#suspected && now - this.#suspected.at < SUSPICION_MS ? this.#suspected : undefined;
     if (known && this.#opening > known.opening && now - known.at >= SUSPECT_MS) {
       this.#lose('the store is damaged', new Error(`${this.#settings.path} is damaged`, { cause: error }));
       this.#isDamaged = true;

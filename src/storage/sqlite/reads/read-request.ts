@@ -1,11 +1,12 @@
 import { serviceError } from '../../../errors/fail.ts';
+import { MINUTE_MS } from '../../../kernel/time.ts';
 import type { FindResult } from '../../port.ts';
 import type { ResolveInclude } from '../../sql/reads/read-plan.ts';
 import { StallAllowance } from '../../stall-allowance.ts';
 import type { FindPlans } from './protocol.ts';
 
 /** Longest wait for a client that does not read on, in milliseconds; its snapshot of the data is held as long. */
-const STALL_LIMIT_MS = 60_000;
+const STALL_LIMIT_MS = MINUTE_MS;
 
 let lastNumber = 0;
 

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { serviceError } from '../../../errors/fail.ts';
+import { MINUTE_MS } from '../../../kernel/time.ts';
 import type { Conditions } from '../../../observe/index.ts';
 import type { FindResult } from '../../port.ts';
 import type { ResolveInclude } from '../../sql/reads/read-plan.ts';
@@ -19,7 +20,7 @@ interface ThreadBounds {
 }
 
 const THREADS = Math.max(4, availableParallelism());
-const usual: ThreadBounds = { shared: THREADS, all: 2 * THREADS, idle: 60_000 };
+const usual: ThreadBounds = { shared: THREADS, all: 2 * THREADS, idle: MINUTE_MS };
 
 /**
  * Characters of large records that wait on threads for their clients, beyond which who has taken nothing for the longest time loses his answer.
