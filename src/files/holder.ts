@@ -1,7 +1,7 @@
 import { authorize, holdsKey, master } from '../access/index.ts';
 import { isRefusal } from '../errors/fail.ts';
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
-import { getRecord, type RecordContext } from '../records/index.ts';
+import { isJsonObject, type JsonValue, own } from '../kernel/json.ts';
+import { getRow, type RecordContext } from '../records/index.ts';
 import { checkFieldName } from '../schema/naming.ts';
 
 /** A field of a record. */
@@ -46,8 +46,7 @@ export async function isHeld(context: RecordContext, place: Place, name: string)
 async function readField(context: RecordContext, { className, objectId, field }: Place): Promise<JsonValue | undefined> {
   // It is one name, not a list of them or a place inside.
   checkFieldName(field);
-  const record = await getRecord(context, className, objectId, new Map([['keys', field]]));
-  return own(JSON.parse(record) as JsonObject, field);
+  return own(await getRow(context, className, objectId, { keys: [field] }), field);
 }
 
 const isNamed = (value: JsonValue | undefined, name: string): boolean =>

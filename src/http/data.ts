@@ -4,7 +4,7 @@ import { fail } from '../errors/fail.ts';
 import { isJsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { prefix } from '../kernel/prefix.ts';
-import type { QueryParameters } from '../query/scope.ts';
+import type { NamedParameters } from '../query/index.ts';
 import { tellsOfFunction } from '../records/index.ts';
 import { CallerRequest, carryOutAsCaller } from '../requests/index.ts';
 import { sendError, sendReply } from './answer.ts';
@@ -155,8 +155,8 @@ async function deliver(edge: Edge, reply: FastifyReply, answer: ApiReply): Promi
 }
 
 /** CONTRACT "Requests": a query that came as a POST has its parameters in the body. */
-function queryOf(endpoint: Endpoint, { method, body }: Envelope, request: FastifyRequest): QueryParameters {
-  const ofAddress = request.query as QueryParameters;
+function queryOf(endpoint: Endpoint, { method, body }: Envelope, request: FastifyRequest): NamedParameters {
+  const ofAddress = request.query as NamedParameters;
   if (endpoint.method !== 'GET' || method === undefined || !isJsonObject(body)) return ofAddress;
   return new Map([...ofAddress, ...Object.entries(body)]);
 }

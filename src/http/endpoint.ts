@@ -1,6 +1,6 @@
 import type { Principal } from '../access/index.ts';
 import type { JsonValue } from '../kernel/json.ts';
-import type { QueryParameters } from '../query/scope.ts';
+import type { NamedParameters } from '../query/index.ts';
 import type { RecordContext } from '../records/index.ts';
 import type { JsonText } from '../storage/port.ts';
 import type { System } from '../systems/index.ts';
@@ -26,7 +26,7 @@ export interface ApiRequest {
   readonly context: RecordContext;
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
-  readonly query: QueryParameters;
+  readonly query: NamedParameters;
   /** The JSON body without credentials; `undefined` where none was sent. */
   readonly body: JsonValue | undefined;
 }

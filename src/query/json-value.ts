@@ -10,8 +10,7 @@ const WHERE_DEPTH = 2 * limits.whereDepth + limits.jsonDepth;
 const MAX_MARKS = 2 * limits.queryValues;
 
 /** The value of a `where` parameter, which comes as JSON text or as JSON. @throws invalidWhere (500), badQuery (102), invalidJson (107) */
-export function whereValue(value: JsonValue | undefined): JsonValue {
-  if (value === undefined) return {};
+export function whereValue(value: JsonValue): JsonValue {
   if (typeof value !== 'string') return value;
   try {
     return queryJson(value, WHERE_DEPTH);
@@ -25,7 +24,7 @@ export function whereValue(value: JsonValue | undefined): JsonValue {
 
 /** The value of a parameter that is JSON text. @throws badQuery (102) for a longer text, or more values, than a query may bring; invalidJson (107) */
 export function queryJson(text: string, levels: number = limits.jsonDepth): JsonValue {
-  if (text.length > limits.queryLength) fail('badQuery', `a query has at most ${limits.queryLength} characters`);
+  if (text.length > limits.queryLength) refuseLength();
   try {
     return parseRequestJson(text, levels, MAX_MARKS);
   } catch (error) {
@@ -38,6 +37,31 @@ export function queryJson(text: string, levels: number = limits.jsonDepth): Json
 export function checkValues(value: JsonValue): void {
   // The value itself is one.
   if (hasMoreParts(value, limits.queryValues - 1)) refuseValues();
+}
+
+/** A pipeline and its stages are two of levels beside those of a value. */
+const PIPELINE_DEPTH = limits.jsonDepth + 2;
+
+/**
+ * Insists that a pipeline, which need not have come as text, nests no deeper and brings no longer texts than such a text may.
+ * @throws nestedTooDeep (107), badQuery (102)
+ */
+export function checkExtent(pipeline: readonly JsonValue[]): void {
+  let left = limits.queryLength;
+  const look = (part: JsonValue | readonly JsonValue[], levels: number): void => {
+    if (typeof part === 'string') {
+      left -= part.length;
+      if (left < 0) refuseLength();
+    } else if (typeof part === 'object' && part !== null) {
+      if (levels === 0) fail('nestedTooDeep');
+      for (const inner of Array.isArray(part) ? part : Object.values(part)) look(inner, levels - 1);
+    }
+  };
+  look(pipeline, PIPELINE_DEPTH);
+}
+
+function refuseLength(): never {
+  fail('badQuery', `a query has at most ${limits.queryLength} characters`);
 }
 
 function refuseValues(): never {

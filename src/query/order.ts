@@ -1,9 +1,7 @@
 import type { Grant } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
-import type { JsonValue } from '../kernel/json.ts';
 import type { FieldType } from '../schema/model.ts';
 import type { OrderKey } from './filter.ts';
-import { splitNames } from './list.ts';
 import { resolveName } from './names.ts';
 
 const maxKeys = 100;
@@ -15,14 +13,13 @@ const synonyms: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * `order`: a comma list of names, `-` before one for descending, `$score` for the relevance of `$text` (SPEC "Query").
+ * `order`: names, `-` before one for descending, `$score` for the relevance of `$text` (SPEC "Query").
  * Unknown fields are passed over: all records are alike in them. An order ends in objectId, so that pages are stable.
  * @param ranked whether the query has a relevance; `$score` is passed over otherwise
  * @throws invalidFieldName (105), fieldDenied, badParameterValue
  */
-export function parseOrder(value: JsonValue | undefined, grant: Grant, ranked: boolean): OrderKey[] {
+export function parseOrder(names: readonly string[], grant: Grant, ranked: boolean): OrderKey[] {
   const keys = new Map<string, OrderKey>();
-  const names = splitNames('order', value);
   for (const item of names) {
     const descending = item.startsWith('-');
     const written = descending ? item.slice(1) : item;

@@ -1,5 +1,4 @@
 import type { Principal } from '../access/index.ts';
-import type { JsonValue } from '../kernel/json.ts';
 import type { Schema } from '../schema/model.ts';
 import type { PatternBudget } from './regex/index.ts';
 
@@ -12,6 +11,3 @@ export interface QueryScope {
   /** What the patterns of the request may still cost; the query has a budget of its own where it is left out. */
   readonly patterns?: PatternBudget | undefined;
 }
-
-/** Query parameters by name: text from the address, JSON values where the query came in a body. */
-export type QueryParameters = ReadonlyMap<string, JsonValue>;

@@ -18,14 +18,25 @@ export interface Selection {
   readonly places?: number;
 }
 
-/** A Pointer field, or an Array of Pointers, to expand. */
-export interface Include {
+/** A field to expand. Records that the caller may not read (`null`) stay bare Pointers. */
+export type Include = PointerInclude | ArrayInclude;
+
+/** A Pointer: its class is known, so is how to read its records. */
+export interface PointerInclude {
   readonly field: Field;
-  /**
-   * How to read records of a class met there; `null` where the caller may not: they stay bare Pointers.
-   * A Pointer field asks for its target class only, an Array for each class that occurs in it.
-   */
-  readonly target: (className: string) => Selection | null;
+  readonly target: Selection | null;
+}
+
+/** An Array of Pointers: only its elements tell the classes. */
+export interface ArrayInclude {
+  readonly field: Field;
+  readonly targetOf: (className: string) => Selection | null;
+}
+
+/** How to read records of a class met at an include. */
+export function targetAt(include: Include, className: string): Selection | null {
+  if ('targetOf' in include) return include.targetOf(className);
+  return include.field.targetClass === className ? include.target : null;
 }
 
 /** SPEC "Query": a whole query. */

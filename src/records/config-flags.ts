@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts';
 import type { Store } from '../storage/port.ts';
 import { remembering } from './remembered.ts';
-import { readFirst } from './rows.ts';
+import { readFirst } from './system-reads.ts';
 
 /** A row of `Config`. */
 export interface ConfigRow {

@@ -5,7 +5,7 @@ import type { Schema } from '../schema/model.ts';
 import { assignmentsOf } from '../storage/column-values.ts';
 import type { Mutation, Store } from '../storage/port.ts';
 import { storageOf } from '../values/index.ts';
-import { readRows } from './rows.ts';
+import { readRows } from './system-reads.ts';
 
 /** What of a trigger's row its definition is (SPEC "Schema record": triggers). */
 export const definitionFields: readonly string[] = [

@@ -2,7 +2,7 @@ import type { Filter } from '../query/filter.ts';
 import type { FieldLabels } from '../schema/describe.ts';
 import type { TableSchema } from '../schema/model.ts';
 import type { Store } from '../storage/port.ts';
-import { readRows } from './rows.ts';
+import { readRows } from './system-reads.ts';
 
 /** Labels by table, then by field. */
 export type Labels = ReadonlyMap<string, FieldLabels>;

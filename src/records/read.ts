@@ -1,19 +1,20 @@
 import { authorize, type Grant, master, refuseOutright } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import {
-  checkParameters,
+  buildQuery,
+  buildSelection,
+  checkOptions,
   countsAlone,
+  type FindOptions,
   guardedFilter,
-  parseQuery,
-  parseSelection,
+  type ReadOptions,
   redirected,
-  redirectKey,
 } from '../query/index.ts';
-import type { QueryParameters, QueryScope } from '../query/scope.ts';
+import type { QueryScope } from '../query/scope.ts';
 import type { Selection } from '../query/selection.ts';
 import { newTable } from '../schema/defaults.ts';
 import type { TableSchema } from '../schema/model.ts';
-import { type FindResult, type JsonText, SchemaChanged, wholeText } from '../storage/port.ts';
+import { type FindResult, type JsonText, SchemaChanged } from '../storage/port.ts';
 import type { RecordContext } from './context.ts';
 import { underSchema } from './replan.ts';
 
@@ -22,14 +23,15 @@ const wholeRecords = new WeakMap<Grant, Selection>();
 
 /**
  * Reads one record. SPEC "Records: Read one".
+ * @param options all that is shown of it where they are left out
  * @returns JSON text of the record, piece by piece where it is large
- * @throws objectNotFound (101), invalidParameter (102), permissionDenied (119)
+ * @throws objectNotFound (101), permissionDenied (119); what the options throw
  */
 export function readRecord(
   context: RecordContext,
   className: string,
   objectId: string,
-  parameters: QueryParameters,
+  options?: ReadOptions,
 ): string | Promise<JsonText> {
   const { store, principal } = context;
   refuseOutright(principal, 'get', className);
@@ -37,27 +39,27 @@ export function readRecord(
   const table = schema.tables.get(className);
   if (!table) return fail('objectNotFound');
   const grant = authorize(principal, 'get', table, schema);
-  let selection = parameters.size === 0 ? wholeRecords.get(grant) : undefined;
-  if (!selection) {
-    selection = parseSelection(parameters, grant, { schema, principal });
-    if (parameters.size === 0) wholeRecords.set(grant, selection);
-  }
+  const scope = { schema, principal };
+  const selection = options ? buildSelection(options, grant, scope) : wholeRecord(grant, scope);
   const found = store.reader.get(selection, objectId);
   if (typeof found === 'string') return found;
   if (found === null) return fail('objectNotFound');
   return found.then(
     (text) => text ?? fail('objectNotFound'),
     (error) => {
-      if (error instanceof SchemaChanged) return readRecord(context, className, objectId, parameters);
+      if (error instanceof SchemaChanged) return readRecord(context, className, objectId, options);
       throw error;
     },
   );
 }
 
-/** The same in one piece. @throws what `readRecord` throws, resultTooLarge (116) */
-export function getRecord(...asked: Parameters<typeof readRecord>): string | Promise<string> {
-  const found = readRecord(...asked);
-  return typeof found === 'string' ? found : found.then((text) => wholeText(text));
+function wholeRecord(grant: Grant, scope: QueryScope): Selection {
+  let selection = wholeRecords.get(grant);
+  if (!selection) {
+    selection = buildSelection({}, grant, scope);
+    wholeRecords.set(grant, selection);
+  }
+  return selection;
 }
 
 /** Records that were found, and their class where the query was led to it. */
@@ -68,32 +70,32 @@ export interface FoundRecords extends FindResult {
 /**
  * Runs a query. SPEC "Records: Query"; a table that does not exist has no records.
  * @param className what the query is sent to; `redirectClassNameForKey` leads it to the table of a Relation
- * @throws invalidParameter, badParameterValue, badQuery (102), invalidWhere (500), permissionDenied (119), timeout (124)
+ * @throws badQuery (102), permissionDenied (119), timeout (124); what the options throw
  */
-export async function findRecords(context: RecordContext, className: string, parameters: QueryParameters): Promise<FoundRecords> {
+export async function findRecords(context: RecordContext, className: string, options: FindOptions): Promise<FoundRecords> {
   const { store, principal, patterns } = context;
   refuseOutright(principal, 'find', className);
   return underSchema(store, async (schema) => {
     const scope = { schema, principal, patterns };
-    const key = redirectKey(parameters);
+    const key = options.redirectClassNameForKey;
     const asked = schema.tables.get(className);
-    const table = asked && key !== null ? redirected(asked, key, scope) : asked;
-    if (!table) return findNothing(className, parameters, scope);
-    if (key === null) return findIn(table, context, parameters, scope);
+    const table = asked && key !== undefined ? redirected(asked, key, scope) : asked;
+    if (!table) return findNothing(className, options, scope);
+    if (key === undefined) return findIn(table, context, options, scope);
     refuseOutright(principal, 'find', table.className);
-    return { ...(await findIn(table, context, parameters, scope)), className: table.className };
+    return { ...(await findIn(table, context, options, scope)), className: table.className };
   });
 }
 
 async function findIn(
   table: TableSchema,
   { store, principal }: RecordContext,
-  parameters: QueryParameters,
+  options: FindOptions,
   scope: QueryScope,
 ): Promise<FindResult> {
-  const alone = countsAlone(parameters);
+  const alone = countsAlone(options);
   const grant = authorize(principal, alone ? 'count' : 'find', table, scope.schema);
-  const query = parseQuery(parameters, grant, scope);
+  const query = buildQuery(options, grant, scope);
   const counting = query.count && !alone ? authorize(principal, 'count', table, scope.schema) : grant;
   if (counting === grant) return store.reader.find(query);
   // Who may count fewer records than he may find gets those in both.
@@ -101,13 +103,13 @@ async function findIn(
 }
 
 /**
- * SPEC "Query": a table that does not exist has no records. The parameters are checked as for any other; of what nobody in particular sends,
- * only what costs nothing: the names, and the form of each by itself.
+ * SPEC "Query": a table that does not exist has no records. The options are checked as for any other; of those that nobody in
+ * particular sends, only what costs nothing: the names, and the form of each by itself.
  */
-function findNothing(className: string, parameters: QueryParameters, scope: QueryScope): FindResult {
+function findNothing(className: string, options: FindOptions, scope: QueryScope): FindResult {
   const { count } =
     scope.principal.kind === 'anonymous'
-      ? checkParameters(parameters)
-      : parseQuery(parameters, authorize(master, 'find', newTable(className, className)), scope);
+      ? checkOptions(options)
+      : buildQuery(options, authorize(master, 'find', newTable(className, className)), scope);
   return count ? { results: '[]', count: 0 } : { results: '[]' };
 }

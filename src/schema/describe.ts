@@ -9,6 +9,9 @@ export type FieldLabels = ReadonlyMap<string, string>;
 
 const noLabels: FieldLabels = new Map();
 
+/** A table as clients read it (SPEC "Schema record"). */
+export type SchemaRecord = JsonObject & { className: string };
+
 /** What is not shown of a schema. */
 interface Hiding {
   readonly hiddenFields: ReadonlySet<string>;
@@ -27,7 +30,7 @@ export function describeTable(
   table: TableSchema,
   labels: FieldLabels = noLabels,
   { hiddenFields, tellsOfHiding }: Hiding = nothing,
-): JsonObject {
+): SchemaRecord {
   const isSeen = (name: string) => name === 'password' || !hiddenFields.has(name);
   const described = [...table.fields.values()].filter(({ name }) => isDescribed(table.className, name) && isSeen(name));
   const record: Record<string, unknown> = {
@@ -41,7 +44,7 @@ export function describeTable(
     const { displayFields, index } = table.timeline;
     record.timeline = { displayFields: seenKeys(displayFields, isSeen), index: seenKeys(index, isSeen) };
   }
-  return record as JsonObject;
+  return record as SchemaRecord;
 }
 
 function describeField(field: Field, labels: FieldLabels): JsonObject {

@@ -217,7 +217,7 @@ export interface PreparedWrite {
 
 /** What came of a write, after it is durable. */
 export interface WriteOutcome {
-  /** Members of a JSON object, e.g. `"views":5,"tags":["a"]`: the values that updates returned; empty where none were asked for. */
+  /** Members of a JSON object, each after a comma (`,"views":5`): the values that updates returned; empty where none were asked for. */
   readonly returned: string;
 }
 

@@ -7,14 +7,16 @@ import {
   commitPlan,
   createRecord,
   eventOf,
-  getRecord,
+  getRow,
   type RecordContext,
+  type Row,
+  readRecord,
   type TableRules,
   takeFlags,
   type WriteEvent,
 } from '../records/index.ts';
 import { type Schema, tableOf } from '../schema/model.ts';
-import type { Store } from '../storage/port.ts';
+import { type Store, wholeText } from '../storage/port.ts';
 import type { Credentials, System } from '../systems/index.ts';
 import { typeOfValue } from '../values/infer.ts';
 import { pointerOf } from '../values/pointer.ts';
@@ -43,6 +45,13 @@ const none: WriteEvent['assignments'] = new Map();
 
 /** What opens a session answers beside what it made. The token is shown this once. */
 export interface Opened extends Created {
+  readonly sessionToken: string;
+}
+
+/** Who has signed in. The token is shown this once. */
+export interface SignedIn {
+  /** JSON text of his record, as `currentUserText`. */
+  readonly user: string;
   readonly sessionToken: string;
 }
 
@@ -92,25 +101,29 @@ export class Users {
   /**
    * SPEC "Users and sessions: Log in".
    * @param sent `username` or `email`, and `password`
-   * @returns JSON text of the user with his token
    * @throws what `logIn` throws
    */
-  async logIn(context: RecordContext, sent: JsonObject, { installationId, network, isGone }: LoginClient): Promise<string> {
+  async logIn(context: RecordContext, sent: JsonObject, { installationId, network, isGone }: LoginClient): Promise<SignedIn> {
     const { username, email, password } = sent;
     const attempt = { username, email, password, installationId, network, isGone, sessionDays: this.#sessionDays };
     const { userId, token } = await logIn(context.store, attempt);
     if (context.progress) context.progress.hasWritten = true;
-    return unlessMissing(withToken(context, userId, token), 'badLogin');
+    return { user: await unlessMissing(userText(context, userId), 'badLogin'), sessionToken: token };
   }
 
   /**
    * SPEC "Users and sessions: Current user": all that is shown of himself, whatever the permissions say.
-   * @returns JSON text of the user with the token that was sent
    * @throws invalidSession (209)
    */
-  async currentUser(context: RecordContext, token: unknown): Promise<string> {
+  async currentUser(context: RecordContext, token: unknown): Promise<Row> {
     const { principal } = await sessionsOf(context.store).sessionOf(token);
-    return unlessMissing(withToken(context, principal.userId, token as string), 'invalidSession');
+    return unlessMissing(getRow({ ...context, principal: master }, '_User', principal.userId), 'invalidSession');
+  }
+
+  /** The same as JSON text. @throws invalidSession (209) */
+  async currentUserText(context: RecordContext, token: unknown): Promise<string> {
+    const { principal } = await sessionsOf(context.store).sessionOf(token);
+    return unlessMissing(userText(context, principal.userId), 'invalidSession');
   }
 
   /** The session of a token. @throws invalidSession (209) */
@@ -185,8 +198,7 @@ function unlessMissing<T>(asked: Promise<T>, otherwise: 'invalidSession' | 'badL
   });
 }
 
-/** The user's record as the master sees it, secrets left out for everybody, and the token. */
-async function withToken(context: RecordContext, userId: string, token: string): Promise<string> {
-  const record = await getRecord({ ...context, principal: master }, '_User', userId, new Map());
-  return `${record.slice(0, -1)},"sessionToken":${JSON.stringify(token)}}`;
+/** The user's record as the master sees it, secrets left out for everybody. */
+async function userText(context: RecordContext, userId: string): Promise<string> {
+  return wholeText(await readRecord({ ...context, principal: master }, '_User', userId));
 }

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
-import { getRecord, type RecordContext } from '../../records/index.ts';
+import { getRow, type RecordContext } from '../../records/index.ts';
 import type { FieldType } from '../../schema/model.ts';
 import { isHidden, secretFieldsOf } from '../../schema/system-tables.ts';
 import { pointerOf } from '../../values/pointer.ts';
@@ -13,8 +13,6 @@ interface ReadRecord {
   readonly className: string;
   readonly fields: JsonObject;
 }
-
-const everything = new Map<string, JsonValue>();
 
 /** What is at a place. */
 export interface FoundValue {
@@ -87,7 +85,7 @@ interface Pointer {
 /** A record without its secrets; `null` where there is none for the caller. */
 async function readIfAny(context: RecordContext, className: string, objectId: string): Promise<JsonObject | null> {
   try {
-    return JSON.parse(await getRecord(context, className, objectId, everything)) as JsonObject;
+    return await getRow(context, className, objectId);
   } catch (error) {
     if (error instanceof ServiceError && (error.key === 'objectNotFound' || error.key === 'permissionDenied')) return null;
     throw error;

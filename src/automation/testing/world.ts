@@ -7,14 +7,7 @@ import { newObjectId } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Mailer } from '../../mail/index.ts';
 import { createLog } from '../../observe/index.ts';
-import {
-  createRecord,
-  findRecords,
-  getRecord,
-  type RecordContext,
-  type WriteEvent,
-  type WriteHooks,
-} from '../../records/index.ts';
+import { createRecord, findRecords, getRow, type RecordContext, type WriteEvent, type WriteHooks } from '../../records/index.ts';
 import { masterContext, noFiles } from '../../records/testing/context.ts';
 import type { Engine } from '../../storage/engine.ts';
 import { type Store, wholeText } from '../../storage/port.ts';
@@ -79,7 +72,7 @@ export async function makeWorld(open: (directory: string) => Engine, files: Writ
   const functions = new Functions({ directory, timeLimit: 5_000, hooks, log, fault: (error) => assert.fail(String(error)) });
   const master = { ...masterContext(store), hooks };
   const read = async (className: string, objectId: string): Promise<TriggeringRecord> => {
-    const fields = JSON.parse(await getRecord(master, className, objectId, new Map()));
+    const fields = await getRow(master, className, objectId);
     return { className, objectId, fields };
   };
   return {
@@ -92,7 +85,7 @@ export async function makeWorld(open: (directory: string) => Engine, files: Writ
     create: async (className, fields) => (await createRecord(master, className, fields)).objectId,
     read,
     async all(className) {
-      const { results } = await findRecords(master, className, new Map([['limit', 10_000]]));
+      const { results } = await findRecords(master, className, { limit: 10_000 });
       return JSON.parse(await wholeText(results));
     },
     run<Type extends ActionType>(type: Type, data: ActionData[Type], record: TriggeringRecord, more: Partial<ActionRun> = {}) {

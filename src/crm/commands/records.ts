@@ -1,6 +1,6 @@
 import { maySilenceTools, mayView } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { type Created, createRecord, isSilencingFlag, type OnlyIf, updateRecord } from '../../records/index.ts';
+import { type Created, createRecord, isSilencingFlag, type OnlyIf, updatedRow, updateRecord } from '../../records/index.ts';
 import type { CrmContext } from '../context.ts';
 import type { Row } from '../queries/records.ts';
 import { keepingAnAdmin } from './last-admin.ts';
@@ -51,6 +51,6 @@ export async function updateRow(
   { onlyIf, ...silence }: Silence & { readonly onlyIf?: OnlyIf | undefined } = {},
 ): Promise<Row> {
   const write = (context: CrmContext) => updateRecord(context, table, objectId, bodyOf(context, data, silence), onlyIf);
-  const row = JSON.parse(await keepingAnAdmin(context, { table, objectId, data }, write)) as Row;
+  const row = updatedRow(await keepingAnAdmin(context, { table, objectId, data }, write));
   return mayView(context.principal) ? row : { updatedAt: row.updatedAt ?? null, objectId: row.objectId };
 }

@@ -1,12 +1,14 @@
-import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import { aggregateRecords, findRecords, getRecord } from '../../records/index.ts';
-import { wholeText } from '../../storage/port.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { FindOptions } from '../../query/index.ts';
+import { splitNames } from '../../query/list.ts';
+import * as records from '../../records/index.ts';
 import type { CrmContext } from '../context.ts';
 
-/** A record in wire form. */
-export type Row = JsonObject & { objectId: string };
+export type { Row } from '../../records/index.ts';
 
-/** What to read of a table: the query parameters of REST. */
+type Row = records.Row;
+
+/** What to read of a table. Names may come together, divided by commas: agents send them so. */
 export interface Ask {
   readonly where?: JsonObject | undefined;
   readonly keys?: readonly string[] | undefined;
@@ -20,14 +22,13 @@ export interface Ask {
  * The records of a table that the caller may find; none of a table that there is not (SPEC "Records: Query").
  * @throws what `findRecords` throws
  */
-export async function findRows(context: CrmContext, table: string, ask: Ask): Promise<Row[]> {
-  return JSON.parse(await findText(context, table, ask)) as Row[];
+export function findRows(context: CrmContext, table: string, ask: Ask): Promise<Row[]> {
+  return records.findRows(context, table, optionsOf(ask));
 }
 
-/** The same as JSON text. */
-export async function findText(context: CrmContext, table: string, ask: Ask): Promise<string> {
-  const { results } = await findRecords(context, table, parametersOf(ask));
-  return wholeText(results);
+/** The same with the bytes that they take as JSON. */
+export function findSizedRows(context: CrmContext, table: string, ask: Ask): Promise<records.SizedRows> {
+  return records.findSizedRows(context, table, optionsOf(ask));
 }
 
 /** The `limit` to read with, so that it shows whether there are more; 0 stays 0. */
@@ -58,20 +59,19 @@ export async function rowsWithIds(
 }
 
 /** How many records match, of those that the caller may find. */
-export async function countRows(context: CrmContext, table: string, where?: JsonObject): Promise<number> {
-  const parameters = parametersOf({ where, limit: 0 }).set('count', 1);
-  const { count = 0 } = await findRecords(context, table, parameters);
-  return count;
+export function countRows(context: CrmContext, table: string, where?: JsonObject): Promise<number> {
+  return records.countRecords(context, table, where);
 }
 
 /** One record. @throws objectNotFound (101) */
-export async function getRow(
+export function getRow(
   context: CrmContext,
   table: string,
   objectId: string,
-  selection: Pick<Ask, 'keys' | 'include'> = {},
+  { keys = [], include = [] }: Pick<Ask, 'keys' | 'include'> = {},
 ): Promise<Row> {
-  return JSON.parse(await getRecord(context, table, objectId, selectionOf(selection))) as Row;
+  const options = keys.length + include.length > 0 ? optionsOf({ keys, include, limit: 1 }) : undefined;
+  return records.getRow(context, table, objectId, options);
 }
 
 /**
@@ -79,29 +79,33 @@ export async function getRow(
  * @param pipeline stages as REST takes them
  * @param where which records; unlike `$match` it means what it means in a query
  */
-export async function aggregateRows(
+export function aggregateRows(
   context: CrmContext,
   table: string,
   pipeline: readonly JsonObject[],
   where?: JsonObject,
 ): Promise<JsonObject[]> {
-  const parameters = new Map<string, JsonValue>([['pipeline', JSON.stringify(pipeline)]]);
-  if (where) parameters.set('where', where);
-  const text = await aggregateRecords(context, table, parameters);
-  return JSON.parse(await wholeText(text)) as JsonObject[];
+  return records.aggregateRows(context, table, { pipeline, where });
 }
 
-function parametersOf({ where, order, limit, skip, ...selection }: Ask): Map<string, JsonValue> {
-  const parameters = selectionOf(selection).set('limit', limit);
-  if (where) parameters.set('where', where);
-  if (order) parameters.set('order', order);
-  if (skip) parameters.set('skip', skip);
-  return parameters;
-}
+/** Too many names are refused in their turn: when the core reads them. */
+const optionsOf = ({ where, keys, order, limit, skip, include }: Ask): FindOptions => ({
+  where,
+  limit,
+  skip,
+  get keys() {
+    return namesIn('keys', keys);
+  },
+  get include() {
+    return namesIn('include', include);
+  },
+  get order() {
+    return splitNames('order', order);
+  },
+});
 
-function selectionOf({ keys, include }: Pick<Ask, 'keys' | 'include'>): Map<string, JsonValue> {
-  const parameters = new Map<string, JsonValue>();
-  if (keys && keys.length > 0) parameters.set('keys', keys.join(','));
-  if (include && include.length > 0) parameters.set('include', include.join(','));
-  return parameters;
-}
+const namesIn = (option: string, names: readonly string[] | undefined): readonly string[] =>
+  splitNames(
+    option,
+    names?.flatMap((name) => name.split(',')),
+  );

@@ -1,19 +1,23 @@
 import { fail, ServiceError } from '../../errors/fail.ts';
 import { newObjectId } from '../../kernel/ids.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import { AggregateParameters } from '../../query/aggregate/index.ts';
+import { FindParameters, type NamedParameters, ReadParameters } from '../../query/index.ts';
 import {
-  aggregateRecords,
+  aggregateRows,
   configFlag,
   createRecord,
   createTogether,
   deleteRecord,
   findRecords,
-  getRecord,
+  findRows,
+  getRow,
   getSchema,
   type RecordContext,
+  type Row,
+  updatedRow,
   updateRecord,
 } from '../../records/index.ts';
-import { wholeText } from '../../storage/port.ts';
 import type { FunctionSystem } from '../model.ts';
 import type { OwnFiles } from './own-files.ts';
 import type { SystemRecords } from './system.ts';
@@ -37,10 +41,9 @@ export type Guarded = <Given, Done>(
  * @param files that the function was given
  */
 export function systemRecords(system: FunctionSystem, context: RecordContext, files: OwnFiles, guarded: Guarded): SystemRecords {
-  const find = async ([table, parameters]: Asked) => {
-    const { results } = await findRecords(context, table, parameters);
-    return JSON.parse(await wholeText(results)).map((record: JsonObject) => files.give(record));
-  };
+  // Only the function knows what its records hold.
+  const given = (record: Row) => files.give(record) as never;
+  const find = async ([table, parameters]: Asked) => (await findRows(context, table, new FindParameters(parameters))).map(given);
   const writing = (ownFiles: ReadonlySet<string>): RecordContext => ({ ...context, ownFiles });
   return {
     appId: system.appId,
@@ -48,7 +51,10 @@ export function systemRecords(system: FunctionSystem, context: RecordContext, fi
     get: (table, objectId, options) =>
       guarded(
         () => [nameOf(table), idOf(objectId), parametersOf(options)] as const,
-        (asked) => orNull('objectNotFound', async () => files.give(JSON.parse(await getRecord(context, ...asked)))),
+        ([name, id, parameters]) =>
+          orNull('objectNotFound', async () =>
+            given(await getRow(context, name, id, parameters.size > 0 ? new ReadParameters(parameters) : undefined)),
+          ),
       ),
     find: (table, options) => guarded(() => [nameOf(table), parametersOf(options)] as const, find),
     first: (table, options) =>
@@ -59,12 +65,12 @@ export function systemRecords(system: FunctionSystem, context: RecordContext, fi
     count: (table, where) =>
       guarded(
         () => [nameOf(table), new Map<string, JsonValue>([...parametersOf({ where }), ['limit', 0], ['count', 1]])] as const,
-        async ([name, parameters]) => (await findRecords(context, name, parameters)).count ?? 0,
+        async ([name, parameters]) => (await findRecords(context, name, new FindParameters(parameters))).count ?? 0,
       ),
     aggregate: (table, pipeline) =>
       guarded(
         () => [nameOf(table), new Map([['pipeline', wireText(pipeline)]])] as const,
-        async (asked) => JSON.parse(await wholeText(await aggregateRecords(context, ...asked))),
+        async ([name, parameters]) => (await aggregateRows(context, name, new AggregateParameters(parameters))) as never,
       ),
     create: (table, fields) =>
       guarded(
@@ -88,7 +94,7 @@ export function systemRecords(system: FunctionSystem, context: RecordContext, fi
     update: (table, objectId, fields) =>
       guarded(
         () => [files.namesIn(fields), nameOf(table), idOf(objectId), fieldsOf(fields)] as const,
-        async ([own, ...asked]) => JSON.parse(await updateRecord(writing(own), ...asked)),
+        async ([own, ...asked]) => updatedRow(await updateRecord(writing(own), ...asked)),
         true,
       ),
     delete: (table, objectId) =>
@@ -106,13 +112,13 @@ export function systemRecords(system: FunctionSystem, context: RecordContext, fi
     schema: (table) =>
       guarded(
         () => nameOf(table),
-        (name) => orNull('classMissing', async () => JSON.parse(await getSchema(context, name, false))),
+        (name) => orNull('classMissing', async () => structuredClone(await getSchema(context, name, false))),
       ),
     newId: newObjectId,
   };
 }
 
-type Asked = readonly [table: string, parameters: ReadonlyMap<string, JsonValue>];
+type Asked = readonly [table: string, parameters: NamedParameters];
 
 const fieldsOf = (fields: unknown): JsonObject => toWireObject(fields, 'the fields of a record');
 

@@ -46,7 +46,7 @@ const edge = {
   },
   users: {
     currentUser: async (_context: unknown, token: unknown) =>
-      token === 'r:good' ? '{"objectId":"dana","username":"d","sessionToken":"r:good"}' : fail('invalidSession'),
+      token === 'r:good' ? { objectId: 'dana', username: 'd' } : fail('invalidSession'),
   },
   hooks: { observers: [], rules: new Map(), files: noFiles },
   log: pino({ level: 'silent' }),

@@ -77,8 +77,7 @@ function callOf(
 /** @throws invalidSession (209) */
 async function userOf({ users }: Edge, asked: CallerRequest, token: unknown): Promise<FunctionUser | null> {
   if (!wasSent(token)) return null;
-  const text = await users.currentUser(asked.contextOf(master), token);
-  const { sessionToken: _secret, ...user } = JSON.parse(text);
+  const user = await users.currentUser(asked.contextOf(master), token);
   // The user who was asked for is the caller; a holder of a key acts as the master.
   if (asked.principal?.kind === 'anonymous') asked.known({ kind: 'user', userId: user.objectId, roles: [] });
   return user;

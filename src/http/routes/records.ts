@@ -1,5 +1,6 @@
 import { prefix } from '../../kernel/prefix.ts';
-import { createRecord, deleteRecord, findRecords, readRecord, updateRecord } from '../../records/index.ts';
+import { FindParameters, type ReadOptions, ReadParameters } from '../../query/index.ts';
+import { createRecord, deleteRecord, findRecords, readRecord, updatedText, updateRecord } from '../../records/index.ts';
 import type { JsonText } from '../../storage/port.ts';
 import type { Users } from '../../users/index.ts';
 import type { ApiReply, ApiRequest, Endpoint } from '../endpoint.ts';
@@ -39,14 +40,15 @@ export function recordEndpoints(users: Users, base: string, classOf: (params: Pa
       method: 'GET',
       path: one,
       handle({ context, params, query }) {
-        const found = readRecord(context, classOf(params), idOf(params), query);
+        const found = readRecord(context, classOf(params), idOf(params), readOptions(query));
         return typeof found === 'string' ? ok(found) : found.then(ok);
       },
     },
     {
       method: 'PUT',
       path: one,
-      handle: async ({ context, params, body }) => ok(await updateRecord(context, classOf(params), idOf(params), fieldsOf(body))),
+      handle: async ({ context, params, body }) =>
+        ok(updatedText(await updateRecord(context, classOf(params), idOf(params), fieldsOf(body)))),
     },
     {
       method: 'DELETE',
@@ -59,10 +61,15 @@ export function recordEndpoints(users: Users, base: string, classOf: (params: Pa
     {
       method: 'GET',
       path: base,
-      handle: async ({ context, params, query }) => resultsReply(await findRecords(context, classOf(params), query)),
+      handle: async ({ context, params, query }) =>
+        resultsReply(await findRecords(context, classOf(params), new FindParameters(query))),
     },
   ];
 }
+
+/** What to read of a record; `undefined` for all of it. */
+export const readOptions = (query: ApiRequest['query']): ReadOptions | undefined =>
+  query.size > 0 ? new ReadParameters(query) : undefined;
 
 const ok = (json: JsonText): ApiReply => ({ status: 200, json });
 

@@ -5,10 +5,11 @@ import { networkOf } from '../../kernel/network.ts';
 import { readRecord } from '../../records/index.ts';
 import type { ClpAction } from '../../schema/model.ts';
 import type { JsonText } from '../../storage/port.ts';
-import type { PasswordResets, Users } from '../../users/index.ts';
+import type { PasswordResets, SignedIn, Users } from '../../users/index.ts';
 import type { ApiReply, ApiRequest, Client, Endpoint } from '../endpoint.ts';
 import { fieldsOf } from '../envelope.ts';
 import type { AddressLimit } from '../limits/address-limit.ts';
+import { readOptions } from './records.ts';
 
 /**
  * SPEC "Users and sessions", "Login and session": all that is not an operation on a record.
@@ -21,14 +22,16 @@ export function userEndpoints(users: Users, resets: PasswordResets, limit: Addre
       method: 'POST',
       path: '/login',
       open: true,
-      handle: counted(async ({ context, client, body }) => ok(await users.logIn(context, fieldsOf(body), loginClient(client)))),
+      handle: counted(async ({ context, client, body }) =>
+        signedIn(await users.logIn(context, fieldsOf(body), loginClient(client))),
+      ),
     },
     {
       method: 'GET',
       path: '/login',
       open: true,
       handle: counted(async ({ context, client, query }) =>
-        ok(await users.logIn(context, Object.fromEntries(query) as JsonObject, loginClient(client))),
+        signedIn(await users.logIn(context, Object.fromEntries(query) as JsonObject, loginClient(client))),
       ),
     },
     {
@@ -50,7 +53,8 @@ export function userEndpoints(users: Users, resets: PasswordResets, limit: Addre
       path: '/users/me',
       async handle(request) {
         refuseParameters(request.query);
-        return ok(await users.currentUser(request.context, tokenOf(request, 'get', '_User')));
+        const token = tokenOf(request, 'get', '_User');
+        return signedIn({ user: await users.currentUserText(request.context, token), sessionToken: token as string });
       },
     },
     {
@@ -59,7 +63,7 @@ export function userEndpoints(users: Users, resets: PasswordResets, limit: Addre
       async handle(request) {
         const { context, query } = request;
         const { objectId, principal } = await users.currentSession(context.store, tokenOf(request, 'get', '_Session'));
-        return ok(await readRecord({ ...context, principal }, '_Session', objectId, query));
+        return ok(await readRecord({ ...context, principal }, '_Session', objectId, readOptions(query)));
       },
     },
   ];
@@ -81,6 +85,10 @@ const limitedBy =
   };
 
 const ok = (json: JsonText): ApiReply => ({ status: 200, json, headers: { 'cache-control': 'no-store' } });
+
+/** His record, and the token after it. */
+const signedIn = ({ user, sessionToken }: SignedIn): ApiReply =>
+  ok(`${user.slice(0, -1)},"sessionToken":${JSON.stringify(sessionToken)}}`);
 
 /** The token that was sent; beside a wrong key it is not looked at. @throws permissionDenied (119) */
 function tokenOf({ client, principal }: ApiRequest, action: ClpAction, className: string): unknown {

@@ -1,4 +1,4 @@
-import { type Ask, findText, oneMore, type Row } from '../../crm/queries/records.ts';
+import { type Ask, findSizedRows, oneMore } from '../../crm/queries/records.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { ToolCall } from '../definition/tool.ts';
 import { LIST_BYTES, type Page, pageOf } from './page.ts';
@@ -17,10 +17,8 @@ export function withoutUnasked<T extends JsonObject>(rows: T[], keys: readonly s
   return rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !unasked.has(name))) as T);
 }
 
-/** As much of a list as an answer takes: its text tells whether that is all, so that rows need not be measured. @throws what `findRecords` throws */
+/** As much of a list as an answer takes: rows are measured one by one only where all together are too many. @throws what `findRecords` throws */
 export async function findPage(call: ToolCall, table: string, ask: Ask): Promise<Page> {
-  const text = await findText(call, table, { ...ask, limit: oneMore(ask.limit) });
-  const fits = text.length <= LIST_BYTES / 3 || Buffer.byteLength(text) <= LIST_BYTES;
-  const rows = withoutUnasked(JSON.parse(text) as Row[], ask.keys);
-  return pageOf(rows, ask, fits ? Number.POSITIVE_INFINITY : LIST_BYTES);
+  const { rows, bytes } = await findSizedRows(call, table, { ...ask, limit: oneMore(ask.limit) });
+  return pageOf(withoutUnasked(rows, ask.keys), ask, bytes <= LIST_BYTES ? Number.POSITIVE_INFINITY : LIST_BYTES);
 }

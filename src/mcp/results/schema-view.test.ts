@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type JsonObject, jsonBytes } from '../../kernel/json.ts';
-import { isBlocked, type SchemaRecord, tablesView, tableView } from './schema-view.ts';
+import type { SchemaRecord } from '../../schema/describe.ts';
+import { isBlocked, tablesView, tableView } from './schema-view.ts';
 
 const table = (className: string, count: number): SchemaRecord => ({
   className,

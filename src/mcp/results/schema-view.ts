@@ -1,9 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, jsonBytes, own } from '../../kernel/json.ts';
 import { isDefaultField } from '../../schema/change.ts';
+import type { SchemaRecord } from '../../schema/describe.ts';
 import { fit } from './page.ts';
-
-/** A schema record as the schema endpoints answer it (SPEC "Schema record"). */
-export type SchemaRecord = JsonObject & { className: string };
 
 /** SPEC "Agent-tool layer (MCP)": Get-Schema shows nothing of these. */
 const blocked: ReadonlySet<string> = new Set(['Config', '_Session', '_Role']);

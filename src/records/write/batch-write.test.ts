@@ -11,7 +11,7 @@ import type { Store } from '../../storage/port.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
 import { openAnyway } from '../../storage/testing/open.ts';
-import { readRows } from '../rows.ts';
+import { readRows } from '../system-reads.ts';
 import { masterContext } from '../testing/context.ts';
 import { checkTogether, createTogether, writeTogether } from './batch-write.ts';
 import type { RuledWrite } from './before-save.ts';

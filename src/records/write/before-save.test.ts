@@ -12,7 +12,7 @@ import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
 import { openAnyway } from '../../storage/testing/open.ts';
 import type { RecordContext } from '../context.ts';
-import { readRow } from '../rows.ts';
+import { readRow } from '../system-reads.ts';
 import { masterContext } from '../testing/context.ts';
 import { writeTogether } from './batch-write.ts';
 import { retryOutdated, type TableRules } from './before-save.ts';
@@ -113,7 +113,7 @@ test('of one millisecond, and beside a clock that is behind, each write is later
   t.mock.method(Date, 'now', () => Date.parse(updatedAt) - 5);
   const times = [Date.parse(updatedAt)];
   for (let n = 0; n < 3; n++) {
-    const answer = JSON.parse(await updateRecord(ruled, className, objectId, { a: 1 }));
+    const answer = await updateRecord(ruled, className, objectId, { a: 1 });
     assert.equal(answer.updatedAt, (await read()).updatedAt);
     times.push(Date.parse(answer.updatedAt));
   }

@@ -6,8 +6,9 @@ import type { Filter } from '../../query/filter.ts';
 import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
 import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
+import { valuesReturned } from '../../storage/text-values.ts';
 import { type RecordContext, signerOf } from '../context.ts';
-import { getRecord } from '../read.ts';
+import { getRow, type Row } from '../rows.ts';
 import { type RuledFields, runBeforeSave } from './before-save.ts';
 import { commitRecords, type PreparedRecord, type RecordPlan } from './commit.ts';
 import { planFields, relationSteps } from './fields.ts';
@@ -20,10 +21,28 @@ import { eventOf } from './write-hooks.ts';
 /** What has to hold of a record for it to be changed, looked at in the commit itself. Pure. */
 export type OnlyIf = (table: TableSchema) => Filter;
 
+/** What a change of a record answers. */
+export interface Updated {
+  readonly updatedAt: string;
+  readonly objectId: string;
+  /** The new values of fields that operators changed, as `WriteOutcome.returned`. */
+  readonly returned: string;
+}
+
+/** JSON text of the answer: `{updatedAt, objectId}` and what operators made. */
+export const updatedText = ({ updatedAt, objectId, returned }: Updated): string =>
+  `{"updatedAt":"${updatedAt}","objectId":${JSON.stringify(objectId)}${returned}}`;
+
+/** The same as values. */
+export const updatedRow = ({ updatedAt, objectId, returned }: Updated): Row => ({
+  updatedAt,
+  objectId,
+  ...valuesReturned(returned),
+});
+
 /**
  * Changes a record. SPEC "Records: Update", "Field operators on update".
  * @param onlyIf for who changes what he has read, as long as nobody has written since
- * @returns JSON text of the answer: `{updatedAt, objectId}` and the new values of fields that operators changed
  * @throws objectNotFound (101) where there is none or the caller may not see it; captcha, permissionDenied (119); schemaMismatch (111); unknownFile (1);
  *   changedMeanwhile (409) where `onlyIf` does not hold
  */
@@ -33,16 +52,16 @@ export async function updateRecord(
   objectId: string,
   body: JsonObject,
   onlyIf?: OnlyIf,
-): Promise<string> {
+): Promise<Updated> {
   const update = { className, objectId, body, ...(onlyIf && { onlyIf }) };
   try {
     const { records, returned } = await commitRecords(context, async (at) => [await prepareUpdate(context, update, at)]);
     const [{ at }] = records as readonly [PreparedRecord];
-    return `{"updatedAt":"${isoText(at)}","objectId":${JSON.stringify(objectId)}${returned}}`;
+    return { updatedAt: isoText(at), objectId, returned };
   } catch (error) {
     if (onlyIf && error instanceof ServiceError && error.key === 'objectNotFound') {
       // It throws the same where the record is not there for the caller.
-      await getRecord(context, className, objectId, new Map());
+      await getRow(context, className, objectId);
       throw serviceError('changedMeanwhile');
     }
     throw error;

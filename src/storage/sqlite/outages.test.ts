@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { isInDoubt, isUnavailable } from '../../errors/fail.ts';
 import { newObjectId } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { createRecord, findRecords } from '../../records/index.ts';
+import { countRecords, createRecord, findRecords } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
 import { rowContext } from '../sql/testing/addresses.ts';
 import { ReaderPool } from './reads/reader-pool.ts';
@@ -38,10 +38,7 @@ describe('a store in outages', () => {
       ...rowContext,
     });
   const create = (body: JsonObject) => createRecord(masterContext(store), 'Kept', body);
-  const count = async (table = 'Kept') => {
-    const parameters = new Map(Object.entries({ limit: '0', count: '1' }));
-    return (await findRecords(masterContext(store), table, parameters)).count;
-  };
+  const count = (table = 'Kept') => countRecords(masterContext(store), table);
   const soon = async (holds: () => boolean | Promise<boolean>, within = 10_000) => {
     for (const until = performance.now() + within; !(await holds()); await wait(20)) assert.ok(performance.now() < until);
   };
@@ -146,7 +143,7 @@ describe('a store in outages', () => {
     writeFileSync(path, bytes);
     store = open();
     const scan = () =>
-      findRecords(masterContext(store), 'Kept', new Map([['where', '{"text":{"$regex":"y$"}}']])).then(
+      findRecords(masterContext(store), 'Kept', { where: { text: { $regex: 'y$' } } }).then(
         () => false,
         (error) => isUnavailable(error) || assert.fail(error),
       );

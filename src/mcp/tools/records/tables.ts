@@ -9,7 +9,7 @@ import { listSchemas, getSchema as readSchema } from '../../../records/index.ts'
 import type { TableSchema } from '../../../schema/model.ts';
 import { flag, names, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { isBlocked, SCHEMA_BYTES, type SchemaRecord, tablesView, tableView } from '../../results/schema-view.ts';
+import { isBlocked, SCHEMA_BYTES, tablesView, tableView } from '../../results/schema-view.ts';
 
 /** SPEC "Agent-tool layer (MCP)": Get-Schema; `{}` for blocked system tables. */
 export const getSchema = defineTool({
@@ -25,11 +25,11 @@ export const getSchema = defineTool({
     if (className === undefined && tablesNameOnly)
       return { results: knownTables(call).flatMap((table) => (isBlocked(table.className) ? [] : [table.className])) };
     if (className === undefined) {
-      const { results } = JSON.parse(await listSchemas(call, true)) as { results: SchemaRecord[] };
+      const results = await listSchemas(call, true);
       return tablesView(results.filter((table) => !isBlocked(table.className)));
     }
     if (isBlocked(className)) return {};
-    return tableView(JSON.parse(await readSchema(call, className, true)) as SchemaRecord);
+    return tableView(await readSchema(call, className, true));
   },
 });
 

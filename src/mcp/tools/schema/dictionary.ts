@@ -19,7 +19,7 @@ import { isDescribed } from '../../../schema/system-tables.ts';
 import { names, object, table } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { RESULT_BYTES } from '../../results/page.ts';
-import { fieldsOf, isBlocked, type SchemaRecord } from '../../results/schema-view.ts';
+import { fieldsOf, isBlocked } from '../../results/schema-view.ts';
 import { withinBytes } from '../../results/truncate.ts';
 
 /** Rows of terms, those included that stand for themselves, and of tables' own labels. */
@@ -66,7 +66,7 @@ function tableLabels(call: ToolCall, rows: readonly Row[]): JsonObject {
 /** @throws classMissing (103) for a table that there is not, or that the caller may not know */
 async function fieldLabels(context: ToolCall, className: string): Promise<JsonObject> {
   if (isBlocked(className)) return {};
-  const record = JSON.parse(await getSchema(context, className, true)) as SchemaRecord;
+  const record = await getSchema(context, className, true);
   const labelled = fieldsOf(own(record, 'fields')).filter(([, field]) => typeof field.dictionary === 'string');
   return Object.fromEntries(labelled.map(([name, field]) => [name, field.dictionary as string]));
 }

@@ -71,9 +71,8 @@ function divided(selection: Selection): { joined: Branch[]; paged: IncludePlan[]
 
 /** `null` where it cannot be joined, since there is an Array on its way. */
 function branchOf(include: Include, position: number): Branch | 'bare' | null {
-  const { type, targetClass } = include.field;
-  if (type !== 'Pointer' || targetClass === undefined) return null;
-  const target = include.target(targetClass);
+  if ('targetOf' in include) return null;
+  const { target } = include;
   if (!target) return 'bare';
   const below: Branch[] = [];
   for (const each of includePositions(target)) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { authorize, master, type Principal } from '../../../access/index.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
-import { parseQuery, parseSelection } from '../../../query/index.ts';
+import { buildQuery, buildSelection, FindParameters } from '../../../query/index.ts';
 import type { Query } from '../../../query/selection.ts';
 import { applyStep, emptySchema, type NewField, type SchemaChange, stepsOf } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, tableOf } from '../../../schema/model.ts';
@@ -155,10 +155,14 @@ describe('reads with includes', () => {
   });
 
   function query(className: string, parameters: Record<string, string>, principal: Principal): Query {
-    return parseQuery(new Map(Object.entries(parameters)), authorize(principal, 'find', tableOf(schema, className)), {
-      schema,
-      principal,
-    });
+    return buildQuery(
+      new FindParameters(new Map(Object.entries(parameters))),
+      authorize(principal, 'find', tableOf(schema, className)),
+      {
+        schema,
+        principal,
+      },
+    );
   }
 
   async function embedded(asked: Query): Promise<string> {
@@ -200,7 +204,7 @@ describe('reads with includes', () => {
 
   test('one record comes with what it points at', async () => {
     const grant = authorize(master, 'get', tableOf(schema, 'Deals'));
-    const selection = parseSelection(new Map([['include', 'owner.boss.home,with']]), grant, { schema, principal: master });
+    const selection = buildSelection({ include: ['owner.boss.home', 'with'] }, grant, { schema, principal: master });
     const record = JSON.parse(await wholeText((await reader.get(selection, 'd4')) ?? ''));
     assert.equal(record.owner.className, 'People');
     assert.equal(record.with[0].name, 'Ann "quoted" שלום');

@@ -6,7 +6,7 @@ import { rowPieces } from '../../../values/row-pieces.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import type { Statement } from '../writer.ts';
 import { Allowance, NotShort, type Row, textOf } from './allowance.ts';
-import type { IncludePlan, JoinedRecord, ReadPlan, ResolveInclude } from './read-plan.ts';
+import type { ByIdsPlan, IncludePlan, JoinedRecord, ReadPlan, ResolveInclude } from './read-plan.ts';
 
 /** Characters that go in one piece of an answer, some. */
 const PIECE_LENGTH = 32 * 1024;
@@ -136,7 +136,10 @@ async function recordsOf(
   const held: Map<string, string>[] = [];
   await source.each(job.includes, async (include) => {
     const read: ReadTargets = async (className, ids) => {
-      const texts = await readTargets(source, [...path, include.index], classes, className, ids, allowance);
+      const at = [...path, include.index];
+      const job = ids.size === 0 ? null : (include.plan ?? (await source.resolve(at, classes, className)));
+      if (!job) return new Map();
+      const texts = await readTargets(source, job, [...ids], allowance, at, [...classes, className]);
       held.push(texts);
       return texts;
     };
@@ -252,24 +255,24 @@ function expandArray(array: string, found: ReadonlyMap<string, ReadonlyMap<strin
   return `[${elements.join(',')}]`;
 }
 
-/** JSON text of the records of a class by id, themselves expanded; empty where the caller may not read the class. */
+/**
+ * JSON text of the records of a class by id, themselves expanded.
+ * @param path as of `recordsOf`
+ */
 async function readTargets(
   source: TargetSource,
+  job: ByIdsPlan,
+  wanted: readonly string[],
+  allowance: Allowance,
   path: readonly number[],
   classes: readonly string[],
-  className: string,
-  ids: ReadonlySet<string>,
-  allowance: Allowance,
 ): Promise<Map<string, string>> {
-  const job = ids.size === 0 ? null : await source.resolve(path, classes, className);
-  if (!job) return new Map();
   const rows: Row[] = [];
-  const wanted = [...ids];
   for (let at = 0; at < wanted.length; at += source.mostIds) {
     const params = job.params.with(job.idsAt, source.list(wanted.slice(at, at + source.mostIds)));
     for (const row of await source.all({ text: job.text, params }, allowance)) rows.push(row);
   }
-  const records = await recordsOf(source, job, rows, allowance, path, [...classes, className]);
+  const records = await recordsOf(source, job, rows, allowance, path, classes);
   const byId = new Map<string, string>();
   for (const row of rows) {
     const text = records.write(row);

@@ -1,4 +1,4 @@
-import type { Include, Selection } from '../../../query/selection.ts';
+import { type Include, type Selection, targetAt } from '../../../query/selection.ts';
 import type { RowShape } from '../../../values/encode.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import type { Dialect } from '../dialect.ts';
@@ -28,6 +28,8 @@ export interface IncludePlan {
   readonly position: number;
   /** A Pointer column knows its class; the elements of an Array name theirs. */
   readonly targetClass: string | null;
+  /** Reads the records of a Pointer column, where it was compiled before (`compiledAhead`). */
+  readonly plan?: ByIdsPlan;
 }
 
 /** A record that stands for a Pointer in a row, all null where there is none. */
@@ -62,7 +64,7 @@ export function includePlans(selection: Selection): IncludePlan[] {
   return includePositions(selection).map(({ include, position }, index) => ({
     index,
     position,
-    targetClass: include.field.type === 'Pointer' ? (include.field.targetClass ?? null) : null,
+    targetClass: 'targetOf' in include ? null : (include.field.targetClass ?? ''),
   }));
 }
 
@@ -81,9 +83,8 @@ export function includeResolver(root: Selection, jobOf: (target: Selection) => B
   return async (path, classes, className) => {
     let selection: Selection | null = root;
     for (let level = 0; level < path.length; level++) {
-      const at: number = path[level] ?? -1;
-      const include: Include | undefined = includePositions(selection)[at]?.include;
-      selection = include?.target(level < classes.length ? (classes[level] as string) : className) ?? null;
+      const include: Include | undefined = includePositions(selection)[path[level] ?? -1]?.include;
+      selection = include ? targetAt(include, classes[level] ?? className) : null;
       if (!selection) return null;
     }
     let job = jobs.get(selection);
@@ -93,4 +94,40 @@ export function includeResolver(root: Selection, jobOf: (target: Selection) => B
     }
     return job;
   };
+}
+
+/** Statements that are compiled before it is known whether they are needed: more would keep the event loop busy. */
+const MAX_AHEAD = 50;
+
+/**
+ * A job with the reads of its Pointers' records in it, of every level, so that a thread asks for those of Arrays alone.
+ * @param selection of the job
+ * @param jobOf as of `includeResolver`
+ */
+export function compiledAhead<Job extends ReadPlan>(
+  job: Job,
+  selection: Selection,
+  jobOf: (target: Selection) => ByIdsPlan,
+): Job {
+  const jobs = new Map<Selection, ByIdsPlan>();
+  const ahead = <Each extends ReadPlan>(each: Each, of: Selection): Each => {
+    if (each.includes.length === 0) return each;
+    const positions = includePositions(of);
+    const includes = each.includes.flatMap((include): IncludePlan[] => {
+      const { include: asked } = positions[include.index] as (typeof positions)[number];
+      if ('targetOf' in asked) return [include];
+      const { target } = asked;
+      // The Pointers stay bare.
+      if (!target) return [];
+      let compiled = jobs.get(target);
+      if (!compiled) {
+        if (jobs.size >= MAX_AHEAD) return [include];
+        compiled = ahead(jobOf(target), target);
+        jobs.set(target, compiled);
+      }
+      return [{ ...include, plan: compiled }];
+    });
+    return { ...each, includes };
+  };
+  return ahead(job, selection);
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Grant, RowGuard } from '../../../access/index.ts';
 import { authorize, master } from '../../../access/index.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
-import { parseAggregation } from '../../../query/aggregate/index.ts';
+import { buildAggregation } from '../../../query/aggregate/index.ts';
 import { guardedFilter } from '../../../query/index.ts';
 import { parseWhere } from '../../../query/where/index.ts';
 import { compileAggregation } from '../aggregate/compile.ts';
@@ -62,7 +62,7 @@ export async function testGuards(
           assert.deepEqual(new Set(seen()), new Set(['open']), JSON.stringify(where));
         }
         for (const pipeline of pipelines) {
-          const aggregation = parseAggregation(new Map([['pipeline', pipeline]]), grant, scope);
+          const aggregation = buildAggregation({ pipeline }, grant, scope);
           await tables.run(compileAggregation(aggregation, tables.dialect, aggregate, rowContext));
           assert.deepEqual(new Set(seen()), new Set(['open']), JSON.stringify(pipeline));
         }

@@ -77,6 +77,7 @@ export type FromReader =
       /** One that can pass. */
       readonly cause?: SentFault;
     }
+  /** Asks for the read of records of a class that an Array has turned out to name. */
   | {
       readonly type: 'resolve';
       readonly task: number;

@@ -7,7 +7,14 @@ import { type FindResult, type JsonText, type Reader, SchemaChanged } from '../.
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
 import { NotShort, textOf } from '../../sql/reads/allowance.ts';
 import { LargeTables } from '../../sql/reads/large-tables.ts';
-import { byIdsPlan, includeResolver, type ReadPlan, type ResolveInclude, readPlan } from '../../sql/reads/read-plan.ts';
+import {
+  byIdsPlan,
+  compiledAhead,
+  includeResolver,
+  type ReadPlan,
+  type ResolveInclude,
+  readPlan,
+} from '../../sql/reads/read-plan.ts';
 import { type RowContext, recordText } from '../../sql/row-layout.ts';
 import { type ByIdStatement, compileCount, compileGet, compileList } from '../../sql/select.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -99,14 +106,14 @@ export class SqliteReader implements Reader {
       list: query.limit === 0 ? null : readPlan(query, compileList(query, dialect, true), this.#context),
       count: query.count ? compileCount(query, dialect, true) : null,
     };
-    return this.#findOnThread(jobs, this.#targetsOf(query));
+    return this.#findOnThread(jobs, query);
   }
 
   async aggregate(aggregation: Aggregation): Promise<JsonText> {
     const { text, params, columns } = compileAggregation(aggregation, dialect, sqliteAggregate, this.#context);
     const longest = longestOf(aggregation);
     const job: ReadPlan = { text, params, shape: { columns }, includes: [], maxValueBytes: longest };
-    const { results } = await this.#findOnThread({ list: job, count: null }, async () => null);
+    const { results } = await this.#findOnThread({ list: job, count: null }, null);
     return results;
   }
 
@@ -114,9 +121,15 @@ export class SqliteReader implements Reader {
     return recordText(table, fields, values, this.#context);
   }
 
-  async #findOnThread(jobs: Omit<FindPlans, 'removals'>, resolve: ResolveInclude): Promise<FindResult> {
+  /** @param selection of the list, for its includes; `null` where it has none */
+  async #findOnThread({ list, ...jobs }: Omit<FindPlans, 'removals'>, selection: Selection | null): Promise<FindResult> {
+    const byIds = (target: Selection) => byIdsPlan(target, dialect, this.#context);
+    const ahead = <Job extends ReadPlan>(job: Job, of: Selection) => compiledAhead(job, of, byIds);
+    // What is known of includes now is compiled now: each question of the thread costs two messages.
+    const whole = { ...jobs, list: list && selection ? ahead(list, selection) : list, removals: this.#schema.removals() };
+    const resolve = selection ? includeResolver(selection, (target) => ahead(byIds(target), target)) : async () => null;
     try {
-      return await this.#pool.find(this.#path, { ...jobs, removals: this.#schema.removals() }, resolve, this.#schema.onFailed());
+      return await this.#pool.find(this.#path, whole, resolve, this.#schema.onFailed());
     } catch (error) {
       if (error instanceof SchemaChanged) this.#schema.notice();
       throw error;
@@ -157,7 +170,7 @@ export class SqliteReader implements Reader {
   }
 
   async #getOnThread(job: ReadPlan, selection: Selection): Promise<JsonText | null> {
-    const { results } = await this.#findOnThread({ list: job, count: null, isOne: true }, this.#targetsOf(selection));
+    const { results } = await this.#findOnThread({ list: job, count: null, isOne: true }, selection);
     return results === '' ? null : results;
   }
 
