@@ -13,7 +13,7 @@ import { registerDataEndpoints } from './data.ts';
 import type { Edge } from './edge.ts';
 import type { Endpoint } from './endpoint.ts';
 import { registerErrors } from './plugins/errors.ts';
-import { parseQueryString } from './query-string.ts';
+import { parseQueryString } from './request-url.ts';
 import { emptySystem } from './testing/system.ts';
 
 const system = emptySystem();

@@ -7,12 +7,11 @@ import { prefix } from '../kernel/prefix.ts';
 import type { NamedParameters } from '../query/index.ts';
 import { tellsOfFunction } from '../records/index.ts';
 import { CallerRequest, carryOutAsCaller } from '../requests/index.ts';
-import { sendError, sendReply } from './answer.ts';
+import { FramedPieces, sendError, sendReply } from './answer.ts';
 import type { Edge } from './edge.ts';
 import type { ApiReply, Endpoint } from './endpoint.ts';
 import { type Envelope, envelopeOf, openEnvelope } from './envelope.ts';
 import { LONG_BODY_LENGTH, LongBodies } from './long-bodies.ts';
-import { FramedPieces } from './pieces.ts';
 import { refuseUnasked } from './unasked.ts';
 
 type Params = Readonly<Record<string, string>>;

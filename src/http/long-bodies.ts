@@ -5,8 +5,8 @@ import { fail } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { parseScannedJson, scanJson } from '../values/index.ts';
+import { senderOf } from './body-reader.ts';
 import type { Edge } from './edge.ts';
-import { senderOf } from './sender.ts';
 
 /** Characters from which on a body is read in parts; below, even the worst takes some tens of milliseconds. */
 export const LONG_BODY_LENGTH = 128 * 1024;

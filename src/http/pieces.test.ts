@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FramedPieces } from './pieces.ts';
+import { FramedPieces } from './answer.ts';
 
 /** Pieces that tell whether they were let go of. */
 function source(pieces: string[], failAt = Number.NaN) {

@@ -11,7 +11,7 @@ import { type NewSystem, newEntry, type SystemCredentials } from './new-entry.ts
 import { provision } from './provision.ts';
 import { checkKey, checkName, printable, refuse } from './refusal.ts';
 import { removeStore } from './removal.ts';
-import { hashKey, hashPrefix } from './secrets.ts';
+import { hashKey, hashPrefix } from './system.ts';
 
 /** What is done beside making a system, while it is not yet in force. What throws undoes it. */
 export interface AdditionSteps {

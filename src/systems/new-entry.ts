@@ -1,7 +1,7 @@
 import { newObjectId, newSecret } from '../kernel/ids.ts';
 import type { KeyEntry, SystemEntry } from '../storage/registry.ts';
 import { checkAppId, checkKey, checkName } from './refusal.ts';
-import { hashKey, hashPrefix } from './secrets.ts';
+import { hashKey, hashPrefix } from './system.ts';
 
 /** The name of the API key that a new system has. */
 const firstKeyName = 'default';

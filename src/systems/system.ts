@@ -1,8 +1,8 @@
+import { hash, timingSafeEqual } from 'node:crypto';
 import { anonymous, invalid, master, type Principal } from '../access/index.ts';
 import type { Store } from '../storage/port.ts';
 import type { KeyEntry, SystemEntry } from '../storage/registry.ts';
 import { KeyGuard, type KeyTrial } from './key-guard.ts';
-import { hashKey, hashPrefix, sameHash } from './secrets.ts';
 
 /** The credentials of a request. Values that are no strings may come in a body; they are nobody's. */
 export interface Credentials {
@@ -159,4 +159,19 @@ export class System {
     if (this.#holders > 0) await new Promise<void>((resolve) => (this.#whenFree = resolve));
     await this.store.close();
   }
+}
+
+/** Text to put before a key so that its hash holds for one header of one system of one installation. */
+export function hashPrefix(salt: string, appId: string, kind: 'master' | 'apiKey'): string {
+  return `${salt}:${appId}:${kind}:`;
+}
+
+/** What the registry keeps of a key. One round of a fast hash is enough, since keys are long random texts. */
+export function hashKey(prefix: string, key: string): string {
+  return hash('sha256', prefix + key, 'base64url');
+}
+
+/** Whether two hashes are one, in a time that tells nothing of where they differ. */
+export function sameHash(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
 }

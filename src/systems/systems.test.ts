@@ -10,7 +10,7 @@ import { type KnownStore, StoreRefused } from '../storage/identity.ts';
 import type { Store } from '../storage/port.ts';
 import { SqliteRegistry } from '../storage/sqlite/registry.ts';
 import { newestVersion } from './migrations/index.ts';
-import { hashKey, hashPrefix } from './secrets.ts';
+import { hashKey, hashPrefix } from './system.ts';
 import { Systems } from './systems.ts';
 
 /** An engine whose stores are names only. */

@@ -4,8 +4,7 @@ import { Base64Decoder } from '../../files/index.ts';
 import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type Envelope, openEnvelope } from '../envelope.ts';
-import { decodeJsonBase64 } from './json-base64.ts';
-import type { LongString } from './json-body.ts';
+import { decodeJsonBase64, type LongString } from './json-body.ts';
 
 /** Of base64 in lines of 76 letters, each with an escaped end of four. */
 const LINE_END_FACTOR = 80 / 76;

@@ -8,8 +8,7 @@ import { wasSent } from '../../systems/system.ts';
 import { refuseEarly, sendError, sendReply } from '../answer.ts';
 import type { Edge } from '../edge.ts';
 import { headerCredentials } from '../envelope.ts';
-import { callersHeaders } from './headers.ts';
-import { type Input, readInput } from './input.ts';
+import { callersHeaders, type Input, readInput } from './input.ts';
 
 /**
  * Answers a call of a function: application id, then name, then body. Never throws.

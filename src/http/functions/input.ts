@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
@@ -55,4 +56,12 @@ function mediaType(contentType: string | undefined): string | undefined {
 function queryOf(url: string): string {
   const start = url.indexOf('?');
   return start < 0 ? '' : url.slice(start + 1);
+}
+
+/** Headers that let whoever has them act as the sender (SPEC "Credentials"; those of browsers and proxies). */
+const credential = /^(?:x-platform-(?:.*-)?(?:key|token)|(?:proxy-)?authorization|cookie)$/;
+
+/** The headers of a request that code of an operator may see: all but credentials. */
+export function callersHeaders(headers: IncomingHttpHeaders): Record<string, string | string[] | undefined> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !credential.test(name)));
 }

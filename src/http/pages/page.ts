@@ -1,5 +1,7 @@
+import { catalogue } from '../../errors/catalogue.ts';
 import { escapeHtml } from '../../kernel/html.ts';
 import { headersOfPage, htmlPage } from '../../kernel/html-page.ts';
+import { limits } from '../../kernel/limits.ts';
 
 const style = [
   'body{margin:0;background:#f4f5f7;color:#1b1f24;font:17px/1.5 system-ui,sans-serif}',
@@ -45,3 +47,14 @@ export function page(title: Bilingual, content: string): string {
 export function paragraphs({ he, en }: Bilingual): string {
   return `<p>${escapeHtml(he)}</p><p lang="en" dir="ltr">${escapeHtml(en)}</p>`;
 }
+
+const megabytes = limits.fileBytes / 1024 / 1024;
+
+/** SPEC "Errors": 413 of a file. */
+export const tooLargePage = page(
+  { he: 'הקובץ גדול מדי', en: 'The file is too large' },
+  `<div role="alert">${paragraphs({
+    he: `אפשר להעלות בבקשה אחת קובץ של עד ${megabytes} מגה־בייט.`,
+    en: `${catalogue.fileTooLarge.text()} One request takes up to ${megabytes} MB.`,
+  })}</div>`,
+);

@@ -6,7 +6,7 @@ import { jsonType, refuseEarly, sendError } from '../answer.ts';
 import type { Edge } from '../edge.ts';
 import { isAnswering } from '../exchanges.ts';
 import { refuseUnasked } from '../unasked.ts';
-import { newRequestId, requestIdHeader } from './request-id.ts';
+import { newRequestId, requestIdHeader } from './headers.ts';
 
 /** Answers for errors that are raised before an endpoint is asked, and for paths that have none. */
 export function registerErrors(server: FastifyInstance, edge: Edge): void {

@@ -1,11 +1,10 @@
+import { fail } from '../../errors/fail.ts';
 import type { Edge } from '../edge.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { AddressLimit } from '../limits/address-limit.ts';
-import { aggregateEndpoints } from './aggregate.ts';
 import { batchEndpoint } from './batch.ts';
-import { classEndpoints } from './classes.ts';
 import { fileEndpoints } from './files.ts';
-import { functionEndpoints } from './functions.ts';
+import { aggregateEndpoints, classEndpoints } from './records.ts';
 import { schemaEndpoints } from './schemas.ts';
 import { userEndpoints } from './users.ts';
 
@@ -27,3 +26,8 @@ export function dataEndpoints(
   ];
   return [...single, ...fileEndpoints(files), batchEndpoint(single, reportFault)];
 }
+
+/** SPEC "Errors" 141: functions are not below the data prefix, named alone or with the application. */
+export const functionEndpoints: readonly Endpoint[] = ['/functions/:name', '/functions/:appId/:name'].flatMap((path) =>
+  (['GET', 'POST'] as const).map((method) => ({ method, path, handle: () => fail('functionNotFound') })),
+);

@@ -1,11 +1,20 @@
 import { prefix } from '../../kernel/prefix.ts';
+import { AggregateParameters } from '../../query/aggregate/index.ts';
 import { FindParameters, type ReadOptions, ReadParameters } from '../../query/index.ts';
-import { createRecord, deleteRecord, findRecords, readRecord, updatedText, updateRecord } from '../../records/index.ts';
+import {
+  aggregateRecords,
+  createRecord,
+  deleteRecord,
+  findRecords,
+  readRecord,
+  updatedText,
+  updateRecord,
+} from '../../records/index.ts';
 import type { JsonText } from '../../storage/port.ts';
 import type { Users } from '../../users/index.ts';
+import { resultsReply } from '../answer.ts';
 import type { ApiReply, ApiRequest, Endpoint } from '../endpoint.ts';
 import { fieldsOf } from '../envelope.ts';
-import { resultsReply } from '../results.ts';
 
 type Params = ApiRequest['params'];
 
@@ -84,3 +93,24 @@ function createOf(users: Users): Create {
     return createRecord(context, className, fields);
   };
 }
+
+/** SPEC "Records"; CONTRACT "Records": `users`, `roles` and `sessions` stand for the tables of these. */
+export function classEndpoints(users: Users): readonly Endpoint[] {
+  return [
+    ...recordEndpoints(users, '/classes/:className', ({ className = '' }) => className),
+    ...recordEndpoints(users, '/users', () => '_User'),
+    ...recordEndpoints(users, '/roles', () => '_Role'),
+    ...recordEndpoints(users, '/sessions', () => '_Session'),
+  ];
+}
+
+/** SPEC "Aggregation". */
+export const aggregateEndpoints: readonly Endpoint[] = [
+  {
+    method: 'GET',
+    path: '/classes-aggregate/:className',
+    async handle({ context, params: { className = '' }, query }) {
+      return resultsReply({ results: await aggregateRecords(context, className, new AggregateParameters(query)) });
+    },
+  },
+];

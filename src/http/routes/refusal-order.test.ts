@@ -15,8 +15,7 @@ import { openAnyway } from '../../storage/testing/open.ts';
 import { provision } from '../../systems/provision.ts';
 import type { Users } from '../../users/index.ts';
 import type { ApiRequest } from '../endpoint.ts';
-import { aggregateEndpoints } from './aggregate.ts';
-import { recordEndpoints } from './records.ts';
+import { aggregateEndpoints, recordEndpoints } from './records.ts';
 
 const base = '/classes/:className';
 const endpoints = [...recordEndpoints(null as unknown as Users, base, ({ className = '' }) => className), ...aggregateEndpoints];

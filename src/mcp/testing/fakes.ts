@@ -8,8 +8,7 @@ import { fail, serviceError } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { noFiles } from '../../records/testing/context.ts';
 import type { Store } from '../../storage/port.ts';
-import { hashKey, hashPrefix } from '../../systems/secrets.ts';
-import { Registration, System } from '../../systems/system.ts';
+import { hashKey, hashPrefix, Registration, System } from '../../systems/system.ts';
 import { defineTool, type Tool, type ToolCall } from '../definition/tool.ts';
 import type { McpParts } from '../index.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseQueryString } from './query-string.ts';
+import { parseQueryString } from './request-url.ts';
 
 for (const [text, parameters] of [
   ['', []],
