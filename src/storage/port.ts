@@ -13,7 +13,7 @@ import type { RawAccess } from './raw-access.ts';
 /** JSON text, whole or piece by piece. A stream that fails breaks off; one that is no longer read must be returned. */
 export type JsonText = string | AsyncIterable<string>;
 
-/** Characters of a text that is put together in memory, for who needs it in one piece. */
+/** Characters of a text that is put together in memory, for callers that need it in one piece. */
 const MAX_WHOLE_TEXT = 64 * 1024 * 1024;
 
 /**
@@ -126,7 +126,7 @@ export type Mutation =
       readonly table: TableSchema;
       readonly filter: Filter;
       readonly missing?: MissingError;
-      /** Whoever requires the same record is done before the next step, which sees what he wrote, or waits for the end of this write. */
+      /** Another write that requires the same record is done before the next step, which sees what it wrote, or waits for the end of this one. */
       readonly exclusive?: true;
     }
   /**
@@ -164,7 +164,7 @@ export type Mutation =
 /** A condition of a write does not hold: what it was decided by is no longer so, and it is to be decided anew. Nothing was written. */
 export class Overtaken extends Error {}
 
-/** Who wrote last under a key, as far as a store that several processes share needs to know. */
+/** The last writer under a key, as far as a store that several processes share needs to know. */
 export interface KeyVersion {
   /** Several keys may share a slot: then one looks as if it were written to when another one is. */
   readonly slot: number;

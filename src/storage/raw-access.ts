@@ -8,8 +8,8 @@ export type StoredRow = readonly [place: number, ...values: StoredValue[]];
 export type StoredMember = readonly [owner: string, member: string];
 
 /**
- * What a system holds, as it lies, for commands. Nothing is decoded, checked or noted on the way, and nothing is held to the time limit. Who
- * adds has the store to himself.
+ * What a system holds, as it lies, for commands. Nothing is decoded, checked or noted on the way, and nothing is held to the time limit. A
+ * caller that adds has the store to itself.
  */
 export interface RawAccess {
   /** How many records a table has. */

@@ -8,7 +8,7 @@ const MAX_LOOKS = 3;
 
 /**
  * Knows whether a store works after a fault that can pass (CONTRACT "Faults of the store"). While it does not, it is tried now and then, once
- * for all who wait; clients' requests try it by themselves.
+ * for all that wait; clients' requests try it by themselves.
  */
 export class Recovery {
   readonly #works: () => Promise<void>;
@@ -61,7 +61,7 @@ export class Recovery {
     if (!this.#isClosed) this.#onBack();
   }
 
-  /** Looks no more; who waits goes on. */
+  /** Looks no more; what waits goes on. */
   close(): void {
     this.#isClosed = true;
   }

@@ -236,7 +236,7 @@ export class PostgresRegistry implements Registry {
       },
       { timeLimit: 0, idleLimit: 0 },
     );
-    // It is done, whatever becomes of the look: then who asks next looks.
+    // It is done, whatever becomes of the look: the next request looks again.
     await this.#load().catch(() => this.#staleness.distrust());
     return changed;
   }

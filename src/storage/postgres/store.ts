@@ -180,7 +180,7 @@ export class PostgresStore implements Store, Watcher {
   noticed({ schemaChanged, tables }: StoreInvalidation): void {
     this.#count(tables);
     if (!schemaChanged) return;
-    // Whoever asks next waits for it; it begins now.
+    // The next request waits for it; it begins now.
     this.#staleness.distrust();
     this.#reload().catch(() => {});
   }

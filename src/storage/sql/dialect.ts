@@ -30,7 +30,7 @@ export interface SqlOut {
   column(alias: string, column: string): this;
   /** A placeholder, its value noted. */
   bind(value: StoredValue): this;
-  /** The same as text, for those who put an expression together first. It may stand more than once where placeholders have numbers. */
+  /** The same as text, for an expression that is put together first. It may stand more than once where placeholders have numbers. */
   parameter(value: StoredValue): string;
 }
 

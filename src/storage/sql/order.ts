@@ -35,7 +35,7 @@ function writeKey(out: SqlWriter, key: OrderKey, filter: Filter, alias: string):
 }
 
 /**
- * The relevance of a record to the query's `$text`, higher for better; NULL where there is none. For a caller who may see only some
+ * The relevance of a record to the query's `$text`, higher for better; NULL where there is none. For a caller that may see only some
  * records it is that of the record by itself: how rare a word is in all of them would tell of those that are hidden.
  */
 export function writeScore(out: SqlWriter, filter: Filter, alias: string): void {

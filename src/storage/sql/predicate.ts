@@ -7,7 +7,7 @@ import type { SqlWriter } from './writer.ts';
 
 const actors: ReadonlySet<string> = new Set(['createdBy', 'updatedBy', 'user']);
 
-/** Fields that say who acted hold the master dummy user nearly everywhere, in logs too; their indexes leave it out. */
+/** Fields that name the actor hold the master dummy user nearly everywhere, in logs too; their indexes leave it out. */
 export function isActorField(field: Field): boolean {
   return field.targetClass === '_User' && actors.has(field.name);
 }

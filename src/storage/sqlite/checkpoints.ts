@@ -19,7 +19,7 @@ const MAX_PAUSE_MS = 2_000;
 /**
  * Keeps a store's log of changes (WAL) bounded. Threads copy it into the file; a log is begun anew only where nobody reads in it and all of it
  * is copied, which steady load never lets happen: so writes wait a moment for that once it is large. A reader of an old state keeps it
- * growing, and nobody waits for him.
+ * growing, and no write waits for it.
  */
 export class Checkpoints {
   readonly #connection: Connection;

@@ -75,7 +75,7 @@ export class SqliteEngine implements Engine {
     const folder = this.#folderOf(appId);
     if (checkRemovable(at(fileOf(folder), inspectFile), { making })) await this.#removeFolder(appId, making);
     else await refuseUsed(folder);
-    // It comes to its place as a whole, with the proof of who is making it.
+    // It comes to its place as a whole, with the proof of the installation that is making it.
     const fresh = join(this.#directory, `.new-${making}-${appId}`);
     await rm(fresh, { recursive: true, force: true });
     await mkdir(fresh, { recursive: true, mode: 0o700 });

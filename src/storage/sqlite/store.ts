@@ -258,7 +258,7 @@ export class SqliteStore implements Store {
       // So that a closed system is one file.
       if (this.#connection.isOpen) this.#connection.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     } catch {
-      // The log stays; who opens the file next reads it.
+      // The log stays; the next opening of the file reads it.
     }
     this.#connection.close();
     this.#settings.log?.closed();

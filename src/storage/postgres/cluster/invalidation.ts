@@ -9,7 +9,7 @@ const self = randomUUID();
 
 /** What a notice says, as JSON text: short names, since every write to a watched table sends one. */
 interface Payload {
-  /** Who says it. */
+  /** The process that says it. */
   readonly p: string;
   /** The registry has changed. */
   readonly r?: true;
@@ -28,7 +28,7 @@ export interface StoreInvalidation {
   readonly tables: readonly string[];
 }
 
-/** Who keeps in memory what other processes may change. */
+/** Keeps in memory what other processes may change. */
 export interface Watcher {
   noticed(notice: StoreInvalidation): void;
   /** Notices may have been missed. */
@@ -55,7 +55,7 @@ function notify(payload: Payload): Statement {
   return { text: 'SELECT pg_notify($1, $2)', params: [channel, JSON.stringify(payload)] };
 }
 
-/** Hands the notices of other processes to whom they concern. */
+/** Hands the notices of other processes to the watchers that they concern. */
 export class InvalidationBus {
   readonly #watchers = new Map<string, Set<Watcher>>();
   readonly #registry = new Set<() => void>();

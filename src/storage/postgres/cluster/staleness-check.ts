@@ -26,7 +26,7 @@ export class StalenessCheck {
     this.#look = look;
   }
 
-  /** Something may have been missed: the next who asks looks, whatever the notices. */
+  /** Something may have been missed: the next request looks, whatever the notices. */
   distrust(): void {
     this.#distrusted = true;
   }
@@ -42,7 +42,7 @@ export class StalenessCheck {
   }
 
   async #lookAnew(): Promise<void> {
-    // Who came while it looked waits too: what was distrusted meanwhile may not have been seen.
+    // Requests that came while it looked wait too: what was distrusted meanwhile may not have been seen.
     do {
       const began = performance.now();
       this.#distrusted = false;

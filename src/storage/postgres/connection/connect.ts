@@ -21,7 +21,7 @@ export const IDLE_LIMIT_MS = MINUTE_MS;
 const GRACE_MS = 3000;
 
 /**
- * How long a transaction of ours waits for a lock where it says nothing else, in milliseconds. Whoever comes after it waits behind it: it lets
+ * How long a transaction of ours waits for a lock where it says nothing else, in milliseconds. Transactions that come after it wait behind it: it lets
  * them by, and tries again.
  */
 export const WRITE_LOCK_LIMIT_MS = 300;

@@ -7,7 +7,7 @@ import type { Row } from './database.ts';
 import type { ExclusivePool, Lease } from './exclusive-pool.ts';
 import type { Answer, PipelinedConnection } from './pipelined-connection.ts';
 
-/** Longest wait for a caller who does not ask for the next page where others wait for a connection, or for the table, in milliseconds. */
+/** Longest wait for a caller that does not ask for the next page where others wait for a connection, or for the table, in milliseconds. */
 const STALL_LIMIT_WANTED_MS = 5_000;
 /** Milliseconds until it is asked again then whether others wait: they do so for shorter times than that limit, again and again. */
 const LOOK_AGAIN_MS = 150;
@@ -32,7 +32,7 @@ export interface CursorSettings {
   readonly pauses: StallAllowance;
   /** Ends what the server process is at. */
   cancel(link: PipelinedConnection): Promise<unknown>;
-  /** Whether somebody waits for a lock that the connection's transaction holds: a change of the schema, and all who came after it. */
+  /** Whether another session waits for a lock that the connection's transaction holds: a change of the schema, and all that came after it. */
   isAwaited(link: PipelinedConnection): Promise<boolean>;
 }
 
@@ -236,9 +236,9 @@ class Stall {
 
   async #look(began: number): Promise<void> {
     const isOver = performance.now() - began >= this.#mayLast;
-    // Who cannot be asked waits for nothing.
+    // Sessions that cannot be asked count as waiting for nothing.
     const isEnough = isOver || (await this.#isWanted().catch(() => false));
-    // He may have come back meanwhile.
+    // The caller may have come back meanwhile.
     if (this.#began !== began) return;
     if (isEnough) {
       this.#givenUp = true;

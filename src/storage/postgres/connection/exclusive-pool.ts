@@ -23,7 +23,7 @@ export interface ExclusivePoolSettings {
   readonly limits: SessionLimits;
   /** Longest wait for a connection, in milliseconds. */
   readonly maxWaitMs: number;
-  /** What who waited so long is told. */
+  /** The error after this wait. */
   readonly tooLong: 'timeout' | 'unavailable';
 }
 
@@ -33,7 +33,7 @@ const ALIVE_FOR_MS = 15_000;
 export const PROOF_LIMIT_MS = 1000;
 
 /**
- * Connections that one caller has at a time. Whose system has the fewest of them comes first, then who came first; a system has all but
+ * Connections that one caller has at a time. The system with the fewest of them comes first, then the first to ask; a system has all but
  * one at the most.
  */
 export class ExclusivePool {
@@ -149,7 +149,7 @@ export class ExclusivePool {
     this.#serve();
   }
 
-  /** Hands idle links to those who wait, and makes as many new ones as are wanting. */
+  /** Hands idle links to waiting callers, and makes as many new ones as are wanting. */
   #serve(): void {
     if (this.#waiting.length > 0) {
       const alive = performance.now() - ALIVE_FOR_MS;
@@ -169,7 +169,7 @@ export class ExclusivePool {
     while (this.#servable() > coming() && this.#links.size + this.#connecting < this.#settings.size) this.#dial();
   }
 
-  /** Who is next; `undefined` where nobody waits whose system may have one more. */
+  /** The next caller; `undefined` where none waits whose system may have one more. */
   #next(): Waiter | undefined {
     let best: Waiter | undefined;
     let fewest = this.#mostHeld();
@@ -182,7 +182,7 @@ export class ExclusivePool {
     return best;
   }
 
-  /** How many of those who wait may have a link. */
+  /** How many of the waiting callers may have a link. */
   #servable(): number {
     const most = this.#mostHeld();
     const taken = new Map(this.#held);
@@ -213,7 +213,7 @@ export class ExclusivePool {
       },
       (error) => {
         this.#connecting -= 1;
-        // Who waits is served by a link that comes back; where there is none, the server is away.
+        // Waiting callers are served by a link that comes back; where there is none, the server is away.
         if (this.#links.size > 0 || this.#connecting > 0) return;
         for (const waiter of this.#waiting.splice(0)) waiter.fail(error);
       },
@@ -225,7 +225,7 @@ export class ExclusivePool {
     const at = this.#idle.indexOf(link);
     if (at >= 0) this.#idle.splice(at, 1);
     this.#onReturn?.();
-    // Those who waited for it need another.
+    // Callers that waited for it need another.
     if (!this.#closed) this.#serve();
   }
 }

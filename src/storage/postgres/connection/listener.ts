@@ -150,7 +150,7 @@ export class Listener {
       if (payload === token) heard.resolve();
       else if (!payload.startsWith(TEST)) this.#settings.onNotice(payload);
     });
-    // Poolers make up the numbers of processes. One must not listen: whoever gets its session next would be sent the notices.
+    // Poolers make up the numbers of processes. One must not listen: the next user of its session would be sent the notices.
     const { rows } = await link.command('SELECT pg_backend_pid()');
     if (rows[0]?.[0] !== link.processId) throw new Deaf();
     await link.command(`LISTEN ${quoted(channel)}`);

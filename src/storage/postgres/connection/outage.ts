@@ -37,7 +37,7 @@ export class Outage {
   readonly #common: Recovery;
   /** Common faults that were met, and by which systems. */
   readonly #faults = new Map<PassingFault, Set<string | undefined>>();
-  /** Whose write is tried: who met a fault last. */
+  /** The system whose write is tried: the last that met a fault. */
   #system: string | undefined;
 
   constructor(settings: OutageSettings) {

@@ -131,7 +131,7 @@ export class PipelinedConnection {
     return this.#send(text, [], undefined, taken);
   }
 
-  /** Reads nothing more for now: the server waits. For who has the connection to himself. */
+  /** Reads nothing more for now: the server waits. For a caller that has the connection to itself. */
   pause(): void {
     if (this.#isPaused || this.#lost) return;
     this.#isPaused = true;

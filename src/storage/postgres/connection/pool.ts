@@ -34,7 +34,7 @@ const CONNECTIONS = 12;
 const SHORT_LIMIT_MS = 1000;
 /** The same where it waits for a change of the schema. */
 const SHORT_LOCK_LIMIT_MS = 100;
-/** Longest wait for a caller who does not ask for the next page, in milliseconds. */
+/** Longest wait for a caller that does not ask for the next page, in milliseconds. */
 const STALL_LIMIT_MS = 55_000;
 /** Milliseconds between two times when all connections have to prove that they are alive. */
 const SUSPECT_PAUSE_MS = 1000;

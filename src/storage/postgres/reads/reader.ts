@@ -101,7 +101,7 @@ export class PostgresReader implements Reader {
           ...counted,
         };
       }
-      // One after the other: who holds a connection must not wait for a second one.
+      // One after the other: a read that holds a connection must not wait for a second one.
       const counted = await this.#counted(count, short);
       return { results: await jsonArray(this.#paged(list, this.#targetsOf(query))), ...counted };
     } catch (error) {

@@ -40,7 +40,7 @@ class Answer implements AsyncIterableIterator<string> {
   /** Nobody wants the rest. */
   #left = false;
   #error: unknown;
-  /** Wakes who waits for a piece, and who waits for room. */
+  /** Wakes the reader that waits for a piece, and the writer that waits for room. */
   #onPiece: (() => void) | undefined;
   #onRoom: (() => void) | undefined;
 

@@ -19,7 +19,7 @@ const own = (schemaName: string, table: string) => `${quotedName(schemaName)}.${
 /** The table of one row that counts the changes of the schema. */
 export const catalogTable = (schemaName: string): string => own(schemaName, 'rds_catalog');
 
-/** A SELECT of the number of changes, for who has to know whether the schema is still the one he planned under. */
+/** A SELECT of the number of changes, to find out whether the schema is still the one that a read was planned under. */
 export function catalogVersionSql(schemaName: string): string {
   return `SELECT changes FROM ${catalogTable(schemaName)}`;
 }

@@ -81,7 +81,7 @@ export async function takeIdentity(database: Database, known: KnownStore, purpos
   const first = { systemId: known.systemId, appId: known.appId, birth: newBirth(), generation: 0, making: null };
   return database.transact(
     async (session) => {
-      // Whoever else opens it waits for the row.
+      // Other processes that open it wait for the row.
       if (known.birth === null) await session.query(firstIdentity(schema, first));
       const read = { text: `SELECT ${columns} FROM ${tableOf(schema)} FOR UPDATE`, params: [] };
       const identity = identityFrom((await session.query(read)).rows[0]);

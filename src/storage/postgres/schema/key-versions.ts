@@ -10,7 +10,7 @@ const SLOTS = 4_096;
 
 const own = (schemaName: string) => `${quotedName(schemaName)}.rds_keys`;
 
-/** The table of who wrote last under a key. Its rows are changed in place: half of each page is left free for that. */
+/** The table of the last writer under each key. Its rows are changed in place: half of each page is left free for that. */
 export function keyStatements(schemaName: string): Statement[] {
   const text = `CREATE TABLE ${own(schemaName)} (
     slot integer PRIMARY KEY, writer text COLLATE "C" NOT NULL, before text COLLATE "C" NOT NULL
@@ -40,7 +40,7 @@ export function numberFor(text: string): number {
 
 const slotOf = (key: string): number => (numberFor(key) >>> 0) % SLOTS;
 
-/** Reads the number of changes of the schema, and who wrote last under some keys, for `versionsFrom`. */
+/** Reads the number of changes of the schema, and the last writers under some keys, for `versionsFrom`. */
 export function versionsStatement(schemaName: string, keys: readonly string[]): Statement {
   const text = `SELECT (${catalogVersionSql(schemaName)}),
     (SELECT json_agg(json_build_array(slot, writer)) FROM ${own(schemaName)} WHERE slot = ANY($1::integer[]))`;
@@ -58,7 +58,7 @@ export function versionsFrom(keys: readonly string[], written: unknown): KeyVers
 
 /**
  * Notes a writer under the keys, and returns a row for each of them that is as it was read, or was the writer's already. The rows of others
- * stay. Whoever runs it has the locks of the slots.
+ * stay. The caller has the locks of the slots.
  */
 export function noteWriter(schemaName: string, versions: readonly KeyVersion[], writer: string): Statement {
   const before = new Map(versions.map((version) => [version.slot, version.writer]));

@@ -5,11 +5,10 @@ import { writeAmong, writeJsonHas, writeJsonHasOrdered, writeJsonPointsInto, wri
 import { writeSearch } from './full-text.ts';
 import { writeSearchScore } from './full-text-score.ts';
 import { companion } from './full-text-vector.ts';
-import { columnOf, writeJsonCompare, writeJsonExists, writeJsonMatches, writeJsonOrder } from './json.ts';
+import { columnOf, writeJsonCompare, writeJsonExists, writeJsonMatches, writeJsonOrder, writeWireText } from './json.ts';
 import { quotedName } from './names.ts';
 import { writeSnapshot } from './snapshot.ts';
 import { writeTextMatch } from './text-match.ts';
-import { writeWireText } from './wire.ts';
 
 /**
  * SQL as PostgreSQL has it, without functions of ours.

@@ -9,7 +9,7 @@ import { cut, indexedFields, positionsMissing, quotedLexeme, wordsMissing } from
 
 /**
  * The relevance of a record by its own words, as `textScorer` of storage/sql/full-text says; NULL where it is not found. No table-wide
- * statistics go into it, whoever asks: PostgreSQL keeps none of words.
+ * statistics go into it, whatever the caller: PostgreSQL keeps none of words.
  */
 export function writeSearchScore(out: SqlOut, alias: string, table: TableSchema, search: TextSearch): void {
   const fields = indexedFields(table);

@@ -5,7 +5,7 @@ import { quotedName } from '../sql/names.ts';
 import { isTableOfSystem, tableObstacle } from './obstacles.ts';
 
 /**
- * Milliseconds between two times when a change waits so long: those who read the table wait behind it. Doubled, up to the longest, with each
+ * Milliseconds between two times when a change waits so long: reads of the table wait behind it. Doubled, up to the longest, with each
  * time in vain: one that prevents wraparound gives way to nobody.
  */
 const EVERY_MS = 5_000;
@@ -15,7 +15,7 @@ const MARGIN_MS = 500;
 const MAX_WAIT_MS = 3_000;
 
 /**
- * The server ends an autovacuum that others wait for, but only for those who have waited for `deadlock_timeout`: longer than a change of the
+ * The server ends an autovacuum that others wait for, but only for those that have waited for `deadlock_timeout`: longer than a change of the
  * schema waits for a lock, so that one of a large table would keep all changes from it for minutes.
  */
 export class Autovacuums {

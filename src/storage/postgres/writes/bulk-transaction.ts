@@ -35,7 +35,7 @@ export async function bulkTransaction<T>(
     ...context,
     known,
     transactions: savepoints(session),
-    // Whoever opened the transaction has said how long it may wait.
+    // The options of the transaction say how long it may wait.
     look: async () => [],
     async reload() {
       known.adopt(known.merged(catalogFrom((await session.query(loadStatement(context.schemaName))).rows)));

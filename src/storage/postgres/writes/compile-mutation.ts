@@ -161,8 +161,8 @@ const CHANGED = -1;
 
 /**
  * SPEC "Errors" 119: a record that others point at, from system tables too, stays. One statement: the record is locked, each Pointer column
- * that may point at it is asked by its index until one does, then it and its join rows go. All of it sees what was there when it began: who
- * had the record then, or changed it since, may have written more. It does not wait for him, and leaves the record.
+ * that may point at it is asked by its index until one does, then it and its join rows go. All of it sees what was there when it began: a
+ * transaction that had the record then, or changed it since, may have written more. It does not wait for that one, and leaves the record.
  */
 function remove(
   { table, objectId, guard }: Of<'delete'>,

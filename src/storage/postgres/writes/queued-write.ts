@@ -43,7 +43,7 @@ export interface Left {
   readonly obstacles: readonly string[];
 }
 
-/** Who carries writes out. */
+/** Executes groups of writes. */
 export interface Executor {
   schema(): Schema;
   /** Carries out and settles writes that change no schema. Never rejects. */

@@ -27,7 +27,7 @@ interface Changed {
 
 /**
  * Carries out a write that changes the schema, under the lock of the catalogue. Where another process has changed it meanwhile it is planned
- * anew, and left unsettled where it has nothing to change any more. Those who come after it wait behind it.
+ * anew, and left unsettled where it has nothing to change any more. Transactions that come after it wait behind it.
  * @param lockLimit milliseconds that it waits for a lock
  * @throws a lock that was not had in time (55P03), and what else the write is to be rejected with
  */

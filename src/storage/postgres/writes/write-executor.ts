@@ -57,7 +57,7 @@ interface Under {
   readonly lockLimit: number;
 }
 
-/** Milliseconds: `long` is for records, for which whoever else wants them waits too, in their order. */
+/** Milliseconds: `long` is for records, for which other transactions wait too, in their order. */
 const LOCK_LIMITS: Readonly<Record<Patience, number>> = { short: WRITE_LOCK_LIMIT_MS, long: 2_000 };
 
 /** The schema has changed since the writes were planned. */

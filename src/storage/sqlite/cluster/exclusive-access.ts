@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../../kernel/operator-error.ts';
 
-/** How long to wait for one who only looks whether the lock is held, in milliseconds. */
+/** How long to wait for a process that only looks whether the lock is held, in milliseconds. */
 const LOOK_MS = 500;
 
 /**

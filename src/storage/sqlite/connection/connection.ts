@@ -98,7 +98,7 @@ export class Connection implements LimitedRows {
     return this.#isOpen && this.#db.isTransaction;
   }
 
-  /** From now on it waits for nobody's lock: who runs on the event loop tries again later. */
+  /** From now on it waits for no lock of others: work on the event loop tries again later. */
   waitForNobody(): void {
     sorting(() => this.#db.exec(`PRAGMA busy_timeout = ${IMPATIENT_MS}`));
   }

@@ -5,7 +5,7 @@ import { copyWal } from '../connection/wal-length.ts';
 import { growGeneration } from '../schema/identity.ts';
 import type { WalMark } from './wal-mark.ts';
 
-/** Who hears of a store's last commit. */
+/** Told of a store's last commit. */
 export interface GenerationEvents {
   readonly log?: Pick<WalMark, 'committed' | 'isGeneration'>;
   /** As of `Engine.open`. */

@@ -15,7 +15,7 @@ export function openingFault(error: unknown, path: string): unknown {
   return unavailableSince(Object.assign(new OperatorError(`${path}: ${message}`, { cause: error }), { errcode, code }));
 }
 
-/** What the log is told of a file that could not be opened; `null` where that is no fault that can pass: who opens it tells of what it is. */
+/** What the log is told of a file that could not be opened; `null` where that is no fault that can pass: the caller reports that one. */
 export function kindOfOpening(error: unknown, path: string): PassingFault | null {
   const fault = error instanceof OperatorError || isDamage(error) ? null : storeFaultOf(error);
   if (!fault || !toldByStorage.has(fault.kind)) return fault?.kind ?? null;

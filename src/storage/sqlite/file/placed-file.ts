@@ -18,7 +18,7 @@ const INDEX_MS = 5;
 
 /**
  * Knows which file is open, with its log, and whether both are still at their places: what is written to one that was unlinked is lost. So is the
- * log's index, by which processes agree on who writes where: who opens the file without it makes another, and both write over each other.
+ * log's index, by which processes agree on where each writes: a process that opens the file without it makes another, and both write over each other.
  */
 export class PlacedFile {
   readonly #path: string;

@@ -9,8 +9,8 @@ const NOTICED_MS = 3_000;
 const PAUSE_MS = 50;
 
 /**
- * Waits for the service that has a file open where its log (`-wal`) or the log's index (`-shm`) was removed. Processes agree by the index on who
- * writes where: one that opens the file without it makes another, and both write over each other.
+ * Waits for the service that has a file open where its log (`-wal`) or the log's index (`-shm`) was removed. Processes agree by the index on where
+ * each writes: one that opens the file without it makes another, and both write over each other.
  * @param isServedElsewhere whether another process serves what the file is of
  * @throws OperatorError where another process may have the file open and its index stays away
  */

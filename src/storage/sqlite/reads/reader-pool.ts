@@ -23,7 +23,7 @@ const THREADS = Math.max(4, availableParallelism());
 const usual: ThreadBounds = { shared: THREADS, all: 2 * THREADS, idle: MINUTE_MS };
 
 /**
- * Characters of large records that wait on threads for their clients, beyond which who has taken nothing for the longest time loses his answer.
+ * Characters of large records that wait on threads for their clients, beyond which the client that has taken nothing for the longest time loses its answer.
  */
 const MAX_HELD = 64 * 1024 * 1024;
 
@@ -86,7 +86,7 @@ export class ReaderPool {
     await Promise.all([...this.#threads].map((thread) => thread.maintain('forget', path)));
   }
 
-  /** Ends all reads of a file and closes the threads' connections to it. Who reads on is told that it is unavailable. */
+  /** Ends all reads of a file and closes the threads' connections to it. Reads under way end with `unavailable`. */
   async end(path: string): Promise<void> {
     for (const task of this.#waiting.clear(path)) task.fail(serviceError('unavailable'));
     for (const thread of this.#threads)

@@ -57,7 +57,7 @@ export interface PlannedSchema {
   removals(): number;
   /** Looks whether another process has changed it. */
   notice(): void;
-  /** Who is to be told of the error that a read on a thread ends with, which begins now. */
+  /** What is to be told of the error that a read on a thread ends with, which begins now. */
   onFailed(): (error: unknown) => void;
 }
 

@@ -170,7 +170,7 @@ function createUniqueIndex(db: DatabaseSync, table: TableSchema, field: Field): 
   db.exec(`CREATE UNIQUE INDEX ${quote(fieldIndex(table, field))} ON ${quote(table.sqlName)} (${quote(field.column)})`);
 }
 
-/** Records with one value lie in it in the order of creation. Nobody asks who has none. */
+/** Records with one value lie in it in the order of creation. No query asks for records without one. */
 function createLookUpIndex(db: DatabaseSync, table: TableSchema, field: Field): void {
   const column = quote(field.column);
   db.exec(`CREATE INDEX ${quote(fieldIndex(table, field))} ON ${quote(table.sqlName)} (${column}) WHERE ${column} IS NOT NULL`);

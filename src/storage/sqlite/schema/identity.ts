@@ -98,7 +98,7 @@ function writeIdentity(db: DatabaseSync, { systemId, appId, birth, generation, m
   db.prepare(sql).run(systemId, appId, birth, generation, making);
 }
 
-/** Changes who a file says it is, durably. */
+/** Changes the identity that a file has, durably. */
 function change(db: DatabaseSync, to: (now: StoreIdentity | null) => StoreIdentity): StoreIdentity {
   db.exec('BEGIN IMMEDIATE');
   try {
@@ -126,7 +126,7 @@ function changeOrKeep(db: DatabaseSync, to: (now: StoreIdentity | null) => Store
   }
 }
 
-/** Opens a file that is there, for who says whose it is. */
+/** Opens a file that is there, to give it an identity. */
 function openCatalog(address: string | URL, place: string, opened: (db: DatabaseSync) => void = () => {}): DatabaseSync {
   const db = new DatabaseSync(address, { timeout: BUSY_TIMEOUT_MS });
   try {
@@ -140,7 +140,7 @@ function openCatalog(address: string | URL, place: string, opened: (db: Database
   }
 }
 
-/** Who watches the log of changes of a file (wal-mark.ts). */
+/** Watches the log of changes of a file (wal-mark.ts). */
 export interface LogWatch {
   missingSince(db: DatabaseSync): number | null;
   isGeneration(generation: number): void;

@@ -7,7 +7,7 @@ import { catalogVersion, loadSchema, removalsQuery, touchCatalog } from './catal
 /** How soon reads notice that another process (an import, say) changed the schema, in milliseconds. Writes notice at once. */
 const NOTICE_WITHIN_MS = 100;
 
-/** What a process knows of a file's schema and of who wrote to its tables, and how it notices what other processes did. */
+/** What a process knows of a file's schema and of writes to its tables, and how it notices what other processes did. */
 export class SchemaCache {
   readonly #connection: Connection;
   readonly #isInPlace: () => boolean;

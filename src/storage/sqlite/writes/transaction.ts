@@ -90,7 +90,7 @@ export function commit(connection: Connection, isInPlace: (withinMs?: number) =>
 
 /**
  * Makes a transaction that failed in its COMMIT a failed one for good. What it wrote may lie in the log whole, only not yet known to be on the
- * disk: whoever opens the file after a crash would take it for committed. The next transaction begins at the same place of the log, and each
+ * disk: a process that opens the file after a crash would take it for committed. The next transaction begins at the same place of the log, and each
  * page there continues the checksum of the one before: one that is other than the failed one's first page ends all that followed it. This
  * one is a single page, which a longer transaction does not begin with, and its content is new.
  * @returns whether it was written: flushed to the disk or not, it is what the operating system has at that place

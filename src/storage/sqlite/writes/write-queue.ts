@@ -124,7 +124,7 @@ export class WriteQueue {
     });
   }
 
-  /** Another process holds the write lock. Who has waited too long for it is refused. */
+  /** Another process holds the write lock. Writes that have waited too long for it are refused. */
   #tryLater(next: () => void): void {
     const now = performance.now();
     this.#busySince ??= now;
