@@ -1,11 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Principal } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import { isJsonObject } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { prefix } from '../kernel/prefix.ts';
 import type { NamedParameters } from '../query/index.ts';
-import { tellsOfFunction } from '../records/index.ts';
 import { CallerRequest, carryOutAsCaller } from '../requests/index.ts';
 import { FramedPieces, sendError, sendReply } from './answer.ts';
 import type { Edge } from './edge.ts';
@@ -95,24 +93,25 @@ function handle({ edge, choose, long }: Routed, request: FastifyRequest, reply: 
 
 /** Has an endpoint answer a request whose body was read. */
 export async function answerEndpoint({ edge, endpoint, envelope, request, reply, started }: Exchange): Promise<void> {
-  const { credentials, installationId } = envelope;
+  const { appId, credentials, installationId } = envelope;
+  const isOpen = endpoint.open === true;
   const asked = new CallerRequest(edge, request, started);
-  asked.sent(credentials, installationId);
   await carryOutAsCaller(asked, {
-    appId: envelope.appId,
-    credentials: endpoint.open ? null : credentials,
-    mayWrite: mayWrite(endpoint),
-    async run(system, principal) {
+    appId,
+    credentials,
+    installationId,
+    isOpen,
+    // A login by GET opens a session.
+    mayWrite: endpoint.method !== 'GET' || isOpen,
+    async run(scope) {
       const answer = await endpoint.handle({
-        system,
-        principal,
+        ...scope,
         client: {
           sessionToken: credentials.sessionToken,
           installationId,
           address: () => asked.address,
           isGone: () => reply.raw.destroyed,
         },
-        context: asked.contextOf(principal, pageOf(principal, request)),
         params: request.params as Params,
         query: queryOf(endpoint, envelope, request),
         body: envelope.body,
@@ -130,16 +129,8 @@ export async function answerEndpoint({ edge, endpoint, envelope, request, reply,
   });
 }
 
-/** Logins by GET open sessions. */
-const mayWrite = ({ method, open }: Endpoint): boolean => method !== 'GET' || open === true;
-
 /** Whether requests to an endpoint are logged (SPEC "Other system tables": writes only). */
 const isLogged = ({ method }: Endpoint): boolean => method !== 'GET';
-
-/** SPEC "`_Timeline` fields": the page of a session user; keys have none, and what names a function is for functions alone. */
-function pageOf({ kind }: Principal, { headers: { referer } }: FastifyRequest): string | null {
-  return kind === 'user' && referer !== undefined && !tellsOfFunction(referer) ? referer : null;
-}
 
 /** Sends an answer. A long one holds the system until its last piece was made or the client has gone. */
 async function deliver(edge: Edge, reply: FastifyReply, answer: ApiReply): Promise<void> {

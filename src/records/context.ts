@@ -1,5 +1,5 @@
 import { actorId, type Principal } from '../access/index.ts';
-import type { PatternBudget } from '../query/regex/index.ts';
+import type { SharedPatterns } from '../query/regex/index.ts';
 import type { Schema } from '../schema/model.ts';
 import type { Condition, Mutation, Store } from '../storage/port.ts';
 import type { Progress } from './progress.ts';
@@ -36,7 +36,7 @@ export interface RecordContext {
   readonly keepsSchema?: true;
   readonly hooks: WriteHooks;
   /** What the patterns of the request may cost together, however many queries and definitions it brings; each has its own where it is left out. */
-  readonly patterns?: PatternBudget;
+  readonly patterns?: SharedPatterns;
   /** For the audit: the request's Referer, which counts where a session user writes; `server-side-code:<fn>` for functions; `null` where there is none. */
   readonly referer: string | null;
   /** The trigger that has this written; left out where a client has. */

@@ -13,7 +13,6 @@ import {
 import type { QueryScope } from '../query/scope.ts';
 import type { Selection } from '../query/selection.ts';
 import { newTable } from '../schema/defaults.ts';
-import type { TableSchema } from '../schema/model.ts';
 import { type FindResult, type JsonText, SchemaChanged } from '../storage/port.ts';
 import type { RecordContext } from './context.ts';
 import { underSchema } from './replan.ts';
@@ -81,25 +80,17 @@ export async function findRecords(context: RecordContext, className: string, opt
     const asked = schema.tables.get(className);
     const table = asked && key !== undefined ? redirected(asked, key, scope) : asked;
     if (!table) return findNothing(className, options, scope);
-    if (key === undefined) return findIn(table, context, options, scope);
-    refuseOutright(principal, 'find', table.className);
-    return { ...(await findIn(table, context, options, scope)), className: table.className };
+    if (key !== undefined) refuseOutright(principal, 'find', table.className);
+    const alone = countsAlone(options);
+    const grant = authorize(principal, alone ? 'count' : 'find', table, schema);
+    const query = buildQuery(options, grant, scope);
+    const counting = query.count && !alone ? authorize(principal, 'count', table, schema) : grant;
+    // Callers who may count fewer records than they may find get those in both.
+    const found = await store.reader.find(
+      counting === grant ? query : { ...query, filter: guardedFilter(counting, query.filter) },
+    );
+    return key === undefined ? found : { ...found, className: table.className };
   });
-}
-
-async function findIn(
-  table: TableSchema,
-  { store, principal }: RecordContext,
-  options: FindOptions,
-  scope: QueryScope,
-): Promise<FindResult> {
-  const alone = countsAlone(options);
-  const grant = authorize(principal, alone ? 'count' : 'find', table, scope.schema);
-  const query = buildQuery(options, grant, scope);
-  const counting = query.count && !alone ? authorize(principal, 'count', table, scope.schema) : grant;
-  if (counting === grant) return store.reader.find(query);
-  // Who may count fewer records than he may find gets those in both.
-  return store.reader.find({ ...query, filter: guardedFilter(counting, query.filter) });
 }
 
 /**

@@ -2,8 +2,8 @@ import { anonymous, type Principal } from '../access/index.ts';
 import { factsOf, type HttpRequest, type LoggedRequest, logRequest } from '../audit/index.ts';
 import { fail, isPassing } from '../errors/fail.ts';
 import { type Conditions, faultPlace } from '../observe/index.ts';
-import { PatternBudget } from '../query/regex/index.ts';
-import { endOf, type Progress, type RecordContext, type WriteHooks } from '../records/index.ts';
+import type { SharedPatterns } from '../query/regex/index.ts';
+import { endOf, type Progress, type RecordContext, tellsOfFunction, type WriteHooks } from '../records/index.ts';
 import type { Credentials, System, Systems } from '../systems/index.ts';
 import { principalFor } from '../users/index.ts';
 
@@ -38,7 +38,7 @@ export class CallerRequest {
   /** `null` until it is known. */
   principal: Principal | null = null;
   /** What its patterns may cost, all its queries together. */
-  #patterns: PatternBudget | undefined;
+  readonly #patterns: SharedPatterns = {};
   readonly #services: RequestServices;
   readonly #http: HttpRequest;
   #system: System | undefined;
@@ -85,7 +85,8 @@ export class CallerRequest {
    * @throws invalidSession (209); TooManyRequests (155) where keys are tried out from the address
    */
   async authenticate(credentials: Credentials): Promise<Principal> {
-    return this.known(await this.callerOf(credentials));
+    this.principal = await principalFor(this.#acquired, credentials, this.address);
+    return this.principal;
   }
 
   /** As `authenticate`, for the work of the request alone: the log does not name the caller. */
@@ -99,12 +100,16 @@ export class CallerRequest {
     return principal;
   }
 
+  /** SPEC "`_Timeline` fields": the page of a session user; keys have none, and what names a function is for functions alone. */
+  pageOf({ kind }: Principal): string | null {
+    const { referer } = this.#http.headers;
+    return kind === 'user' && referer !== undefined && !tellsOfFunction(referer) ? referer : null;
+  }
+
   /** The context of its reads and writes. @param referer as of `RecordContext` */
   contextOf(principal: Principal, referer: string | null = null): RecordContext {
     const { appId, store } = this.#acquired;
-    const { progress } = this;
-    this.#patterns ??= new PatternBudget();
-    return { appId, store, principal, hooks: this.#services.hooks, patterns: this.#patterns, referer, progress };
+    return { appId, store, principal, hooks: this.#services.hooks, patterns: this.#patterns, referer, progress: this.progress };
   }
 
   /**
@@ -169,24 +174,37 @@ export async function carryOutRequest(request: CallerRequest, { run, refuse, log
   }
 }
 
-/** The steps of a request whose caller is known before its work begins. */
+/** A request whose caller is known before its work begins. */
 export interface CallerSteps extends Omit<RequestSteps, 'run'> {
   /** As of `CallerRequest.acquire`. */
   readonly appId: unknown;
-  /** `null`: the caller is anonymous, whatever was sent. */
-  readonly credentials: Credentials | null;
+  readonly credentials: Credentials;
+  /** `null` where none was sent. */
+  readonly installationId: string | null;
+  /** Whether the caller is anonymous, whatever was sent. */
+  readonly isOpen: boolean;
   /** Carries out and answers. */
-  run(system: System, principal: Principal): Promise<void>;
+  run(scope: CallerScope): Promise<void>;
+}
+
+/** A request whose system and caller are known. */
+export interface CallerScope {
+  readonly system: System;
+  readonly principal: Principal;
+  /** Of its reads and writes. */
+  readonly context: RecordContext;
 }
 
 /** As `carryOutRequest`. */
-export function carryOutAsCaller(request: CallerRequest, { appId, credentials, run, ...steps }: CallerSteps): Promise<void> {
+export function carryOutAsCaller(request: CallerRequest, steps: CallerSteps): Promise<void> {
+  const { appId, credentials, installationId, isOpen, run, ...others } = steps;
+  request.sent(credentials, installationId);
   return carryOutRequest(request, {
-    ...steps,
+    ...others,
     async run() {
       const system = await request.acquire(appId);
-      const principal = credentials ? await request.authenticate(credentials) : request.known(anonymous);
-      await run(system, principal);
+      const principal = isOpen ? request.known(anonymous) : await request.authenticate(credentials);
+      await run({ system, principal, context: request.contextOf(principal, request.pageOf(principal)) });
     },
   });
 }

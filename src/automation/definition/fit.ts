@@ -2,7 +2,7 @@ import { actorId, authorize, master, type Principal, unseenIn } from '../../acce
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Filter } from '../../query/filter.ts';
-import { PatternBudget } from '../../query/regex/index.ts';
+import { budgetOf, PatternBudget, type SharedPatterns } from '../../query/regex/index.ts';
 import { always, guardedFilter, parseWhere } from '../../query/where/index.ts';
 import type { Schema, TableSchema } from '../../schema/model.ts';
 import { checkClassName, checkFieldName, rootOf } from '../../schema/naming.ts';
@@ -21,7 +21,7 @@ const MAX_TEMPLATES = 10_000;
  * @param patterns what the request may spend on patterns
  * @throws invalidTrigger (107); of its criteria, the errors of `where`
  */
-export function checkFit(trigger: Trigger, schema: Schema, patterns?: PatternBudget): void {
+export function checkFit(trigger: Trigger, schema: Schema, patterns?: SharedPatterns): void {
   const table = tableNamed(trigger.table, 'table', schema);
   for (const [index, name] of trigger.changedFields.entries())
     if (!isField(name, table)) refuse(`changedFields[${index}] is no field of ${table.className}: ${shown(name)}`);
@@ -29,8 +29,8 @@ export function checkFit(trigger: Trigger, schema: Schema, patterns?: PatternBud
   const templates = pathsIn(trigger.actions.map(({ data }) => data) as unknown as JsonValue);
   if (!templates.drop(MAX_TEMPLATES).next().done)
     refuse(`actions have more than ${MAX_TEMPLATES.toLocaleString('en')} templates`);
-  const budget = new PatternBudget(limits.criteriaRegexSize, patterns);
-  if (trigger.criteria !== null) parsedAs(master, 'find', trigger.criteria, table, schema, { patterns: budget });
+  const budget = new PatternBudget(limits.criteriaRegexSize, patterns && budgetOf(patterns));
+  if (trigger.criteria !== null) parsedAs(master, 'find', trigger.criteria, table, schema, { patterns: { budget } });
 }
 
 /** What criteria were parsed to, as of a schema: sub-queries depend on other tables too. */
@@ -72,7 +72,7 @@ function parsedAs(
   criteria: JsonObject,
   table: TableSchema,
   schema: Schema,
-  { patterns, isPictured = false }: { readonly patterns?: PatternBudget; readonly isPictured?: boolean } = {},
+  { patterns, isPictured = false }: { readonly patterns?: SharedPatterns; readonly isPictured?: boolean } = {},
 ): Filter {
   const grant = authorize(principal, action, table, schema);
   // A picture has the values themselves: what a mask stands before is hidden in it.

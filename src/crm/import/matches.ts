@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
-import { PatternBudget } from '../../query/regex/index.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { comparable } from '../commands/match.ts';
 import type { CrmContext } from '../context.ts';
@@ -58,7 +57,7 @@ export function matcherFor(context: CrmContext, table: TableSchema, fields: read
           ? emailsAmong(best.name, values)
           : await whereOf(context, table, best.name, values, phones.includes(best.name));
         // What the tool itself makes is no part of what the caller's patterns may cost.
-        const asTool = { ...context, patterns: new PatternBudget() };
+        const asTool = { ...context, patterns: {} };
         const rows: Row[] = await findRows(asTool, table.className, { where, keys, order: 'createdAt', limit: MOST_FOUND });
         for (const row of rows) {
           const key = keyOf(row);

@@ -3,7 +3,7 @@ import { fail } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { FieldRef, Filter } from '../filter.ts';
-import { PatternBudget } from '../regex/index.ts';
+import { budgetOf, type PatternBudget } from '../regex/index.ts';
 import type { QueryScope } from '../scope.ts';
 
 /** What a query has brought so far: its `where`, the sub-queries in it, and each `$match` over records. */
@@ -15,8 +15,8 @@ export interface Spending {
 }
 
 /** Nothing yet. */
-export function newSpending({ patterns = new PatternBudget() }: QueryScope): Spending {
-  return { terms: 0, values: 0, texts: 0, patterns };
+export function newSpending({ patterns = {} }: QueryScope): Spending {
+  return { terms: 0, values: 0, texts: 0, patterns: budgetOf(patterns) };
 }
 
 /** Where in a `where` the parser stands. */
