@@ -1,10 +1,10 @@
 import { ADMIN } from '../access/index.ts';
+import { ServiceError } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { loginKey } from '../kernel/login-key.ts';
 import { OperatorError } from '../kernel/operator-error.ts';
-import { exclusively, type RecordContext, readRows, updateRecord } from '../records/index.ts';
-import { fieldOf, type Schema } from '../schema/model.ts';
-import { ADMIN_KEY, isLastAdministrator, notLastAdministrator } from '../users/index.ts';
+import { type RecordContext, readRows, updateRecord } from '../records/index.ts';
+import { fieldOf } from '../schema/model.ts';
 import { forOperator, oneLine } from './one-line.ts';
 
 /** A user as an operator sees him. */
@@ -58,14 +58,13 @@ export async function changeUser(context: RecordContext, username: string, chang
  */
 export async function blockUser(context: RecordContext, username: string, evenLast: boolean): Promise<void> {
   const userId = await idOf(context, username);
-  await exclusively(context, ADMIN_KEY, async (held) => {
-    if (!evenLast && (await isLastAdministrator(held, userId)))
+  try {
+    await updateRecord(evenLast ? { ...context, evenLastAdministrator: true } : context, '_User', userId, { active: false });
+  } catch (error) {
+    if (error instanceof ServiceError && error.key === 'lastAdministrator')
       throw new OperatorError(`the user is the last active member of ${ADMIN}: --force blocks him all the same`);
-    const conditions = (schema: Schema) => [notLastAdministrator(schema, userId)];
-    await write(evenLast ? held : { ...held, conditions }, userId, { active: false });
-  }).catch((error) => {
     throw forOperator(error);
-  });
+  }
 }
 
 /** @throws OperatorError */

@@ -56,6 +56,8 @@ export const catalogue = {
   invalidClp: { code: 107, status: 400, text: (why: string) => `Invalid class level permissions: ${why}` },
   /** docs/decisions.md "Agent tools": what a tool was called with. */
   invalidArguments: { code: 107, status: 400, text: (why: string) => `Invalid arguments: ${why}` },
+  /** docs/decisions.md "Users and sessions". */
+  lastAdministrator: { code: 107, status: 400, text: () => 'Invalid arguments: the user is the last active member of Admin' },
   badSchema: { code: 107, status: 400, text: (why: string) => `Invalid schema: ${why}` },
   invalidTrigger: { code: 107, status: 400, text: (why: string) => `Invalid trigger: ${why}` },
   batchNoArray: { code: 107, status: 400, text: () => 'requests must be an array' },

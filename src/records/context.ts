@@ -35,6 +35,8 @@ export interface RecordContext {
    */
   readonly keepsSchema?: true;
   readonly hooks: WriteHooks;
+  /** Whether its writes may leave the system without an administrator who may sign in: a command that was told to. */
+  readonly evenLastAdministrator?: true;
   /** What the patterns of the request may cost together, however many queries and definitions it brings; each has its own where it is left out. */
   readonly patterns?: SharedPatterns;
   /** For the audit: the request's Referer, which counts where a session user writes; `server-side-code:<fn>` for functions; `null` where there is none. */

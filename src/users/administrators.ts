@@ -1,39 +1,88 @@
-import { ADMIN } from '../access/index.ts';
+import { ADMIN, authorize } from '../access/index.ts';
+import { fail } from '../errors/fail.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts';
 import type { Filter } from '../query/filter.ts';
-import { type RecordContext, readRows } from '../records/index.ts';
+import { guardedFilter } from '../query/index.ts';
+import { type RuledFields, type RuledWrite, readRows } from '../records/index.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../schema/model.ts';
-import type { Condition } from '../storage/port.ts';
 import { holds, notBlocked } from './filters.ts';
 
-/** What takes administrators out takes turns under this key (`exclusively`), since each looks who would be left. */
+/** Names what keeps an administrator: the condition of each write that may take one out, and work that does so in steps (`exclusively`). */
 export const ADMIN_KEY = `_Role ${ADMIN}`;
 
-/** Whether a user is the only member of `Admin` who may sign in. */
-export async function isLastAdministrator({ store }: RecordContext, userId: string): Promise<boolean> {
-  const filter = (roles: TableSchema) => heldUpBy(roles, store.schema(), userId);
-  const found = await readRows(store, { className: '_Role', fields: ['objectId'], filter, limit: 1 });
-  return found.length > 0;
+/** The users that a write takes out of a role, or keeps from signing in: by id, or all members. */
+export type RemovedUsers = readonly string[] | 'all';
+
+/** A write that may take administrators out. */
+interface Removal {
+  readonly className: '_User' | '_Role';
+  readonly action: 'update' | 'delete';
+  readonly users: RemovedUsers;
 }
 
 /**
- * That a user is not, looked at in the commit of what takes him out: on the embedded engine a command and the service do not know of each
- * other's turns (docs/adr/0018-conditions.md).
+ * The rule that a system keeps an administrator: without an active direct member of `Admin` nobody could give the role again but with a key.
+ * The commit looks again, so that of two writes at once one is refused.
+ * @returns the condition for the commit; nothing where the write takes nobody out
+ * @throws lastAdministrator (107)
  */
-export function notLastAdministrator(schema: Schema, userId: string): Condition {
-  const table = tableOf(schema, '_Role');
-  return { kind: 'absent', table, filter: heldUpBy(table, schema, userId), key: ADMIN_KEY };
+export async function keepAdministrator(
+  { context, objectId }: RuledWrite,
+  { className, action, users }: Removal,
+): Promise<Pick<RuledFields, 'conditions'>> {
+  const { store, principal, evenLastAdministrator } = context;
+  if (users.length === 0 || evenLastAdministrator) return {};
+  const roleId = className === '_Role' ? objectId : undefined;
+  const written = await readRows(store, {
+    className,
+    fields: ['objectId'],
+    // A record that the caller cannot write is none: a refusal would tell who administers.
+    filter: (table) => guardedFilter(authorize(principal, action, table, store.schema()), holds(table, 'objectId', objectId)),
+    limit: 1,
+  });
+  if (written.length === 0) return {};
+  const filter = (roles: TableSchema) => leftWithoutAny(roles, store.schema(), users, roleId);
+  const left = await readRows(store, { className: '_Role', fields: ['objectId'], filter, limit: 1 });
+  if (left.length > 0) fail('lastAdministrator');
+  return {
+    conditions(schema) {
+      const table = tableOf(schema, '_Role');
+      return [{ kind: 'absent', table, filter: leftWithoutAny(table, schema, users, roleId), key: ADMIN_KEY }];
+    },
+  };
 }
 
-/** The role `Admin` where a user is its only member who may sign in. */
-function heldUpBy(roles: TableSchema, schema: Schema, userId: string): Filter {
+/** The role `Admin` where some of the users are members who may sign in, and no other member may. @param roleId of the role that is written */
+function leftWithoutAny(roles: TableSchema, schema: Schema, removed: RemovedUsers, roleId: string | undefined): Filter {
   const users = tableOf(schema, '_User');
   const ref = { field: fieldOf(roles, 'users'), path: [] };
-  const isHe = holds(users, 'objectId', userId);
-  const hasActive = (who: Filter): Filter => ({
+  const hasActive = (...who: Filter[]): Filter => ({
     kind: 'inQuery',
     ref,
-    target: { table: users, filter: { kind: 'and', items: [who, notBlocked(users)] } },
+    target: { table: users, filter: { kind: 'and', items: [...who, notBlocked(users)] } },
   });
-  const hasOther: Filter = { kind: 'not', item: hasActive({ kind: 'not', item: isHe }) };
-  return { kind: 'and', items: [holds(roles, 'name', ADMIN), hasActive(isHe), hasOther] };
+  const items: Filter[] = [holds(roles, 'name', ADMIN), ...(roleId === undefined ? [] : [holds(roles, 'objectId', roleId)])];
+  if (removed === 'all') return { kind: 'and', items: [...items, hasActive()] };
+  const isRemoved: Filter = { kind: 'in', field: fieldOf(users, 'objectId'), values: removed };
+  const hasOther = hasActive({ kind: 'not', item: isRemoved });
+  return { kind: 'and', items: [...items, hasActive(isRemoved), { kind: 'not', item: hasOther }] };
 }
+
+/** The users that a change of a role's members takes out of it; what has no such form, the write itself refuses. */
+export function removedMembers(users: JsonValue | undefined): RemovedUsers {
+  if (users === null) return 'all';
+  if (!isJsonObject(users ?? null)) return [];
+  const { __op: op, objects, ops } = users as JsonObject;
+  if (op === 'Delete') return 'all';
+  if (op === 'Batch' && Array.isArray(ops)) return ops.flatMap((one) => [...removedByStep(one)]);
+  return op === 'RemoveRelation' && Array.isArray(objects) ? objects.flatMap(idIn) : [];
+}
+
+/** A step of a Batch, which holds no other Batch. */
+function removedByStep(step: JsonValue): readonly string[] {
+  const removed = isJsonObject(step) && step.__op === 'RemoveRelation' ? removedMembers(step) : [];
+  return removed === 'all' ? [] : removed;
+}
+
+const idIn = (member: JsonValue): string[] =>
+  isJsonObject(member) && typeof member.objectId === 'string' ? [member.objectId] : [];

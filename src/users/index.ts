@@ -1,4 +1,4 @@
-export { ADMIN_KEY, isLastAdministrator, notLastAdministrator } from './administrators.ts';
+export { ADMIN_KEY } from './administrators.ts';
 export { agentFor, agentPermissionsOf, agentSwitches } from './agents.ts';
 export { LOCK_MINUTES } from './lock.ts';
 export { authenticate, markOf } from './login.ts';

@@ -1,7 +1,7 @@
-import { ADMIN } from '../../access/index.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { type RecordWrite, writeTogether } from '../../records/index.ts';
-import { inAdminTurn, requireAnotherAdmin } from '../commands/last-admin.ts';
+import { ADMIN_KEY } from '../../users/index.ts';
+import { inTurn } from '../commands/exclusive.ts';
 import type { CrmContext } from '../context.ts';
 import { getRow } from '../queries/records.ts';
 import { findRoles, type Role, rolesHolding, rolesNamed } from '../queries/roles.ts';
@@ -10,19 +10,18 @@ import { pointer } from '../wire/values.ts';
 /**
  * Replaces the roles that hold a user themselves; what he has by roles within roles stays as it is.
  * @param names of roles, also as permissions write them
- * @throws objectNotFound (101), invalidArguments (107) for a role that does not exist, and where nobody would be left in `Admin`; permissionDenied (119)
+ * @throws objectNotFound (101), invalidArguments (107) for a role that does not exist; lastAdministrator (107), permissionDenied (119)
  */
 export async function setUserRoles(context: CrmContext, userId: string, names: readonly string[]): Promise<JsonObject> {
   await getRow(context, '_User', userId, { keys: ['objectId'] });
   const roles = rolesNamed(await findRoles(context), names);
-  return inAdminTurn(context, (held) => replaceRoles(held, userId, roles));
+  return inTurn(context, ADMIN_KEY, (held) => replaceRoles(held, userId, roles));
 }
 
 async function replaceRoles(context: CrmContext, userId: string, roles: readonly Role[]): Promise<JsonObject> {
   const before = await rolesHolding(context, userId);
   const added = without(roles, before);
   const removed = without(before, roles);
-  if (removed.some(({ name }) => name === ADMIN)) await requireAnotherAdmin(context, [userId]);
   const writes = [
     ...added.map((role) => change(role, 'AddRelation', userId)),
     ...removed.map((role) => change(role, 'RemoveRelation', userId)),

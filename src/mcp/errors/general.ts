@@ -47,6 +47,7 @@ export const general: Partial<Record<ErrorKey, Advice>> = {
     expected: '{"find":["role:<Name>"],"get":[…],"create":[],"update":[],"delete":[],"addField":[]}',
     next: 'Get-Roles',
   },
+  lastAdministrator: { expected: 'Give another user the role Admin first', next: 'Get-Roles' },
   badSchema: { expected: 'Fields are {name, type, targetClass?, label?}', next: 'Get-Schema' },
   invalidAgentPermission: { expected: `One of ${agentPermissions.join(', ')}` },
   schemaMismatch: { next: 'Get-Schema' },

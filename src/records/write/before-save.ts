@@ -5,7 +5,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { KeyedMutex } from '../../kernel/keyed-mutex.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { OwnValues } from '../../storage/column-values.ts';
-import type { Mutation } from '../../storage/port.ts';
+import { type Condition, type Mutation, Overtaken } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
 import type { PreparedRecord } from './commit.ts';
 
@@ -30,6 +30,8 @@ export interface RuledFields {
    * commit they are asked again (`retryOutdated`). Each such update makes it later.
    */
   readonly version?: number;
+  /** What the rules have found and the commit looks at again. Where one does not hold by then, the rules are asked again. Pure. */
+  readonly conditions?: (schema: Schema) => readonly Condition[];
 }
 
 /** What a system table asks of writes beyond its schema and permissions, whatever path they come by. */
@@ -58,12 +60,13 @@ export async function runBeforeSave(className: string, action: keyof TableRules,
 const latecomers = new KeyedMutex();
 
 /**
- * Prepares writes and commits them; again from the beginning where a record was not as its rules had read it.
+ * Prepares writes and commits them; again from the beginning where a record was not as its rules had read it, or a condition of the rules
+ * no longer held.
  * @param prepare applies the rules
  * @throws unavailable where others are faster for seconds; what `prepare` and `commit` throw
  */
-export async function retryOutdated<P extends Pick<PreparedRecord, 'version'>, T>(
-  { appId }: RecordContext,
+export async function retryOutdated<P extends Pick<PreparedRecord, 'version' | 'isConditional'>, T>(
+  context: RecordContext,
   prepare: () => Promise<readonly P[]>,
   commit: (prepared: readonly P[]) => Promise<T>,
 ): Promise<T> {
@@ -72,25 +75,35 @@ export async function retryOutdated<P extends Pick<PreparedRecord, 'version'>, T
   try {
     return await commit(prepared);
   } catch (error) {
-    if (!isMissing(error) || prepared.every(({ version }) => version === undefined)) throw error;
+    if (!isOutdated(error, prepared, context)) throw error;
     failure = error;
   }
   const contention = new Contention();
-  return latecomers.runExclusive(appId, async () => {
+  return latecomers.runExclusive(context.appId, async () => {
     for (;;) {
       if (contention.isOver) return fail('unavailable');
       await contention.next();
       const before = prepared;
       prepared = await prepare();
-      if (prepared.every(({ version }, at) => version === before[at]?.version)) throw failure;
+      if (isMissing(failure) && prepared.every(({ version }, at) => version === before[at]?.version)) throw failure;
       try {
         return await commit(prepared);
       } catch (error) {
-        if (!isMissing(error)) throw error;
+        if (!isOutdated(error, prepared, context)) throw error;
         failure = error;
       }
     }
   });
+}
+
+/** Whether the rules may have decided by what has changed since. Under conditions of the context's own, its owner decides anew. */
+function isOutdated(
+  error: unknown,
+  prepared: readonly Pick<PreparedRecord, 'version' | 'isConditional'>[],
+  { held, conditions }: RecordContext,
+): boolean {
+  if (isMissing(error)) return prepared.some(({ version }) => version !== undefined);
+  return error instanceof Overtaken && !held && !conditions && prepared.some(({ isConditional }) => isConditional);
 }
 
 const isMissing = (error: unknown): boolean => error instanceof ServiceError && error.key === 'objectNotFound';

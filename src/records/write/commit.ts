@@ -17,6 +17,8 @@ export interface PreparedRecord extends FieldsWrite {
   readonly at: number;
   /** As of `RuledFields`. */
   readonly version?: number;
+  /** Whether the rules have conditions. */
+  readonly isConditional?: boolean;
   /** Pure. */
   plan(schema: Schema, settled: SettledFiles): RecordPlan;
 }
@@ -83,6 +85,7 @@ export function planRecords(
     return planned;
   });
   return {
+    conditions: plans.flatMap(({ conditions = [] }) => conditions),
     changes: [...before, ...plans.flatMap((planned) => planned.changes)],
     mutations: [...plans.flatMap(({ mutations }) => mutations), ...after],
     events: plans.flatMap(({ events }) => events),
@@ -152,7 +155,7 @@ function observedPlan(context: RecordContext, schema: Schema, planned: RecordPla
   const { changes } = planned;
   const mutations =
     before.length + after.length + last.length === 0 ? planned.mutations : [...before, ...planned.mutations, ...after, ...last];
-  const conditions = conditionsOf(context, schema);
+  const conditions = [...conditionsOf(context, schema), ...(planned.conditions ?? none)];
   return { ...(conditions.length > 0 && { conditions }), changes, mutations, observed };
 }
 

@@ -34,7 +34,14 @@ export async function prepareRemove(context: RecordContext, removal: RecordRemov
   const { flags } = takeFlags(body, actsAsMaster(principal));
   const ruled = await runBeforeSave(className, 'remove', { context, objectId, fields: {} });
   const deletion = { context, removal, ruled, flags, at };
-  return { className, objectId, fields: {}, at, plan: (schema) => planRemove(deletion, schema) };
+  return {
+    className,
+    objectId,
+    fields: {},
+    at,
+    ...(ruled.conditions && { isConditional: true }),
+    plan: (schema) => planRemove(deletion, schema),
+  };
 }
 
 /** A delete that is prepared. */
@@ -54,6 +61,7 @@ function planRemove({ context, removal: { className, objectId }, ruled, flags, a
   if (!table) return fail('objectNotFound');
   const { rows: guard } = authorize(context.principal, 'delete', table, schema);
   return {
+    ...(ruled.conditions && { conditions: ruled.conditions(schema) }),
     changes: [],
     mutations: [...(ruled.before?.(schema) ?? []), { kind: 'delete', table, objectId, guard }],
     events: [eventOf(context, { event: 'delete', table, objectId, sent: {}, assignments: none, flags, at })],

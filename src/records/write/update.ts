@@ -84,7 +84,7 @@ export async function prepareUpdate(context: RecordContext, update: RecordUpdate
   refuseOutright(principal, 'update', className, objectId);
   const { fields, flags } = takeFlags(update.body, actsAsMaster(principal));
   const ruled = await runBeforeSave(className, 'update', { context, objectId, fields });
-  const { version } = ruled;
+  const { version, conditions } = ruled;
   // Later than what the rules have read, on the same millisecond and beside clocks of other processes too.
   const at = version === undefined ? now : Math.max(now, version + 1);
   const change = { context, update, ruled, flags, at };
@@ -94,6 +94,7 @@ export async function prepareUpdate(context: RecordContext, update: RecordUpdate
     fields: ruled.fields,
     at,
     ...(version !== undefined && { version }),
+    ...(conditions && { isConditional: true }),
     plan: (schema, settled) => planUpdate(change, schema, settled),
   };
 }
@@ -114,7 +115,7 @@ function planUpdate(
   settled: SettledFiles,
 ): RecordPlan {
   const { principal } = context;
-  const { fields: sent, set, before, version } = ruled;
+  const { fields: sent, set, before, version, conditions } = ruled;
   const stored = schema.tables.get(className);
   if (!stored) return fail('objectNotFound');
   const grant = authorize(principal, 'update', stored, schema);
@@ -133,6 +134,7 @@ function planUpdate(
   // What operators made is read like anything else.
   const reading = returning.length > 0 ? grantFor(principal, 'get', stored, schema) : null;
   return {
+    ...(conditions && { conditions: conditions(schema) }),
     changes: draft.changes,
     mutations: [
       ...(before?.(schema) ?? []),
