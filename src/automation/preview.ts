@@ -2,7 +2,7 @@ import { isRefusal, ServiceError } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { getRow, type RecordContext, readFirst } from '../records/index.ts';
 import type { ActionDraft } from './actions/action.ts';
-import { ActionFailed } from './actions/action-failed.ts';
+import { ActionFailed } from './actions/action.ts';
 import { draftOf } from './actions/drafts.ts';
 import { meetsCriteria } from './conditions.ts';
 import { authorField, parseTrigger } from './definition/index.ts';

@@ -5,7 +5,7 @@ import type { Store } from '../storage/port.ts';
 import { isOperator } from '../values/index.ts';
 import { wireDate } from '../values/wire.ts';
 import type { ActionDraft } from './actions/action.ts';
-import { ActionFailed } from './actions/action-failed.ts';
+import { ActionFailed } from './actions/action.ts';
 import { workingOff } from './loop-share.ts';
 import type { Template } from './model.ts';
 import { TemplateAllowance } from './templates/allowance.ts';

@@ -6,11 +6,10 @@ import type { About, Conditions } from '../observe/index.ts';
 import type { FileKeeper, RecordContext } from '../records/index.ts';
 import { noteArrived } from './arrivals.ts';
 import { type CompleteUpload, fileKeeper } from './attach.ts';
-import { readBytes } from './bytes.ts';
 import { readUsage, setQuota } from './catalog.ts';
 import { kindOfFileFault } from './faults.ts';
 import { holds, type Place } from './holder.ts';
-import { LargeUploads } from './large.ts';
+import { LargeUploads, UPLOAD_LIFETIME_MS } from './large.ts';
 import type { FileRow, FileSystem, OpenFile, PresentFile, StorageUsage, Uploaded } from './model.ts';
 import { clearAbandoned, receive } from './receive.ts';
 import type { ByteRange, FileStore, ReceivedFile, UploadForm } from './stores/port.ts';
@@ -218,4 +217,22 @@ export class Files {
     for (const { about, kind } of this.#met.values()) this.#parts.conditions.over(about, kind);
     this.#met.clear();
   }
+}
+
+/**
+ * The bytes of a file, or a range within it.
+ * @returns `null` where they are gone, or where a form brought others than those that were noted
+ */
+async function readBytes(
+  store: FileStore,
+  appId: string,
+  { id, size, version, createdAt }: PresentFile,
+  range?: ByteRange,
+): Promise<Readable | null> {
+  const stream = await store.open(appId, id, range, version);
+  if (stream || version === undefined) return stream;
+  // An operator who restores a bucket makes new versions, of the same size and after the time of any form.
+  const now = await store.stat(appId, id);
+  const isRestored = now !== null && now.size === size && now.storedAt >= createdAt + UPLOAD_LIFETIME_MS;
+  return isRestored ? store.open(appId, id, range, now.version) : null;
 }

@@ -1,7 +1,7 @@
+import { isIP } from 'node:net';
 import type { Logger } from '../observe/index.ts';
 import { MailBox } from './box.ts';
 import { type Mailer, ReliableMailer } from './mailer.ts';
-import { senderFor } from './sender.ts';
 import { smtpTransport } from './smtp.ts';
 
 /** What the settings say of outgoing mail (CONTRACT "Running"). */
@@ -28,4 +28,11 @@ export async function createMailer({ smtpUrl, mailFrom, baseUrl, directory }: Ma
     box,
     log,
   });
+}
+
+/** The sender of mail where MAIL_FROM is not set: `no-reply` at the host of BASE_URL, or at `localhost` where that is no name. */
+export function senderFor(baseUrl: string | undefined): string {
+  const host = baseUrl === undefined ? '' : (URL.parse(baseUrl)?.hostname ?? '');
+  const isName = host !== '' && isIP(host) === 0 && !host.startsWith('[');
+  return `no-reply@${isName ? host : 'localhost'}`;
 }

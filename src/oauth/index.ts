@@ -1,2 +1,2 @@
-export { sweepItems } from './items/sweep.ts';
+export { sweepItems } from './items/items.ts';
 export { OAuth } from './oauth.ts';

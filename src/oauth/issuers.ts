@@ -2,7 +2,7 @@ import type Provider from 'oidc-provider';
 import type { System } from '../systems/index.ts';
 import { markOf } from '../users/index.ts';
 import { addressesOf, type IssuerAddresses } from './addresses.ts';
-import type { Fetch } from './clients/guarded-fetch.ts';
+import type { Fetch } from './clients/ssrf-safe-fetch.ts';
 import { OpenItems } from './items/bounds.ts';
 import { Items } from './items/items.ts';
 import { Sealer } from './items/seal.ts';

@@ -11,15 +11,14 @@ import { withSystem } from '../requests/index.ts';
 import type { System, Systems } from '../systems/index.ts';
 import { markOf } from '../users/index.ts';
 import { endpoints, mountOf } from './addresses.ts';
-import { type Fetch, guardedFetch, mayBeFetched } from './clients/guarded-fetch.ts';
+import { type Fetch, mayBeFetched, ssrfSafeFetch } from './clients/ssrf-safe-fetch.ts';
 import { handOver, queryValue } from './exchange.ts';
 import { isGone, type Outcome, showInteraction, takeInteraction, type Visit } from './interaction.ts';
 import { Issuers } from './issuers.ts';
 import { keyOf } from './items/seal.ts';
 import { registerMetadata } from './metadata-routes.ts';
-import { deadEndPage } from './pages/dead-end.ts';
 import { chooseLanguage } from './pages/language.ts';
-import { pageHeaders, redirectSources } from './pages/page.ts';
+import { deadEndPage, pageHeaders, redirectSources } from './pages/page.ts';
 import type { DeadEnd } from './pages/texts.ts';
 
 /** Counts requests of an address. */
@@ -67,7 +66,7 @@ export class OAuth {
   readonly #visitors = new AsyncLocalStorage<Visitor>();
 
   constructor(parts: OAuthParts) {
-    const { baseUrl, secret, limitOf, rateLimits, fetch = guardedFetch } = parts;
+    const { baseUrl, secret, limitOf, rateLimits, fetch = ssrfSafeFetch } = parts;
     this.#parts = parts;
     this.#issuers = new Issuers({
       baseUrl,

@@ -1,15 +1,10 @@
 import type { Field, FieldType } from '../schema/model.ts';
 import { aclType } from './acl.ts';
-import { arrayType } from './array.ts';
-import { booleanType } from './boolean.ts';
 import { dateType } from './date.ts';
 import { fileType, privateFileType } from './file.ts';
-import { htmlType } from './html.ts';
-import { numberType } from './number.ts';
-import { objectType } from './object.ts';
-import { pointerType } from './pointer.ts';
-import { relationType } from './relation.ts';
-import { stringType } from './string.ts';
+import { arrayType, objectType } from './json-types.ts';
+import { pointerType, relationType } from './pointer.ts';
+import { booleanType, htmlType, numberType, stringType } from './scalar-types.ts';
 import type { Storage, ValueType } from './type.ts';
 
 export { type InferredType, inferType } from './infer.ts';

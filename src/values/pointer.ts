@@ -27,3 +27,18 @@ export function pointerOf(value: JsonValue): { className: string; objectId: stri
   const objectId = own(value, 'objectId');
   return typeof className === 'string' && typeof objectId === 'string' ? { className, objectId } : undefined;
 }
+
+/**
+ * CONTRACT "Records": `{__type: Relation, className}`. Clients send back whole records as they read them, so the value is
+ * checked and then ignored (null: nothing to store); members change by operators only.
+ */
+export const relationType: ValueType = {
+  type: 'Relation',
+  storage: 'relation',
+  decode(value, field, className) {
+    if (!isJsonObject(value) || value.__type !== 'Relation') return mismatch(className, field, value);
+    checkWrapperKeys(value);
+    if (typeof value.className !== 'string') return fail('notAType', 'Relation');
+    return value.className === field.targetClass ? null : mismatch(className, field, value);
+  },
+};

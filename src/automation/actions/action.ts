@@ -1,3 +1,4 @@
+import { authorize, master } from '../../access/index.ts';
 import type { Functions } from '../../functions/index.ts';
 import type { Mailer } from '../../mail/index.ts';
 import type { Conditions, Logger } from '../../observe/index.ts';
@@ -64,3 +65,24 @@ export type ActionDraft<Type extends ActionType = ActionType> = Pick<
  * @throws an error of the catalogue where it cannot be done, with nothing of it written; another one is a fault
  */
 export type Perform<Type extends ActionType> = (run: ActionRun<Type>, parts: ActionParts) => Promise<void>;
+
+/** An action could not be done, for a reason that its row in `_syslogTriggers` tells: no more than a user of the system may know. */
+export class ActionFailed extends Error {
+  override readonly name = 'ActionFailed';
+}
+
+/** Notes that an action is done that has nothing else to write; durable when it resolves. */
+export async function commitDone({ system, done }: Pick<ActionRun, 'system' | 'done'>): Promise<void> {
+  await system.store.write({ plan: (schema) => ({ changes: [], mutations: done(schema) }) });
+}
+
+/**
+ * The context of a row in which the service notes what an action does: whose rights the action has is to be allowed to make one, its form is
+ * the service's.
+ * @throws permissionDenied (119)
+ */
+export function asService(context: RecordContext, className: string): RecordContext {
+  const table = context.store.schema().tables.get(className);
+  if (table) authorize(context.principal, 'create', table);
+  return { ...context, principal: master };
+}

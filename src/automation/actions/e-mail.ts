@@ -9,7 +9,7 @@ import { queueJob } from '../queue/index.ts';
 import { notingSources } from '../sources.ts';
 import { fillerFor } from '../template.ts';
 import type { ActionDraft, ActionRun, Perform } from './action.ts';
-import { asService } from './as-service.ts';
+import { asService } from './action.ts';
 
 type Run = ActionRun<'e-mail'>;
 

@@ -8,8 +8,7 @@ import { wireDate, wirePointer } from '../../values/wire.ts';
 import { notingSources } from '../sources.ts';
 import { type Filler, fillerFor } from '../template.ts';
 import type { ActionDraft, Perform } from './action.ts';
-import { ActionFailed } from './action-failed.ts';
-import { asService } from './as-service.ts';
+import { ActionFailed, asService } from './action.ts';
 import { pointerField } from './pointer-field.ts';
 
 const table = '_Notification';

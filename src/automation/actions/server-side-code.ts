@@ -1,7 +1,7 @@
 import type { Mutation } from '../../storage/port.ts';
 import { queueJob } from '../queue/index.ts';
 import type { ActionRun, Perform } from './action.ts';
-import { commitDone } from './commit-done.ts';
+import { commitDone } from './action.ts';
 import { type QueuedCall, stateOf } from './queued-call.ts';
 
 /**

@@ -2,7 +2,7 @@ import { fail } from '../../errors/fail.ts';
 import { updateRecord } from '../../records/index.ts';
 import { notingSources } from '../sources.ts';
 import type { ActionDraft, Perform } from './action.ts';
-import { commitDone } from './commit-done.ts';
+import { commitDone } from './action.ts';
 import { filledFields } from './filled-fields.ts';
 import { type NamedRecord, pointerField } from './pointer-field.ts';
 

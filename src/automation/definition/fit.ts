@@ -8,8 +8,7 @@ import type { Schema, TableSchema } from '../../schema/model.ts';
 import { checkClassName, checkFieldName, rootOf } from '../../schema/naming.ts';
 import { isHidden, isSystemTable, secretFieldsOf } from '../../schema/system-tables.ts';
 import type { Action, ActionData, Trigger } from '../model.ts';
-import { piecesOf } from '../templates/parse.ts';
-import { pathsIn } from '../templates/paths.ts';
+import { pathsIn, piecesOf } from '../templates/parse.ts';
 import { isId, refuse, shown } from './form.ts';
 import { refuseBacktracking } from './patterns.ts';
 

@@ -11,10 +11,9 @@ import { fail, ServiceError } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import type { ClpAction, Schema } from '../../schema/model.ts';
 import { rootOf } from '../../schema/naming.ts';
-import type { Action, Trigger } from '../model.ts';
-import { pathsIn } from '../templates/paths.ts';
+import type { Action, ActionType, Trigger } from '../model.ts';
+import { pathsIn } from '../templates/parse.ts';
 import { criteriaOf } from './fit.ts';
-import { writtenBy } from './written-by.ts';
 
 /** Tables whose rules look at who writes: no definition of a user's writes them, whatever he may do himself. */
 const ruledByCaller: ReadonlySet<string> = new Set(['_Trigger', '_Session']);
@@ -105,4 +104,10 @@ class Author {
     const field = this.#schema.tables.get(className)?.fields.get(name);
     return field?.type === 'Pointer' ? field.targetClass : undefined;
   }
+}
+
+/** The table in which the service notes what an action of a type did, where it does: who defines it has to be allowed to make rows there. */
+function writtenBy(type: ActionType): string | null {
+  if (type === 'e-mail') return 'Emails';
+  return type === 'notification' ? '_Notification' : null;
 }

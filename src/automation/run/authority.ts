@@ -4,7 +4,7 @@ import { evaluate } from '../../query/evaluate/index.ts';
 import type { Filter } from '../../query/filter.ts';
 import { presentUser } from '../../users/index.ts';
 import type { AutomationSystem } from '../actions/action.ts';
-import { ActionFailed } from '../actions/action-failed.ts';
+import { ActionFailed } from '../actions/action.ts';
 import { asks, type PicturedRecord } from '../conditions.ts';
 import type { Trigger } from '../model.ts';
 

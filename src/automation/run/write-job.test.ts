@@ -6,7 +6,7 @@ import { masterContext } from '../../records/testing/context.ts';
 import type { SqliteStore } from '../../storage/sqlite/store.ts';
 import { eachWithStore } from '../../storage/sqlite/testing/stores.ts';
 import type { ActionRun } from '../actions/action.ts';
-import { ActionFailed } from '../actions/action-failed.ts';
+import { ActionFailed } from '../actions/action.ts';
 import { workingOff } from '../loop-share.ts';
 import { makeTables } from '../schedule/testing/tables.ts';
 import { turnsDuring } from '../testing/turns.ts';

@@ -1,7 +1,7 @@
 import { newRowId } from '../../audit/index.ts';
 import { isPassing, isTimeout, ServiceError } from '../../errors/fail.ts';
 import type { Mutation } from '../../storage/port.ts';
-import { ActionFailed } from '../actions/action-failed.ts';
+import { ActionFailed } from '../actions/action.ts';
 import { dataOf, logRow } from '../log.ts';
 import { workingOff } from '../loop-share.ts';
 import type { Action, Trigger } from '../model.ts';

@@ -5,7 +5,7 @@ import { type Schema, tableOf } from '../../schema/model.ts';
 import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 import type { AutomationSystem } from '../actions/action.ts';
-import { ActionFailed } from '../actions/action-failed.ts';
+import { ActionFailed } from '../actions/action.ts';
 import { logRow } from '../log.ts';
 import type { Trigger } from '../model.ts';
 import { type Job, noteJob, queueTable, removeJob, stateOf } from '../queue/index.ts';

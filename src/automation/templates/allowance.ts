@@ -1,5 +1,5 @@
 import { limits } from '../../kernel/limits.ts';
-import { ActionFailed } from '../actions/action-failed.ts';
+import { ActionFailed } from '../actions/action.ts';
 
 /** Characters that templates of one run may come to: one that names a long field many times would else fill the memory. */
 const MAX_LENGTH = limits.bodyBytes;

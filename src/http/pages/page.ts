@@ -1,6 +1,5 @@
 import { catalogue } from '../../errors/catalogue.ts';
-import { escapeHtml } from '../../kernel/html.ts';
-import { headersOfPage, htmlPage } from '../../kernel/html-page.ts';
+import { escapeHtml, headersOfPage, htmlPage } from '../../kernel/html.ts';
 import { limits } from '../../kernel/limits.ts';
 
 const style = [

@@ -18,9 +18,8 @@ import { openMigrated } from '../../systems/testing/open.ts';
 import { openKeys } from '../keys.ts';
 import { ItemAdapter } from './adapter.ts';
 import { OpenItems } from './bounds.ts';
-import { Items, itemTable } from './items.ts';
+import { Items, itemTable, sweepItems } from './items.ts';
 import { keyOf, Sealer } from './seal.ts';
-import { sweepItems } from './sweep.ts';
 
 interface Place {
   readonly engine: Engine;

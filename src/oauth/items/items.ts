@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { deleteExpired } from '../../audit/index.ts';
 import { fail, isInDoubt, isPassing, ServiceError } from '../../errors/fail.ts';
 import { Contention } from '../../kernel/contention.ts';
 import type { JsonObject } from '../../kernel/json.ts';
@@ -268,3 +269,11 @@ const isOver = ({ expiresAt }: Row): boolean => {
   const end = timeOf(expiresAt);
   return end !== null && end <= Date.now();
 };
+
+/**
+ * Removes what has ended of sign-ins: codes, tokens, grants, sessions, and clients that registered and never came to a grant. What is moved on
+ * meanwhile stays: a client is kept once it has a grant.
+ * @param isEnough asked before each batch
+ */
+export const sweepItems = (store: Store, isEnough: () => boolean): Promise<void> =>
+  deleteExpired(store, itemTable, Date.now(), isEnough);

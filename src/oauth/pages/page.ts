@@ -1,6 +1,6 @@
-import { escapeHtml } from '../../kernel/html.ts';
-import { headersOfPage, htmlPage } from '../../kernel/html-page.ts';
+import { escapeHtml, headersOfPage, htmlPage } from '../../kernel/html.ts';
 import { directionOf, type Language } from './language.ts';
+import { type DeadEnd, texts } from './texts.ts';
 
 const style = [
   ':root{color-scheme:light dark;--back:#f4f5f7;--card:#fff;--text:#1b1f24;--dim:#4a5361;--line:#d5d9e0;--field:#6b7482}',
@@ -86,3 +86,13 @@ export const isolated = (text: string): string => `<bdi>${escapeHtml(text)}</bdi
 /** What went wrong, told at once by a screen reader; an empty place for it where nothing did. */
 export const alert = (text: string | undefined): string =>
   `<div role="alert" aria-live="assertive" id="fault">${text === undefined ? '' : escapeHtml(text)}</div>`;
+
+/**
+ * A page that says why it does not go on.
+ * @param detail what the program did wrong, for who writes it
+ */
+export function deadEndPage(language: Language, why: DeadEnd, detail?: string): string {
+  const [title, text] = texts[language].ends[why];
+  const technical = detail === undefined ? '' : `<p class="small" lang="en" dir="ltr"><code>${escapeHtml(detail)}</code></p>`;
+  return page({ language, title, hasSwitch: false }, `<div role="alert">${escapeHtml(text)}</div>${technical}`);
+}

@@ -1,5 +1,6 @@
 import { isRefusal, ServiceError } from '../../errors/fail.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
+import { isoText } from '../../kernel/time.ts';
 import type { SchemaChange } from '../../schema/change.ts';
 import { changesTo, isSameSchema } from '../../schema/replay.ts';
 import type { Engine } from '../../storage/engine.ts';
@@ -8,7 +9,6 @@ import type { Store } from '../../storage/port.ts';
 import type { MovedMark, Registry, RemovedSystem, SystemEntry } from '../../storage/registry.ts';
 import { checksumOf } from './checksum.ts';
 import { copyPart, type Part, partIn, partsOf } from './copy.ts';
-import { refuseMoved } from './mark.ts';
 
 /** Tables that one commit makes: on PostgreSQL each takes some twenty locks, of some thousands that there are. */
 const TABLES_PER_COMMIT = 20;
@@ -244,4 +244,17 @@ async function firstUnlike(from: Side, to: Side, appId: string, events: MoveEven
   } finally {
     for (const store of stores) await store.close();
   }
+}
+
+const places = { postgres: 'PostgreSQL', embedded: 'the embedded store' } as const;
+const settings = { postgres: 'set DATABASE_URL', embedded: 'unset DATABASE_URL' } as const;
+
+/** @throws OperatorError where the systems of a registry were moved: what it has is an old copy */
+export function refuseMoved(registry: Registry): void {
+  const mark = registry.moved();
+  if (!mark) return;
+  const at = isoText(mark.at).slice(0, 10);
+  throw new OperatorError(
+    `these systems were moved to ${places[mark.to]} on ${at}; ${settings[mark.to]}, or run record-service move --undo-mark`,
+  );
 }

@@ -58,9 +58,12 @@ async function addressesOf(host: string): Promise<LookupAddress[]> {
 /**
  * Reads an address that somebody outside has chosen, from the public internet alone: over https, without following redirects, in bounded
  * time.
+ *
+ * An agent of undici takes the same lookup, but its `fetch` adds headers and decompresses; `request-filtering-agent` has
+ * names resolved on the threads that compare passwords.
  * @throws Error where that cannot be
  */
-export const guardedFetch: Fetch = (address, options) =>
+export const ssrfSafeFetch: Fetch = (address, options) =>
   new Promise((done, failed) => {
     if (!mayBeFetched(address)) return failed(new Error('the address is not of the public internet'));
     const signal = AbortSignal.timeout(TIMEOUT_MS);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { senderFor } from './sender.ts';
+import { senderFor } from './create.ts';
 
 for (const [baseUrl, sender] of [
   [undefined, 'no-reply@localhost'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Resolver } from 'node:dns/promises';
 import { test } from 'node:test';
-import { guardedFetch, isPublic, mayBeFetched } from './guarded-fetch.ts';
+import { isPublic, mayBeFetched, ssrfSafeFetch } from './ssrf-safe-fetch.ts';
 
 for (const [address, expected] of [
   ['93.184.216.34', true],
@@ -46,8 +46,8 @@ for (const [address, expected] of [
 
 test('a name that leads to this host is not connected to', async () => {
   // A name of several labels, which resolvers know as the loopback (RFC 6761); one that does not know it fails as well.
-  await assert.rejects(guardedFetch('https://a.localhost/x'));
-  await assert.rejects(guardedFetch('https://127.0.0.1:9/x'), /not of the public internet/);
+  await assert.rejects(ssrfSafeFetch('https://a.localhost/x'));
+  await assert.rejects(ssrfSafeFetch('https://127.0.0.1:9/x'), /not of the public internet/);
 });
 
 for (const [what, ipv4, ipv6] of [
@@ -58,5 +58,5 @@ for (const [what, ipv4, ipv6] of [
   test(`a name that name servers lead ${what} is not connected to`, async (context) => {
     context.mock.method(Resolver.prototype, 'resolve4', async () => ipv4);
     context.mock.method(Resolver.prototype, 'resolve6', async () => ipv6);
-    await assert.rejects(guardedFetch('https://client.example.com/x'), /does not lead to the public internet/);
+    await assert.rejects(ssrfSafeFetch('https://client.example.com/x'), /does not lead to the public internet/);
   });
