@@ -9,7 +9,7 @@ export { readLabels } from './labels.ts';
 export { endOf, type Progress } from './progress.ts';
 export { findRecords, readRecord } from './read.ts';
 export { remembering } from './remembered.ts';
-export { aggregateRows, countRecords, findRows, findSizedRows, getRow, type Row, type SizedRows } from './rows.ts';
+export { aggregateRows, countRecords, findRows, getRow, type Row } from './rows.ts';
 export { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
 export { type OwnQuery, readFirst, readRow, readRows } from './system-reads.ts';
 export { checkTogether, createTogether, type RecordWrite, writeTogether } from './write/batch-write.ts';

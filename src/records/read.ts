@@ -69,9 +69,15 @@ export interface FoundRecords extends FindResult {
 /**
  * Runs a query. SPEC "Records: Query"; a table that does not exist has no records.
  * @param className what the query is sent to; `redirectClassNameForKey` leads it to the table of a Relation
+ * @param wantsRows as of `Reader.find`
  * @throws badQuery (102), permissionDenied (119), timeout (124); what the options throw
  */
-export async function findRecords(context: RecordContext, className: string, options: FindOptions): Promise<FoundRecords> {
+export async function findRecords(
+  context: RecordContext,
+  className: string,
+  options: FindOptions,
+  wantsRows = false,
+): Promise<FoundRecords> {
   const { store, principal, patterns } = context;
   refuseOutright(principal, 'find', className);
   return underSchema(store, async (schema) => {
@@ -86,9 +92,8 @@ export async function findRecords(context: RecordContext, className: string, opt
     const query = buildQuery(options, grant, scope);
     const counting = query.count && !alone ? authorize(principal, 'count', table, schema) : grant;
     // Callers who may count fewer records than they may find get those in both.
-    const found = await store.reader.find(
-      counting === grant ? query : { ...query, filter: guardedFilter(counting, query.filter) },
-    );
+    const counted = counting === grant ? query : { ...query, filter: guardedFilter(counting, query.filter) };
+    const found = await store.reader.find(counted, wantsRows);
     return key === undefined ? found : { ...found, className: table.className };
   });
 }

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type { AggregateOptions, FindOptions, ReadOptions } from '../query/index.ts';
-import { wholeText } from '../storage/port.ts';
-import { valueOfText } from '../storage/text-values.ts';
+import { rowsOf, valueOfText } from '../storage/text-values.ts';
 import { aggregateRecords } from './aggregate.ts';
 import type { RecordContext } from './context.ts';
 import { findRecords, readRecord } from './read.ts';
@@ -14,19 +13,7 @@ export type Row = JsonObject & { objectId: string };
  * @throws resultTooLarge (116); what `findRecords` throws
  */
 export async function findRows(context: RecordContext, className: string, options: FindOptions): Promise<Row[]> {
-  return valueOfText<Row[]>((await findRecords(context, className, options)).results);
-}
-
-/** Records, and the bytes that they take together as JSON, for answers that are bounded. */
-export interface SizedRows {
-  readonly rows: Row[];
-  readonly bytes: number;
-}
-
-/** The same with their size. @throws what `findRows` throws */
-export async function findSizedRows(context: RecordContext, className: string, options: FindOptions): Promise<SizedRows> {
-  const text = await wholeText((await findRecords(context, className, options)).results);
-  return { rows: await valueOfText<Row[]>(text), bytes: Buffer.byteLength(text) };
+  return rowsOf<Row>(await findRecords(context, className, options, true));
 }
 
 /** How many records match, of those that the caller may count. @throws what `findRecords` throws */

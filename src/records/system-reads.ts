@@ -2,7 +2,7 @@ import type { Filter, OrderKey } from '../query/filter.ts';
 import type { Selection } from '../query/selection.ts';
 import { type Field, fieldOf, type TableSchema } from '../schema/model.ts';
 import type { Store } from '../storage/port.ts';
-import { valueOfText } from '../storage/text-values.ts';
+import { rowsOf, valueOfText } from '../storage/text-values.ts';
 import { storageOf } from '../values/index.ts';
 import { underSchema } from './replan.ts';
 
@@ -28,7 +28,7 @@ export async function readRows<Row>(store: Store, query: OwnQuery): Promise<Row[
     const table = schema.tables.get(className);
     const wanted = table && filter(table);
     if (!table || !wanted) return [];
-    const { results } = await store.reader.find({
+    const query = {
       table,
       fields: fieldsOf(table, fields),
       filter: wanted,
@@ -38,8 +38,9 @@ export async function readRows<Row>(store: Store, query: OwnQuery): Promise<Row[
       limit: limit ?? Number.POSITIVE_INFINITY,
       count: false,
       withScore: false,
-    });
-    return valueOfText<Row[]>(results, mostCharacters);
+    };
+    if (mostCharacters === undefined) return rowsOf<Row>(await store.reader.find(query, true));
+    return valueOfText<Row[]>((await store.reader.find(query)).results, mostCharacters);
   });
 }
 

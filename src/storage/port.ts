@@ -1,5 +1,6 @@
 import type { RowGuard } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
+import type { JsonObject } from '../kernel/json.ts';
 import type { Aggregation } from '../query/aggregate/model.ts';
 import type { Filter } from '../query/filter.ts';
 import type { Query, Selection } from '../query/selection.ts';
@@ -33,8 +34,10 @@ export async function wholeText(text: JsonText, most = MAX_WHOLE_TEXT): Promise<
 
 /** What a query found. */
 export interface FindResult {
-  /** JSON array of the records. */
+  /** JSON array of the records; empty where `rows` has them. */
   readonly results: JsonText;
+  /** The records as values, where they were wanted and are at hand (`rowsOf`). */
+  readonly rows?: readonly JsonObject[];
   /** Present where the query asked for it. */
   readonly count?: number;
 }
@@ -46,7 +49,8 @@ export class SchemaChanged extends Error {}
 export interface Reader {
   /** JSON text of the first record of the selection; `null` where there is none. */
   get(selection: Selection, objectId: string): string | null | Promise<JsonText | null>;
-  find(query: Query): Promise<FindResult>;
+  /** @param wantsRows whether values are wanted, not text: they come where they are at hand */
+  find(query: Query, wantsRows?: boolean): Promise<FindResult>;
   /** JSON array of result rows. */
   aggregate(aggregation: Aggregation): Promise<JsonText>;
   /**

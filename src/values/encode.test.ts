@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ColumnShape, type RowShape, rowWriter } from './encode.ts';
+import { rowReader } from './row-values.ts';
 
 const column = (name: string, storage: ColumnShape['storage'], more: Partial<ColumnShape> = {}): ColumnShape => ({
   name,
@@ -68,6 +69,8 @@ for (const [title, shape, row, expected] of cases)
     const write = rowWriter(shape);
     assert.equal(write(row), expected);
     assert.equal(write(row), expected, 'the second row too');
+    const read = rowReader(shape);
+    for (let time = 0; time < 2; time++) assert.equal(JSON.stringify(read(row)), JSON.stringify(JSON.parse(expected)));
   });
 
 test('row writer: values that repeat and then change', () => {

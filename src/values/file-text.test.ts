@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rowWriter } from './encode.ts';
+import { type RowShape, rowWriter } from './encode.ts';
 import { type FileForm, fileWriter, storedFile } from './file-text.ts';
+import { rowReader } from './row-values.ts';
 
 const open: FileForm = { address: 'http://s/app' };
 const held: FileForm = { address: 'http://h/files/app', holder: { className: 'T', fieldName: 'f', idAt: 1 } };
@@ -46,15 +47,19 @@ for (const stored of untouched)
     assert.equal(fileWriter(open)(stored, []), stored));
 
 test('row writer: files among other members', () => {
-  const write = rowWriter({
+  const shape: RowShape = {
     columns: [
       { name: 'objectId', storage: 'text' },
       { name: 'f', storage: 'file', file: open },
       { name: 'n', storage: 'number' },
       { name: 'p', storage: 'file', file: { ...held, holder: { className: 'T', fieldName: 'p', idAt: 0 } } },
     ],
-  });
-  assert.deepEqual(JSON.parse(write(['x', storedFile('a', 'public'), 1, storedFile('b', 'private')])), {
+  };
+  const write = rowWriter(shape);
+  const row = ['x', storedFile('a', 'public'), 1, storedFile('b', 'private')];
+  const shown = JSON.parse(write(row));
+  assert.deepEqual(rowReader(shape)(row), shown);
+  assert.deepEqual(shown, {
     objectId: 'x',
     f: { __type: 'File', name: 'a', url: 'http://s/app/a', public: true },
     n: 1,

@@ -26,11 +26,6 @@ export function findRows(context: CrmContext, table: string, ask: Ask): Promise<
   return records.findRows(context, table, optionsOf(ask));
 }
 
-/** The same with the bytes that they take as JSON. */
-export function findSizedRows(context: CrmContext, table: string, ask: Ask): Promise<records.SizedRows> {
-  return records.findSizedRows(context, table, optionsOf(ask));
-}
-
 /** The `limit` to read with, so that it shows whether there are more; 0 stays 0. */
 export const oneMore = (limit: number): number => (limit === 0 ? 0 : limit + 1);
 

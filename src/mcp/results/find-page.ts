@@ -1,7 +1,7 @@
-import { type Ask, findSizedRows, oneMore } from '../../crm/queries/records.ts';
+import { type Ask, findRows, oneMore } from '../../crm/queries/records.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { ToolCall } from '../definition/tool.ts';
-import { LIST_BYTES, type Page, pageOf } from './page.ts';
+import { type Page, pageOf } from './page.ts';
 
 /** REST answers these whatever `keys` says; each costs an agent more than a small row. */
 const always: readonly string[] = ['createdAt', 'updatedAt', 'ACL'];
@@ -17,8 +17,8 @@ export function withoutUnasked<T extends JsonObject>(rows: T[], keys: readonly s
   return rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !unasked.has(name))) as T);
 }
 
-/** As much of a list as an answer takes: rows are measured one by one only where all together are too many. @throws what `findRecords` throws */
+/** As much of a list as an answer takes. @throws what `findRecords` throws */
 export async function findPage(call: ToolCall, table: string, ask: Ask): Promise<Page> {
-  const { rows, bytes } = await findSizedRows(call, table, { ...ask, limit: oneMore(ask.limit) });
-  return pageOf(withoutUnasked(rows, ask.keys), ask, bytes <= LIST_BYTES ? Number.POSITIVE_INFINITY : LIST_BYTES);
+  const rows = await findRows(call, table, { ...ask, limit: oneMore(ask.limit) });
+  return pageOf(withoutUnasked(rows, ask.keys), ask);
 }

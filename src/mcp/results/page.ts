@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, jsonBytes } from '../../kernel/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, jsonBytes, jsonBytesAtMost } from '../../kernel/json.ts';
 
 /** Bytes of one answer: more fills an agent's context, and some clients cut it. */
 export const RESULT_BYTES = 60_000;
@@ -56,7 +56,8 @@ export function headOf(rows: readonly JsonValue[], limit: number, hint?: string,
 
 /** How many values of a list take so many bytes at most as JSON. */
 export function fit(values: readonly JsonValue[], bytes: number): number {
-  if (bytes === Number.POSITIVE_INFINITY) return values.length;
+  // Few answers are large: rows are written out to be measured only where it is needed.
+  if (bytes === Number.POSITIVE_INFINITY || jsonBytesAtMost(values) <= bytes) return values.length;
   let left = bytes;
   for (const [count, value] of values.entries()) {
     left -= jsonBytes(value) + 1;

@@ -30,7 +30,7 @@ export class FaultyStore {
     this.#faults = faults;
     const reader = over(real.reader, {
       get: async (selection, objectId) => this.#read(() => real.reader.get(selection, objectId)),
-      find: (query) => this.#read(() => real.reader.find(query)),
+      find: (query, wantsRows) => this.#read(() => real.reader.find(query, wantsRows)),
       aggregate: (aggregation) => this.#read(() => real.reader.aggregate(aggregation)),
     });
     this.store = over(real, {

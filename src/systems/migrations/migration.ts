@@ -4,7 +4,7 @@ import type { Query } from '../../query/selection.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Migration } from '../../storage/migrations.ts';
 import { SchemaChanged, type Store, type WritePlan } from '../../storage/port.ts';
-import { valueOfText } from '../../storage/text-values.ts';
+import { rowsOf } from '../../storage/text-values.ts';
 
 /** A step of what every system has: the service's own tables and what stands in them. One commit, carried out once, sets its number. */
 export interface SystemMigration extends Migration {
@@ -56,5 +56,5 @@ async function readOnce(store: Store, className: string, names: readonly string[
     count: false,
     withScore: false,
   };
-  return valueOfText<JsonObject[]>((await store.reader.find(query)).results);
+  return rowsOf<JsonObject>(await store.reader.find(query, true));
 }

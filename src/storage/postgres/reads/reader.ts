@@ -3,6 +3,7 @@ import type { Aggregation } from '../../../query/aggregate/model.ts';
 import type { Query, Selection } from '../../../query/selection.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
 import { rowWriter } from '../../../values/encode.ts';
+import { rowReader } from '../../../values/row-values.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import { type FindResult, type JsonText, type Reader, SchemaChanged } from '../../port.ts';
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
@@ -86,7 +87,7 @@ export class PostgresReader implements Reader {
     }
   }
 
-  async find(query: Query): Promise<FindResult> {
+  async find(query: Query, wantsRows = false): Promise<FindResult> {
     const list = query.limit === 0 ? null : this.#listJob(query);
     const count = query.count ? compileCount(query, this.#dialect, false) : null;
     const short = isShort(query);
@@ -95,11 +96,8 @@ export class PostgresReader implements Reader {
       if (!list) return { results: '[]', ...(await this.#counted(count, short)) };
       if (query.limit <= MAX_WHOLE_ROWS) {
         // One round trip for both, each on a connection: together they take no longer than the longer one.
-        const [found, counted] = await Promise.all([this.#whole(query, list, short), this.#counted(count, short)]);
-        return {
-          results: found === null ? await jsonArray(this.#paged(list, this.#targetsOf(query))) : `[${found}]`,
-          ...counted,
-        };
+        const [found, counted] = await Promise.all([this.#wholeList(query, list, short, wantsRows), this.#counted(count, short)]);
+        return { ...(found ?? { results: await jsonArray(this.#paged(list, this.#targetsOf(query))) }), ...counted };
       }
       // One after the other: a read that holds a connection must not wait for a second one.
       const counted = await this.#counted(count, short);
@@ -145,18 +143,37 @@ export class PostgresReader implements Reader {
     return this.#database.long(statement, this.#system, MAX_WHOLE_BYTES);
   }
 
-  /** The records of a job, comma-separated; `null` where they are too large to be read at once, or those of the table were a moment ago. */
-  async #whole(selection: Selection, job: ReadPlan, short: boolean, params = job.params): Promise<string | null> {
-    const { className } = selection.table;
+  async #wholeList(query: Query, job: ReadPlan, short: boolean, wantsRows: boolean): Promise<FindResult | null> {
+    if (wantsRows && isPlain(job)) {
+      const rows = await this.#wholeRows(query, job, short, (found) => found.map(rowReader(job.shape)));
+      return rows && { results: '', rows };
+    }
+    const records = await this.#whole(query, job, short);
+    return records === null ? null : { results: `[${records}]` };
+  }
+
+  /** The records of a job, comma-separated; `null` as of `#wholeRows`. */
+  #whole(selection: Selection, job: ReadPlan, short: boolean, params = job.params): Promise<string | null> {
+    const write = async (rows: readonly Row[]) => {
+      if (!isPlain(job)) return writeShort(this.#targets(this.#targetsOf(selection)), job, rows, new Allowance(MAX_WHOLE_TEXT));
+      const writeRow = rowWriter(job.shape);
+      let records = '';
+      for (const row of rows) records += records === '' ? writeRow(row) : `,${writeRow(row)}`;
+      return records;
+    };
+    return this.#wholeRows(selection, { ...job, params }, short, write);
+  }
+
+  /** What is made of the rows of a job; `null` where they are too large to be read at once, or those of the table were a moment ago. */
+  async #wholeRows<Made>(
+    { table: { className } }: Selection,
+    { text, params }: Statement,
+    short: boolean,
+    make: (rows: readonly Row[]) => Made | Promise<Made>,
+  ): Promise<Made | null> {
     if (this.#large.has(className)) return null;
     try {
-      const rows = await this.#rows({ text: job.text, params }, short);
-      if (job.includes.length > 0 || job.joins)
-        return await writeShort(this.#targets(this.#targetsOf(selection)), job, rows, new Allowance(MAX_WHOLE_TEXT));
-      const write = rowWriter(job.shape);
-      let records = '';
-      for (const row of rows) records += records === '' ? write(row) : `,${write(row)}`;
-      return records;
+      return await make(await this.#rows({ text, params }, short));
     } catch (error) {
       unlessShort(error);
       this.#large.note(className);
@@ -210,6 +227,9 @@ export class PostgresReader implements Reader {
     return this.#schemaVersion() === plannedUnder ? error : new SchemaChanged();
   }
 }
+
+/** Whether rows are records by themselves: nothing is put into them. */
+const isPlain = ({ includes, joins }: ReadPlan): boolean => includes.length === 0 && !joins;
 
 function bindable(params: readonly unknown[]): void {
   if (params.length > MAX_PARAMS) fail('badQuery', 'the query is too large');

@@ -113,6 +113,16 @@ export async function testEvery(store: Store): Promise<void> {
       ?.replace('"k3"', '"x"').replace(/"createdAt".*"ACL":\{\}/, '"yes":false,"ACL":{}')); // biome-ignore format: one comparison
   });
 
+  test('find: short lists come as the values that their text has, for every type', async () => {
+    const whole = { table: kinds, fields: [...kinds.fields.values()], filter: { kind: 'always' }, includes: [] } as const;
+    const query = { ...whole, order: [], skip: 0, limit: 10, count: true, withScore: false };
+    const { results, rows, count } = await store.reader.find(query, true);
+    assert.deepEqual([results, rows?.length, count], ['', 3, 3]);
+    assert.equal(JSON.stringify(rows), JSON.stringify(JSON.parse(await find(kinds))));
+    const again = await store.reader.find(query, true);
+    assert.notEqual(again.rows?.[0], rows?.[0]);
+  });
+
   test('a process is among those that serve its systems', async () => {
     assert.ok((await store.cluster.processes()).has(store.cluster.processId));
     assert.match(store.cluster.processId, /^\w+$/);

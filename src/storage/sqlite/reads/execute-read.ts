@@ -1,4 +1,6 @@
+import type { JsonObject } from '../../../kernel/json.ts';
 import { rowWriter } from '../../../values/encode.ts';
+import { rowReader } from '../../../values/row-values.ts';
 import { Allowance, type Row, textOf } from '../../sql/reads/allowance.ts';
 import { Commas, type TargetSource, writePage, writeShort } from '../../sql/reads/include-expansion.ts';
 import type { ReadPlan, ResolveInclude } from '../../sql/reads/read-plan.ts';
@@ -38,6 +40,9 @@ export function runPlain(rows: Rows, job: ReadPlan): string {
   for (const row of rows.all(job)) out += out === '' ? write(row) : `,${write(row)}`;
   return out;
 }
+
+/** The same as values. */
+export const readPlain = (rows: Rows, job: ReadPlan): JsonObject[] => rows.all(job).map(rowReader(job.shape));
 
 /**
  * Runs a job page by page; JSON text of the records in pieces, commas with it.

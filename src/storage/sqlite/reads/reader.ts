@@ -22,7 +22,7 @@ import { MAX_VALUE_BYTES } from '../connection/open-database.ts';
 import type { Rows } from '../connection/rows.ts';
 import { sqliteAggregate } from '../sql/aggregate.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
-import { runPlain, runShort } from './execute-read.ts';
+import { readPlain, runPlain, runShort } from './execute-read.ts';
 import type { FindPlans } from './protocol.ts';
 import { MAX_SHORT_VALUE_BYTES, type ShortList, shortCount, shortList } from './read-routing.ts';
 import type { ReaderPool } from './reader-pool.ts';
@@ -99,8 +99,8 @@ export class SqliteReader implements Reader {
     return this.#getOnThread({ ...job, params }, selection);
   }
 
-  async find(query: Query): Promise<FindResult> {
-    const found = await this.#findHere(query).catch(unlessShort);
+  async find(query: Query, wantsRows = false): Promise<FindResult> {
+    const found = await this.#findHere(query, wantsRows).catch(unlessShort);
     if (found) return found;
     const jobs = {
       list: query.limit === 0 ? null : readPlan(query, compileList(query, dialect, true), this.#context),
@@ -175,21 +175,23 @@ export class SqliteReader implements Reader {
   }
 
   /** A query that is short; `null` for all others. @throws NotShort */
-  async #findHere(query: Query): Promise<FindResult | null> {
+  async #findHere(query: Query, wantsRows: boolean): Promise<FindResult | null> {
     if (this.#large.has(query.table.className)) return null;
     const list = query.limit === 0 ? undefined : shortList(this.#connection, query);
     if (list === null) return null;
     const count = query.count ? shortCount(this.#connection, query) : undefined;
     if (count === null) return null;
-    const records = list ? await this.#recordsHere(query, list) : '';
-    if (records === null) return null;
-    const results = `[${records}]`;
-    return count === undefined ? { results } : { results, count };
+    const found = list ? await this.#listHere(query, list, wantsRows) : { results: '[]' };
+    if (found === null) return null;
+    return count === undefined ? found : { ...found, count };
   }
 
-  #recordsHere(query: Query, { statement, maxValueBytes: longest }: ShortList): string | Promise<string | null> {
+  async #listHere(query: Query, { statement, maxValueBytes }: ShortList, wantsRows: boolean): Promise<FindResult | null> {
     const job = readPlan(query, statement, this.#context);
-    const rows = this.#connection.shorterThan(longest);
-    return job.includes.length === 0 ? runPlain(rows, job) : this.#expandedHere(rows, job, query);
+    const rows = this.#connection.shorterThan(maxValueBytes);
+    if (job.includes.length === 0)
+      return wantsRows ? { results: '', rows: readPlain(rows, job) } : { results: `[${runPlain(rows, job)}]` };
+    const records = await this.#expandedHere(rows, job, query);
+    return records === null ? null : { results: `[${records}]` };
   }
 }
