@@ -3,5 +3,4 @@ export { type Column, ownColumns, ownValues } from './own-row.ts';
 export { factsOf, type HttpRequest } from './request-facts.ts';
 export { type LoggedRequest, logRequest } from './request-log.ts';
 export { deleteExpired, deleteOld } from './retention.ts';
-export { newRowId } from './row-id.ts';
 export { timeline } from './timeline.ts';

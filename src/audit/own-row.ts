@@ -1,6 +1,6 @@
+import { newRowId } from '../kernel/row-id.ts';
 import type { FieldType } from '../schema/model.ts';
 import type { StoredValue } from '../values/index.ts';
-import { newRowId } from './row-id.ts';
 
 /** A column that a row of a log needs. */
 export type Column = readonly [name: string, type: FieldType];

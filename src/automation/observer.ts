@@ -1,4 +1,4 @@
-import { newRowId } from '../audit/index.ts';
+import { newRowId } from '../kernel/row-id.ts';
 import type { AddedSteps, RecordContext, WriteEvent, WriteObserver } from '../records/index.ts';
 import type { Schema } from '../schema/model.ts';
 import type { Mutation, Snapshot } from '../storage/port.ts';

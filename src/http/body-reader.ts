@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getHeapStatistics } from 'node:v8';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Bytes } from '../admission/bytes.ts';
 import { FREE_BYTES, type Place, type Sender } from '../admission/place.ts';
 import { Places } from '../admission/places.ts';
 import { serviceError } from '../errors/fail.ts';
+import { GrowingBuffer } from '../kernel/growing-buffer.ts';
 import { withoutMark } from '../kernel/json.ts';
 import { networkOf } from '../kernel/network.ts';
 import type { Edge } from './edge.ts';
@@ -12,7 +12,7 @@ import type { Edge } from './edge.ts';
 /** A body that is to be read. */
 export interface Arrival {
   readonly payload: IncomingMessage;
-  /** Bytes that it has at most. */
+  /** GrowingBuffer that it has at most. */
   readonly bound: number;
   /** Asks for the room that it takes. Called where it has more than `FREE_BYTES`. @param size bytes, as far as it is known */
   readonly ask: (size: number) => Place;
@@ -29,7 +29,7 @@ export function readBody({ payload, bound, ask }: Arrival, done: (error: Error |
     done(serviceError('tooLarge'));
     return;
   }
-  const bytes = new Bytes(length);
+  const bytes = new GrowingBuffer(length);
   let size = 0;
   let place: Place | undefined;
   const end = (error: Error | null) => {
@@ -77,7 +77,7 @@ const mediaType = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
 
 const MIB = 1024 * 1024;
 /**
- * Bytes of bodies that are in memory until their requests are answered, and of answers until they are taken: on small machines a part of the
+ * GrowingBuffer of bodies that are in memory until their requests are answered, and of answers until they are taken: on small machines a part of the
  * heap, which holds bodies as values too, and in each case several of the largest kind.
  */
 export const MAX_BYTES_IN_MEMORY = Math.max(96 * MIB, Math.min(256 * MIB, getHeapStatistics().heap_size_limit / 4));

@@ -10,3 +10,8 @@ export const newSiteId: () => string = customAlphabet('0123456789abcdef', 24);
 
 /** A new secret of 32 letters and digits, for keys and passwords that the service makes itself. */
 export const newSecret: () => string = customAlphabet(alphabet, 32);
+
+let lastWriteOrder = 0;
+
+/** The number of a write in the order in which writes came to this process: to be taken on entry, before anything is awaited. */
+export const nextWriteOrder = (): number => ++lastWriteOrder;

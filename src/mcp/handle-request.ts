@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
-import { CallerRequest, carryOutRequest } from '../requests/index.ts';
+import { CallerRequest, carryOutOnSystem } from '../requests/index.ts';
 import type { System } from '../systems/index.ts';
 import { parseRequestJson } from '../values/index.ts';
 import { callsTools, credentialMissing, tokenEnded, unauthorized } from './auth/auth-challenge.ts';
@@ -48,20 +48,23 @@ const MOST_VALUES = 1_000_000;
 
 /** Answers one request: body, then application id, then caller, then what it asks. Throws what `failureOf` makes an answer of. */
 export async function answerRequest(desk: Desk, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const caller = new CallerRequest(desk.parts, request);
+  const startedAt = performance.now();
   const body = parseRequestJson(bodyOf(request), limits.jsonDepth + FRAME_LEVELS, MOST_VALUES);
   const tools = desk.catalogue.select((request.query as ReadonlyMap<string, string>).get('toolsets'));
-  const asked: Asked = { desk, caller, request, reply, body, tools };
   const appId = appIdOf(request);
+  const credentials = credentialsOf(request.headers);
+  const caller = new CallerRequest(desk.parts, request, startedAt);
+  const asked: Asked = { desk, caller, request, reply, body, tools };
   if (appId === undefined) {
     await answerUnnamed(asked);
     return;
   }
-  caller.sent(credentialsOf(request.headers));
-  await carryOutRequest(caller, {
+  caller.sent(credentials);
+  await carryOutOnSystem(caller, {
+    appId,
     // A call tells itself what became of its writes.
     mayWrite: false,
-    run: async () => answerFor(asked, await caller.acquire(appId)),
+    run: (system) => answerFor(asked, system),
     refuse(error) {
       if (caller.system || !(error instanceof ServiceError) || error.key !== 'unauthorized') throw error;
       sendRpcError(reply, unauthorized, idOf(body));

@@ -5,7 +5,7 @@ import { type Conditions, faultPlace } from '../observe/index.ts';
 import type { SharedPatterns } from '../query/regex/index.ts';
 import { endOf, type Progress, type RecordContext, tellsOfFunction, type WriteHooks } from '../records/index.ts';
 import type { Credentials, System, Systems } from '../systems/index.ts';
-import { principalFor } from '../users/index.ts';
+import { principalOfSession } from '../users/index.ts';
 
 /** What requests of callers are carried out with. */
 export interface RequestServices {
@@ -85,13 +85,13 @@ export class CallerRequest {
    * @throws invalidSession (209); TooManyRequests (155) where keys are tried out from the address
    */
   async authenticate(credentials: Credentials): Promise<Principal> {
-    this.principal = await principalFor(this.#acquired, credentials, this.address);
+    this.principal = await this.callerOf(credentials);
     return this.principal;
   }
 
   /** As `authenticate`, for the work of the request alone: the log does not name the caller. */
-  callerOf(credentials: Credentials): Promise<Principal> {
-    return principalFor(this.#acquired, credentials, this.address);
+  async callerOf(credentials: Credentials): Promise<Principal> {
+    return callerOf(this.#acquired, credentials, this.address);
   }
 
   /** Notes a caller who is known without credentials. */
@@ -148,6 +148,15 @@ export class CallerRequest {
   }
 }
 
+/**
+ * Finds out who a caller is (SPEC "Credentials").
+ * @param address where the request came from
+ * @throws invalidSession (209); TooManyRequests (155) where keys are tried out from there
+ */
+export async function callerOf(system: System, credentials: Credentials, address: string): Promise<Principal> {
+  return system.principalFor(credentials, address) ?? principalOfSession(system.store, credentials.sessionToken);
+}
+
 /** The steps of a request whose transport has read it. */
 export interface RequestSteps {
   /** Acquires, authenticates, carries out and answers. */
@@ -172,6 +181,14 @@ export async function carryOutRequest(request: CallerRequest, { run, refuse, log
   } finally {
     request.release();
   }
+}
+
+/** As `carryOutRequest`, of a request whose system is acquired before its work begins. @param steps `appId` as of `CallerRequest.acquire` */
+export function carryOutOnSystem(
+  request: CallerRequest,
+  { appId, run, ...others }: Omit<RequestSteps, 'run'> & { readonly appId: unknown; run(system: System): Promise<void> },
+): Promise<void> {
+  return carryOutRequest(request, { ...others, run: async () => run(await request.acquire(appId)) });
 }
 
 /** A request whose caller is known before its work begins. */

@@ -1,2 +1,2 @@
-export { CallerRequest, carryOutAsCaller, carryOutRequest } from './caller-request.ts';
+export { CallerRequest, callerOf, carryOutAsCaller, carryOutOnSystem, carryOutRequest } from './caller-request.ts';
 export { withSystem } from './with-system.ts';

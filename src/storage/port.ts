@@ -203,11 +203,6 @@ export interface WritePlan {
 /** Whether a plan deletes a record. */
 export const deletesRecord = ({ mutations }: WritePlan): boolean => mutations.some(({ kind }) => kind === 'delete');
 
-let lastOrder = 0;
-
-/** The number of a write in the order in which writes came to this process: to be taken on entry, before anything is awaited. */
-export const nextWriteOrder = (): number => ++lastOrder;
-
 /** A write that is ready to be carried out. */
 export interface PreparedWrite {
   /** Of writes that reach the store in one turn of the event loop, the one with the lowest number (`nextWriteOrder`) goes first. */

@@ -87,6 +87,7 @@ export function wasSent(credential: unknown): boolean {
 
 /** An open system. Who works with it holds it, so that it is not closed meanwhile. */
 export class System {
+  readonly appId: string;
   readonly store: Store;
   /** Follows the registry. */
   registration: Registration;
@@ -98,6 +99,7 @@ export class System {
   #whenFree: (() => void) | undefined;
 
   constructor(registration: Registration, store: Store, keyGuard = new KeyGuard()) {
+    this.appId = registration.entry.appId;
     this.registration = registration;
     this.store = store;
     this.#keyGuard = keyGuard;
@@ -110,10 +112,6 @@ export class System {
    */
   principalFor(credentials: Credentials, address: string): Principal | null {
     return this.registration.principalFor(credentials, this.#keyGuard.trialOf(address));
-  }
-
-  get appId(): string {
-    return this.registration.entry.appId;
   }
 
   get name(): string {

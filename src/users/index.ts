@@ -6,4 +6,4 @@ export { meetsPolicy } from './passwords/policy.ts';
 export { presentUser, userCaller } from './present.ts';
 export { resetPassword } from './reset/password.ts';
 export { PasswordResets, resetPath } from './reset/requests.ts';
-export { principalFor, type SignedIn, Users, userTableRules } from './users.ts';
+export { principalOfSession, type SignedIn, Users, userTableRules } from './users.ts';

@@ -17,7 +17,6 @@ import {
 } from '../records/index.ts';
 import { type Schema, tableOf } from '../schema/model.ts';
 import { type Store, wholeText } from '../storage/port.ts';
-import type { Credentials, System } from '../systems/index.ts';
 import { typeOfValue } from '../values/infer.ts';
 import { pointerOf } from '../values/pointer.ts';
 import { logIn } from './login.ts';
@@ -63,15 +62,9 @@ export const userTableRules: ReadonlyMap<string, TableRules> = new Map([
   ['_Notification', notificationRules],
 ]);
 
-/**
- * Who asks (SPEC "Credentials").
- * @param address where the request came from
- * @throws invalidSession (209); TooManyRequests (155) where keys are tried out from there
- */
-export async function principalFor(system: System, credentials: Credentials, address: string): Promise<Principal> {
-  const principal = system.principalFor(credentials, address);
-  if (principal) return principal;
-  return (await sessionsOf(system.store).sessionOf(credentials.sessionToken)).principal;
+/** The user of a session (SPEC "Credentials"). @throws invalidSession (209) */
+export async function principalOfSession(store: Store, token: unknown): Promise<Principal> {
+  return (await sessionsOf(store).sessionOf(token)).principal;
 }
 
 /** SPEC "Users and sessions", "Login and session". */

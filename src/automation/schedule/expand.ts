@@ -1,5 +1,5 @@
-import { newRowId } from '../../audit/index.ts';
 import { isRefusal, isTimeout, ServiceError } from '../../errors/fail.ts';
+import { newRowId } from '../../kernel/row-id.ts';
 import { readRow } from '../../records/index.ts';
 import { type Schema, tableOf } from '../../schema/model.ts';
 import { assignmentsOf } from '../../storage/column-values.ts';

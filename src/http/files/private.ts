@@ -4,8 +4,8 @@ import { ServiceError } from '../../errors/fail.ts';
 import type { PrivatePlace } from '../../files/index.ts';
 import { limits } from '../../kernel/limits.ts';
 import { prefix } from '../../kernel/prefix.ts';
+import { callerOf } from '../../requests/index.ts';
 import type { Credentials, System } from '../../systems/index.ts';
-import { principalFor } from '../../users/index.ts';
 import { sendError } from '../answer.ts';
 import type { Edge } from '../edge.ts';
 import { openEnvelope } from '../envelope.ts';
@@ -36,7 +36,7 @@ function answerPrivate(edge: Edge, request: FastifyRequest, reply: FastifyReply)
     const context = {
       appId: system.appId,
       store: system.store,
-      principal: await callerOf(system, credentials, request.ip ?? ''),
+      principal: await viewerOf(system, credentials, request.ip ?? ''),
       hooks: edge.hooks,
       referer: null,
     };
@@ -48,9 +48,9 @@ function answerPrivate(edge: Edge, request: FastifyRequest, reply: FastifyReply)
 }
 
 /** CONTRACT "Forms and files": who brings a credential that is none is sent to the gate like anybody. */
-async function callerOf(system: System, credentials: Credentials, address: string): Promise<Principal> {
+async function viewerOf(system: System, credentials: Credentials, address: string): Promise<Principal> {
   try {
-    const principal = await principalFor(system, credentials, address);
+    const principal = await callerOf(system, credentials, address);
     return principal.kind === 'invalid' ? anonymous : principal;
   } catch (error) {
     if (error instanceof ServiceError && error.key === 'invalidSession') return anonymous;

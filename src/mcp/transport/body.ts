@@ -1,19 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
-import { Bytes } from '../../admission/bytes.ts';
 import { FREE_BYTES, type Place, type Sender } from '../../admission/place.ts';
 import { Places } from '../../admission/places.ts';
 import { serviceError } from '../../errors/fail.ts';
+import { GrowingBuffer } from '../../kernel/growing-buffer.ts';
 import { withoutMark } from '../../kernel/json.ts';
 
-/** Bytes of a body that anybody may send: what calls no tool is short. */
+/** GrowingBuffer of a body that anybody may send: what calls no tool is short. */
 export const SHORT_BODY = 1024 * 1024;
-/** Bytes of a body that who may write may send: a file of 32 MiB in base64, and what is around it. */
+/** GrowingBuffer of a body that who may write may send: a file of 32 MiB in base64, and what is around it. */
 export const LONG_BODY = 46 * 1024 * 1024;
-/** Bytes after which nothing is read any more: until then a body that is too large is read and dropped, so that its sender gets an answer. */
+/** GrowingBuffer after which nothing is read any more: until then a body that is too large is read and dropped, so that its sender gets an answer. */
 const DROPPED = 64 * 1024 * 1024;
 const MIB = 1024 * 1024;
-/** Bytes of short bodies that are in memory at once, and long bodies, each several times: as it came, as text, as values. Others wait, unread. */
+/** GrowingBuffer of short bodies that are in memory at once, and long bodies, each several times: as it came, as text, as values. Others wait, unread. */
 const shortBodies = { all: 64 * MIB, ofSystem: 48 * MIB, ofCaller: 32 * MIB } as const;
 const longBodies = { all: 4, ofSystem: 3, ofCaller: 2 } as const;
 
@@ -46,13 +46,13 @@ export interface Arrival {
  * @throws tooLarge (116); bodyTooSlow where others wait for its place
  */
 export async function readBody(arrival: Arrival): Promise<string> {
-  const bytes = new Bytes();
+  const bytes = new GrowingBuffer();
   await collect(arrival, bytes);
   return withoutMark(bytes.text());
 }
 
 /** Adds a body to bytes. */
-function collect(arrival: Arrival, bytes: Bytes): Promise<void> {
+function collect(arrival: Arrival, bytes: GrowingBuffer): Promise<void> {
   const { payload } = arrival;
   let size = 0;
   let bound = SHORT_BODY;

@@ -1,7 +1,8 @@
 import { isInDoubt, isUnavailable, ServiceError } from '../../errors/fail.ts';
+import { nextWriteOrder } from '../../kernel/ids.ts';
 import { applyChanges, type SchemaChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
-import { type Condition, type Mutation, nextWriteOrder, type WriteOutcome, type WritePlan } from '../../storage/port.ts';
+import type { Condition, Mutation, WriteOutcome, WritePlan } from '../../storage/port.ts';
 import { refuseLarge } from '../../storage/record-size.ts';
 import type { RecordContext } from '../context.ts';
 import { retryOutdated } from './before-save.ts';

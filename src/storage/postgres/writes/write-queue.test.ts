@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { nextWriteOrder } from '../../../kernel/ids.ts';
 import { applyChange, emptySchema } from '../../../schema/change.ts';
 import { fieldOf, type Schema, tableOf } from '../../../schema/model.ts';
-import { type Assignment, type Condition, type Mutation, nextWriteOrder, type WritePlan } from '../../port.ts';
+import type { Assignment, Condition, Mutation, WritePlan } from '../../port.ts';
 import { tableObstacle } from './obstacles.ts';
 import type { Left, QueuedWrite } from './queued-write.ts';
 import { WriteQueue } from './write-queue.ts';

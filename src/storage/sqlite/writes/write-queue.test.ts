@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { nextWriteOrder } from '../../port.ts';
+import { nextWriteOrder } from '../../../kernel/ids.ts';
+import {} from '../../port.ts';
 import { Connection } from '../connection/connection.ts';
 import { WriteQueue } from './write-queue.ts';
 

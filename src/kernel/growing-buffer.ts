@@ -1,5 +1,5 @@
-/** Bytes that are put together while they come, however small their pieces: a Buffer for each would take a hundred times as much. */
-export class Bytes {
+/** GrowingBuffer that are put together while they come, however small their pieces: a Buffer for each would take a hundred times as much. */
+export class GrowingBuffer {
   readonly #most: number;
   #buffer: Buffer = Buffer.alloc(0);
   #size = 0;
