@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { nextWriteOrder } from '../../../kernel/ids.ts';
-import {} from '../../port.ts';
 import { Connection } from '../connection/connection.ts';
 import { WriteQueue } from './write-queue.ts';
 
