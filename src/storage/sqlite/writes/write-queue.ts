@@ -1,6 +1,5 @@
 import { isUnavailable, serviceError } from '../../../errors/fail.ts';
 import { nextWriteOrder } from '../../../kernel/ids.ts';
-import {} from '../../port.ts';
 import type { Connection } from '../connection/connection.ts';
 import { busyError, storeFaultOf } from '../connection/map-error.ts';
 import { commit } from './transaction.ts';
