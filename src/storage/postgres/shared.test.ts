@@ -7,7 +7,7 @@ import { testFiles } from '../sql/testing/file-cases.ts';
 import { testMissing } from '../sql/testing/missing-cases.ts';
 import { testNotes } from '../sql/testing/note-cases.ts';
 import { testContents } from '../sql/testing/raw-access-cases.ts';
-import { testPictures } from '../sql/testing/snapshot-cases.ts';
+import { testSnapshots } from '../sql/testing/snapshot-cases.ts';
 import { openAnyway } from '../testing/open.ts';
 import { PostgresEngine } from './engine.ts';
 import { testDatabase } from './testing/server.ts';
@@ -30,7 +30,7 @@ describe('the port: PostgreSQL', async () => {
   await testFiles(store);
   await testMissing(store);
   await testNotes(store);
-  await testPictures(store);
+  await testSnapshots(store);
   await testContents(store);
   await testEvery(store);
   await testConditions(store);

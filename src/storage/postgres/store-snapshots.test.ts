@@ -12,7 +12,7 @@ import { type StoreProcess, schemaName, twoProcesses } from './testing/store-pro
 
 type Process = StoreProcess<Awaited<ReturnType<typeof records.createRecord>>>;
 
-describe('PostgreSQL store, two processes: pictures', () => {
+describe('PostgreSQL store, two processes: snapshots', () => {
   let a: Process;
   let b: Process;
   let sql: pg.Client;
@@ -44,7 +44,7 @@ describe('PostgreSQL store, two processes: pictures', () => {
     const stored = columnsOf(into, { objectId: id, createdAt: ++made, updatedAt: made, ...values });
     return { kind: 'insert', table: into, values: stored } as const;
   };
-  const picture = (process: Process, objectId: string, isBefore: boolean): Mutation => {
+  const snapshot = (process: Process, objectId: string, isBefore: boolean): Mutation => {
     const from = table(process, 'Seen');
     const to = fieldOf(table(process, '_Queue'), 'record');
     const row = insert(process, '_Queue', `job${++made}`, { of: objectId, before: isBefore });
@@ -65,7 +65,7 @@ describe('PostgreSQL store, two processes: pictures', () => {
     const row = insert(process, '_Told', `told${++made}`, { of: objectId });
     return { ...row, isNote: true, source: { kind: 'copy', from: table(process, 'Seen'), objectId, fields } };
   };
-  /** The counts in the pictures of a record, in the order of their rows. */
+  /** The counts in the snapshots of a record, in the order of their rows. */
   const counts = async (objectId: string, isBefore: boolean) => {
     const { rows } = await sql.query(
       `SELECT record FROM "${schemaName}"."t__Queue" WHERE "of" = $1 AND "before" = $2 ORDER BY "_seq"`,
@@ -78,7 +78,7 @@ describe('PostgreSQL store, two processes: pictures', () => {
   const sorted = (numbers: readonly number[]) => numbers.toSorted((x, y) => x - y);
   const upTo = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
-  test('each picture before is the one after the write before it, whoever wrote', async () => {
+  test('each snapshot before is the one after the write before it, whoever wrote', async () => {
     const ids = ['p1', 'p2', 'p3'];
     await write(a, ...ids.map((id) => insert(a, 'Seen', id, { n: 0, list: '[]' })));
     const work = async (process: Process, shift: number) => {
@@ -88,10 +88,10 @@ describe('PostgreSQL store, two processes: pictures', () => {
           const isEdit = (at + round) % 4 === 0;
           return write(
             process,
-            picture(process, id, true),
+            snapshot(process, id, true),
             count(process, id, isEdit),
             told(process, id),
-            picture(process, id, false),
+            snapshot(process, id, false),
           );
         });
         await Promise.all(turn);
@@ -112,12 +112,12 @@ describe('PostgreSQL store, two processes: pictures', () => {
     assert.equal(all, 2 * 20 * 9);
   });
 
-  test('pictures by themselves: nobody changes the record until the commit', async () => {
+  test('snapshots by themselves: nobody changes the record until the commit', async () => {
     await write(a, insert(a, 'Seen', 'held', { n: 0 }));
     const both = async (process: Process, isWriter: boolean) => {
       for (let at = 0; at < 40; at++)
-        if (isWriter) await write(process, count(process, 'held', false), picture(process, 'held', false));
-        else await write(process, picture(process, 'held', true), ...upTo(1, 5).map(() => picture(process, 'held', true)));
+        if (isWriter) await write(process, count(process, 'held', false), snapshot(process, 'held', false));
+        else await write(process, snapshot(process, 'held', true), ...upTo(1, 5).map(() => snapshot(process, 'held', true)));
     };
     await Promise.all([both(a, true), both(b, false)]);
     const befores = await counts('held', true);
@@ -127,11 +127,11 @@ describe('PostgreSQL store, two processes: pictures', () => {
     assert.deepEqual(await counts('held', false), upTo(1, 40));
   });
 
-  test('a picture waits for a transaction that is changing the record, and shows what it left', async () => {
+  test('a snapshot waits for a transaction that is changing the record, and shows what it left', async () => {
     await write(a, insert(a, 'Seen', 'late', { n: 1 }), insert(a, 'Seen', 'gone', { n: 1 }));
     const seen = `"${schemaName}"."t_Seen"`;
     await sql.query(`BEGIN; UPDATE ${seen} SET n = 7 WHERE "objectId" = 'late'; DELETE FROM ${seen} WHERE "objectId" = 'gone'`);
-    const done = Promise.all(['late', 'gone'].map((id) => write(a, picture(a, id, true))));
+    const done = Promise.all(['late', 'gone'].map((id) => write(a, snapshot(a, id, true))));
     await new Promise((resolve) => setTimeout(resolve, 100));
     await sql.query('COMMIT');
     await done;

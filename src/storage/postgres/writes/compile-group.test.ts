@@ -103,11 +103,11 @@ test('a write and what tells of it are one statement, so that it fails alone', (
     fields: [...table.fields.values()],
     to: fieldOf(tableOf(schema, '_Log'), 'record'),
   } as const;
-  const picturing: Mutation = { ...(note('y') as Insert), source: snapshot };
+  const withSnapshot: Mutation = { ...(note('y') as Insert), source: snapshot };
   for (const [mutations, returns] of [
     [[update('A', '1'), unmark, note('x')], ' SELECT u0 FROM u'],
     [[update('A', '1'), unmark, copying], ' SELECT u0 FROM u'],
-    [[update('A', '1'), unmark, picturing], ' SELECT u0 FROM u'],
+    [[update('A', '1'), unmark, withSnapshot], ' SELECT u0 FROM u'],
     [[remove('A', '1'), unmark, note('x')], ' SELECT (SELECT at FROM pointing), (SELECT count(*) FROM gone)'],
   ] as const) {
     const [text, ...others] = statementsOf([...mutations]);
@@ -115,8 +115,8 @@ test('a write and what tells of it are one statement, so that it fails alone', (
   }
   // Of another record, or beside a step that may fail: each by itself.
   assert.equal(statementsOf([update('A', '2'), copying]).length, 2);
-  assert.equal(statementsOf([update('A', '2'), picturing]).length, 2);
-  assert.equal(statementsOf([insert('A', '1'), picturing]).length, 2);
+  assert.equal(statementsOf([update('A', '2'), withSnapshot]).length, 2);
+  assert.equal(statementsOf([insert('A', '1'), withSnapshot]).length, 2);
   assert.equal(statementsOf([update('A', '1'), update('A', '2'), note('x')]).length, 3);
 });
 
