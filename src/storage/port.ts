@@ -156,14 +156,19 @@ export type Mutation =
   | { readonly kind: 'deleteAll'; readonly table: TableSchema; readonly filter: Filter }
   /** Adds members to, or removes them from, a Relation of a record. */
   | {
-      readonly kind: 'link' | 'unlink';
+      readonly kind: 'link';
       readonly table: TableSchema;
       readonly relation: Field;
       readonly ownerId: string;
       readonly memberIds: readonly string[];
     }
-  /** Takes all members out of a Relation of a record. */
-  | { readonly kind: 'unlinkAll'; readonly table: TableSchema; readonly relation: Field; readonly ownerId: string };
+  | {
+      readonly kind: 'unlink';
+      readonly table: TableSchema;
+      readonly relation: Field;
+      readonly ownerId: string;
+      readonly memberIds: readonly string[] | 'all';
+    };
 
 /** A condition of a write does not hold: what it was decided by is no longer so, and it is to be decided anew. Nothing was written. */
 export class Overtaken extends Error {}

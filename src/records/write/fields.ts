@@ -70,9 +70,9 @@ export function planFields(
 /** The steps that change a record's Relations. */
 export function relationSteps(table: TableSchema, relations: readonly RelationChange[], ownerId: string): Mutation[] {
   return relations.map((change) => {
-    const { relation } = change;
-    if (change.op === 'clear') return { kind: 'unlinkAll', table, relation, ownerId };
-    return { kind: change.op === 'add' ? 'link' : 'unlink', table, relation, ownerId, memberIds: change.memberIds };
+    const about = { table, relation: change.relation, ownerId };
+    if (change.op === 'add') return { kind: 'link', ...about, memberIds: change.memberIds };
+    return { kind: 'unlink', ...about, memberIds: change.op === 'clear' ? 'all' : change.memberIds };
   });
 }
 

@@ -154,6 +154,7 @@ export function writePointing(out: SqlWriter, { table, field }: Reference, class
 
 /** Adds members to a Relation of a record (those it has already stay), or takes them away. */
 export function compileLink(mutation: Link, dialect: Dialect): Statement {
+  if (mutation.memberIds === 'all') return compileUnlinkAll(mutation.relation, 'owner', mutation.ownerId, dialect);
   const out = new SqlWriter(dialect);
   const members = JSON.stringify(mutation.memberIds);
   if (mutation.kind === 'link') {

@@ -10,7 +10,6 @@ import {
   compileLink,
   compileOutgrown,
   compileRequire,
-  compileUnlinkAll,
   compileUnmark,
   compileUpdate,
   compileUpdateAll,
@@ -83,12 +82,6 @@ export function compileMutation(mutation: Mutation, schema: Schema, context: Com
       return { statements: [compileUpdateAll(mutation, dialect)], tail: null, outcome: nothing };
     case 'deleteAll':
       return { statements: [compileDeleteAll(mutation, dialect)], tail: null, outcome: nothing };
-    case 'unlinkAll':
-      return {
-        statements: [compileUnlinkAll(mutation.relation, 'owner', mutation.ownerId, dialect)],
-        tail: null,
-        outcome: nothing,
-      };
     default:
       return { statements: [compileLink(mutation, dialect)], tail: null, outcome: nothing };
   }

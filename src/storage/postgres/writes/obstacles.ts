@@ -96,7 +96,7 @@ function tablesIn(mutation: Mutation, schema: Schema): string[] {
   const { kind, table } = mutation;
   const tables = [table.sqlName];
   if (kind === 'insert' && mutation.source) tables.push(mutation.source.from.sqlName);
-  if (kind === 'link' || kind === 'unlink' || kind === 'unlinkAll') tables.push(mutation.relation.column);
+  if (kind === 'link' || kind === 'unlink') tables.push(mutation.relation.column);
   if (kind === 'delete') {
     // It looks at the references to the record, and takes it out of Relations.
     for (const field of table.fields.values()) if (field.type === 'Relation') tables.push(field.column);

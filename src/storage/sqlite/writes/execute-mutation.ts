@@ -50,9 +50,6 @@ export function executeMutation(connection: Connection, mutation: Mutation, sche
     case 'deleteAll':
       connection.run(compileDeleteAll(mutation, dialect));
       return '';
-    case 'unlinkAll':
-      connection.run(compileUnlinkAll(mutation.relation, 'owner', mutation.ownerId, dialect));
-      return '';
     default:
       connection.run(compileLink(mutation, dialect));
       return '';
