@@ -1,3 +1,4 @@
+import { memoByObject } from '../kernel/memo.ts';
 import type { Field } from '../schema/model.ts';
 import { type StoredValue, storageOf } from '../values/index.ts';
 
@@ -20,25 +21,18 @@ export interface SnapshotLimits {
   readonly share: number | null;
 }
 
-const known = new WeakMap<readonly Field[], SnapshotLimits>();
-
 /** @param fields one list for the same fields: they are remembered by it */
-export function snapshotLimits(fields: readonly Field[]): SnapshotLimits {
-  let bounds = known.get(fields);
-  if (!bounds) {
-    const kinds = fields.map((field): Bounded | null => {
-      const storage = storageOf(field);
-      if (field.type === 'ACL') return 'kept';
-      if (storage === 'text') return 'text';
-      // Half an objectId is another one.
-      return storage === 'json' || storage === 'pointer' ? 'whole' : null;
-    });
-    const count = kinds.filter((kind) => kind === 'text' || kind === 'whole').length;
-    bounds = { kinds, share: count * MAX_SNAPSHOT_VALUE > MAX_SNAPSHOT ? Math.floor(MAX_SNAPSHOT / count) : null };
-    known.set(fields, bounds);
-  }
-  return bounds;
-}
+export const snapshotLimits = memoByObject((fields: readonly Field[]): SnapshotLimits => {
+  const kinds = fields.map((field): Bounded | null => {
+    const storage = storageOf(field);
+    if (field.type === 'ACL') return 'kept';
+    if (storage === 'text') return 'text';
+    // Half an objectId is another one.
+    return storage === 'json' || storage === 'pointer' ? 'whole' : null;
+  });
+  const count = kinds.filter((kind) => kind === 'text' || kind === 'whole').length;
+  return { kinds, share: count * MAX_SNAPSHOT_VALUE > MAX_SNAPSHOT ? Math.floor(MAX_SNAPSHOT / count) : null };
+});
 
 /** The values of a snapshot as it may hold them. @param values in the order of the bounds' fields */
 export function boundedSnapshot({ kinds, share }: SnapshotLimits, values: readonly StoredValue[]): readonly StoredValue[] {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { BearerVerdict, Principal } from '../../access/index.ts';
+import { memoByObject } from '../../kernel/memo.ts';
 import type { System } from '../../systems/index.ts';
 import { agentFor } from '../../users/index.ts';
 
@@ -58,17 +59,10 @@ export async function callerFor(system: System, { headers, ip }: FastifyRequest,
   return token === null ? wrong : ofToken(system, token, check);
 }
 
-const ofKeys = new WeakMap<Principal, Principal>();
-
 /** An API key that came with an agent: one object for each key, by which the authoriser remembers what it decided. */
-function forTools(principal: Principal): Principal {
-  if (principal.kind !== 'apiKey') return principal;
-  const known = ofKeys.get(principal);
-  if (known) return known;
-  const made: Principal = { ...principal, tools: true };
-  ofKeys.set(principal, made);
-  return made;
-}
+const forTools = memoByObject(
+  (principal: Principal): Principal => (principal.kind === 'apiKey' ? { ...principal, tools: true } : principal),
+);
 
 async function ofToken(system: System, token: string, check: BearerCheck): Promise<Caller> {
   const verdict = await check(system, token);

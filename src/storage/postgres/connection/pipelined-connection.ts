@@ -5,7 +5,7 @@ import type { Statement } from '../../sql/writer.ts';
 import { isAnswer, isConnectionError, isForgotten, isRetyped, NotSent, OutdatedStatement } from './map-error.ts';
 import { watchMessages } from './message-size.ts';
 import { type Prepared, PreparedStatements, type RecentTexts } from './prepared-statements.ts';
-import { type Answer, Deallocation, Request, type RowsTaken } from './request.ts';
+import { type Answer, Deallocation, forgetStatement, Request, type RowsTaken, serverProcessOf } from './request.ts';
 
 export type { Answer };
 
@@ -97,7 +97,7 @@ export class PipelinedConnection {
 
   /** The server process as the connection names it. */
   get processId(): number {
-    return (this.#client as pg.Client & { readonly processID: number }).processID;
+    return serverProcessOf(this.#client);
   }
 
   onNotification(take: (channel: string, payload: string) => void): void {
@@ -247,11 +247,10 @@ export class PipelinedConnection {
   #forget(name: string): void {
     if (this.#lost) return;
     this.#sent();
-    const { parsedStatements } = this.#client.connection as pg.Connection & { readonly parsedStatements: Record<string, string> };
     this.#client.query(
       new Deallocation(name, () => {
         this.#answered();
-        delete parsedStatements[name];
+        forgetStatement(this.#client, name);
       }),
     );
   }
