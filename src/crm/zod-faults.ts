@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 
 /** So many faults are told of one call. */
-const MOST_FAULTS = 5;
+const MAX_FAULTS = 5;
 
 /** What is wrong, place by place, in the words of this service. @param start the path of the whole */
 export function faultsIn({ issues }: z.core.$ZodError, start: readonly PropertyKey[] = []): string {
   return issues
-    .slice(0, MOST_FAULTS)
+    .slice(0, MAX_FAULTS)
     .map((issue) => faultAt([...start, ...issue.path], wordsOf(issue)))
     .join('; ');
 }

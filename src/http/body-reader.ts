@@ -12,7 +12,7 @@ import type { Edge } from './edge.ts';
 /** A body that is to be read. */
 export interface Arrival {
   readonly payload: IncomingMessage;
-  /** GrowingBuffer that it has at most. */
+  /** Bytes that it has at most. */
   readonly bound: number;
   /** Asks for the room that it takes. Called where it has more than `FREE_BYTES`. @param size bytes, as far as it is known */
   readonly ask: (size: number) => Place;

@@ -1,4 +1,4 @@
-/** GrowingBuffer that are put together while they come, however small their pieces: a Buffer for each would take a hundred times as much. */
+/** Bytes that are put together while they come, however small their pieces: a Buffer for each would take a hundred times as much. */
 export class GrowingBuffer {
   readonly #most: number;
   #buffer: Buffer = Buffer.alloc(0);

@@ -3,7 +3,7 @@ import { mock, test } from 'node:test';
 import { master } from '../access/index.ts';
 import { defineTool, type Tool } from './definition/tool.ts';
 import { type CallScope, callTool } from './dispatch-tool.ts';
-import { Catalogue } from './tool-registry.ts';
+import { ToolRegistry } from './tool-registry.ts';
 
 for (const [effect, answered] of [
   ['read', { code: 124 }],
@@ -24,11 +24,11 @@ for (const [effect, answered] of [
       });
       const noted: number[] = [];
       const scope = {
-        parts: { conditions: { met: () => assert.fail('nothing is wrong') } },
+        services: { conditions: { met: () => assert.fail('nothing is wrong') } },
         caller: { contextOf: () => ({}) },
         system: { appId: 'app', store: {}, hold: () => held++, release: () => held-- },
         principal: master,
-        tools: new Catalogue([slow]).select(undefined),
+        tools: new ToolRegistry([slow]).select(undefined),
         gone: new AbortController().signal,
         log: (_tool: Tool, _principal: unknown, status: number) => noted.push(status),
       } as unknown as CallScope;
@@ -51,7 +51,7 @@ for (const [effect, answered] of [
 test('groups of tools: those that are named, all where none is known', () => {
   const tool = (name: string, group: Tool['group']) =>
     defineTool({ name, group, description: name, input: {}, needs: [], effect: 'read', run: async () => null });
-  const catalogue = new Catalogue([tool('A', 'records'), tool('B', 'crm'), tool('C', 'records')]);
+  const catalogue = new ToolRegistry([tool('A', 'records'), tool('B', 'crm'), tool('C', 'records')]);
   const names = (toolsets?: string) => [...catalogue.select(toolsets).byName.keys()];
   assert.deepEqual(names(), ['A', 'B', 'C']);
   assert.deepEqual(names('records'), ['A', 'C']);

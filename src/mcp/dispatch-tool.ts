@@ -9,20 +9,20 @@ import type { CallerRequest } from '../requests/index.ts';
 import type { System } from '../systems/index.ts';
 import type { Tool, ToolCall } from './definition/tool.ts';
 import { denial, errorResult, refusal, resultOf } from './results/tool-result.ts';
-import type { McpParts } from './services.ts';
-import type { Selection } from './tool-registry.ts';
+import type { McpServices } from './services.ts';
+import type { ToolSet } from './tool-registry.ts';
 
 /** Milliseconds that a call may take. */
 const CALL_TIMEOUT_MS = MINUTE_MS;
 
 /** What the calls of a request have in common. */
 export interface CallScope {
-  readonly parts: McpParts;
+  readonly services: McpServices;
   readonly caller: CallerRequest;
   readonly system: System;
   /** `null`: what was sent is nobody's. */
   readonly principal: Principal | null;
-  readonly tools: Selection;
+  readonly tools: ToolSet;
   /** Aborted when the client has gone. */
   readonly gone: AbortSignal;
   /** Logs a call that may have changed something, when it is answered. */
@@ -49,7 +49,7 @@ interface Outcome {
 }
 
 async function outcomeOf(scope: CallScope, tool: Tool, args: unknown): Promise<Outcome> {
-  const { principal, parts } = scope;
+  const { principal, services } = scope;
   const obstacle = principal ? obstacleTo(principal, tool) : 'credential';
   if (!principal || obstacle === 'credential') return { result: denial(tool, args), status: DENIED };
   if (obstacle) return { result: refusal(tool, args, obstacle), status: DENIED };
@@ -58,7 +58,8 @@ async function outcomeOf(scope: CallScope, tool: Tool, args: unknown): Promise<O
     return { result: resultOf(await runTool(scope, tool, principal, args, progress), tool), status: 200 };
   } catch (thrown) {
     const error = endOf(thrown, progress);
-    if (!(error instanceof ServiceError)) parts.conditions.met('a tool failed', { tool: tool.name, ...faultPlace(error) }, error);
+    if (!(error instanceof ServiceError))
+      services.conditions.met('a tool failed', { tool: tool.name, ...faultPlace(error) }, error);
     return { result: errorResult(error), status: error instanceof ServiceError ? error.status : 500 };
   }
 }
@@ -70,13 +71,13 @@ const DENIED = serviceError('permissionDenied', '', '').status;
  * @throws timeout (124) when a read has taken too long, or nobody waits for it any more; outcomeUnknown where it may have written
  */
 function runTool(
-  { parts, caller, system, gone, tools: selection }: CallScope,
+  { services, caller, system, gone, tools: selection }: CallScope,
   tool: Tool,
   principal: Principal,
   args: unknown,
   progress: Progress,
 ): Promise<JsonValue> {
-  const { users, files, automation, baseUrl, conditions } = parts;
+  const { users, files, automation, baseUrl, conditions } = services;
   const ending = new AbortController();
   const call: ToolCall = {
     ...caller.contextOf(principal),

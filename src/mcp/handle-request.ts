@@ -9,8 +9,8 @@ import { callsTools, credentialMissing, tokenEnded, unauthorized } from './auth/
 import { appIdOf, type Caller, callerFor, credentialsOf, hasCredential } from './auth/caller.ts';
 import type { Tool } from './definition/tool.ts';
 import { callTool } from './dispatch-tool.ts';
-import type { McpParts } from './services.ts';
-import { Catalogue, type Selection } from './tool-registry.ts';
+import type { McpServices } from './services.ts';
+import { ToolRegistry, type ToolSet } from './tool-registry.ts';
 import { loadTools } from './tools/index.ts';
 import {
   idOf,
@@ -25,36 +25,36 @@ import {
 import { McpProtocol } from './transport/protocol.ts';
 
 /** What requests are answered with. */
-export interface Desk {
-  readonly parts: McpParts;
-  readonly catalogue: Catalogue;
+export interface McpServer {
+  readonly services: McpServices;
+  readonly registry: ToolRegistry;
   readonly protocol: McpProtocol;
 }
 
 /** A request whose body was read. */
 interface Asked {
-  readonly desk: Desk;
+  readonly server: McpServer;
   readonly caller: CallerRequest;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly body: JsonValue;
-  readonly tools: Selection;
+  readonly tools: ToolSet;
 }
 
 /** Levels of nesting around a record in the arguments of a call: the batch, the message, `params`, `arguments`, a list. */
 const FRAME_LEVELS = 5;
 /** Values of a body: each takes many times the bytes that it came in, and nothing else is answered while they are made. */
-const MOST_VALUES = 1_000_000;
+const MAX_VALUES = 1_000_000;
 
 /** Answers one request: body, then application id, then caller, then what it asks. Throws what `failureOf` makes an answer of. */
-export async function answerRequest(desk: Desk, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export async function handleRequest(server: McpServer, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const startedAt = performance.now();
-  const body = parseRequestJson(bodyOf(request), limits.jsonDepth + FRAME_LEVELS, MOST_VALUES);
-  const tools = desk.catalogue.select((request.query as ReadonlyMap<string, string>).get('toolsets'));
+  const body = parseRequestJson(bodyOf(request), limits.jsonDepth + FRAME_LEVELS, MAX_VALUES);
+  const tools = server.registry.select((request.query as ReadonlyMap<string, string>).get('toolsets'));
   const appId = appIdOf(request);
   const credentials = credentialsOf(request.headers);
-  const caller = new CallerRequest(desk.parts, request, startedAt);
-  const asked: Asked = { desk, caller, request, reply, body, tools };
+  const caller = new CallerRequest(server.services, request, startedAt);
+  const asked: Asked = { server, caller, request, reply, body, tools };
   if (appId === undefined) {
     await answerUnnamed(asked);
     return;
@@ -77,18 +77,18 @@ const bodyOf = ({ body }: FastifyRequest): string => (typeof body === 'string' ?
 
 /** Tools belong to a system; what asks for none is answered without one. */
 async function answerUnnamed(asked: Asked): Promise<void> {
-  const { desk, request, reply, body } = asked;
+  const { server, request, reply, body } = asked;
   if (!callsTools(body)) return answerProtocol(asked, null, null);
   const isKnown = hasCredential(credentialsOf(request.headers));
-  const refusal = isKnown ? unauthorized : credentialMissing(desk.parts.baseUrl(), undefined);
+  const refusal = isKnown ? unauthorized : credentialMissing(server.services.baseUrl(), undefined);
   sendRpcError(reply, refusal, idOf(body));
 }
 
 async function answerFor(asked: Asked, system: System): Promise<void> {
-  const { desk, request, body } = asked;
+  const { server, request, body } = asked;
   const asksTools = callsTools(body);
   if (!asksTools && !refusalOfBatch(body, openBatch)) return answerProtocol(asked, system, null);
-  const { baseUrl, bearer } = desk.parts;
+  const { baseUrl, bearer } = server.services;
   const caller = await callerFor(system, request, bearer);
   if (asksTools && caller.kind === 'none') return refuse(asked, system, credentialMissing(baseUrl(), system.appId));
   if (asksTools && caller.kind === 'ended') return refuse(asked, system, tokenEnded(baseUrl(), system.appId));
@@ -108,7 +108,7 @@ function refuse({ caller, reply, body, tools }: Asked, system: System, error: Rp
 
 /** Has the protocol answer. @param system `null` where no tool is called @param caller `null` where it was not asked who that is */
 async function answerProtocol(asked: Asked, system: System | null, caller: Caller | null): Promise<void> {
-  const { desk, request, reply, body, tools } = asked;
+  const { server, request, reply, body, tools } = asked;
   const principal = caller?.kind === 'known' ? caller.principal : null;
   const tooMuch = refusalOfBatch(body, principal ? knownBatch : openBatch);
   if (tooMuch) return sendRpcError(reply, tooMuch);
@@ -116,7 +116,7 @@ async function answerProtocol(asked: Asked, system: System | null, caller: Calle
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort();
   });
-  const response = await desk.protocol.answer({
+  const response = await server.protocol.answer({
     headers: request.headers,
     body,
     tools,
@@ -124,7 +124,7 @@ async function answerProtocol(asked: Asked, system: System | null, caller: Calle
       if (!system) throw new Error('a tool was called without a system');
       return callTool(
         {
-          parts: desk.parts,
+          services: server.services,
           caller: asked.caller,
           system,
           principal,
@@ -145,11 +145,11 @@ async function answerProtocol(asked: Asked, system: System | null, caller: Calle
 const callOf = ({ appId }: System, { name }: Tool) => ({ method: 'POST', url: `/mcp/${appId}/${name}`, service: 'mcp' }) as const;
 
 /** Answers one request; throws what `failureOf` makes an answer of. */
-export type Answerer = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+export type RequestHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /** Makes what requests are answered with, once. @param tools all that the service has where it is left out */
-export async function openDesk(parts: McpParts, tools?: readonly Tool[]): Promise<Answerer> {
-  const catalogue = new Catalogue(tools ?? (await loadTools()));
-  const desk: Desk = { parts, catalogue, protocol: new McpProtocol(parts.log) };
-  return (request, reply) => answerRequest(desk, request, reply);
+export async function openHandler(services: McpServices, tools?: readonly Tool[]): Promise<RequestHandler> {
+  const registry = new ToolRegistry(tools ?? (await loadTools()));
+  const server: McpServer = { services, registry, protocol: new McpProtocol(services.log) };
+  return (request, reply) => handleRequest(server, request, reply);
 }

@@ -1,2 +1,2 @@
 export { AgentTools } from './agent-tools.ts';
-export type { McpParts } from './services.ts';
+export type { McpServices } from './services.ts';

@@ -5,7 +5,7 @@ import type { Systems } from '../systems/index.ts';
 import type { BearerCheck } from './auth/caller.ts';
 
 /** What the agent tools work with; `app.ts` puts it together. */
-export interface McpParts extends CrmServices {
+export interface McpServices extends CrmServices {
   readonly systems: Systems;
   readonly hooks: WriteHooks;
   readonly log: Logger;

@@ -25,9 +25,9 @@ export interface Occupied extends Span {
 }
 
 /** So many activities of a range are looked at. */
-export const MOST_ACTIVITIES = 2_000;
+export const MAX_ACTIVITIES = 2_000;
 /** A whole day of a zone begins or ends so long before or after that of UTC. */
-const AHEAD = 2 * DAY_MS;
+const DAY_OVERLAP_MS = 2 * DAY_MS;
 
 /** What is shown of an activity. */
 export const activityFields = ['Name', 'StartTime', 'EndTime', 'AllDay', 'Location', 'OwnerId', 'AccountId', 'MeetingUrl'];
@@ -43,7 +43,7 @@ export function activitiesTable(context: CrmContext): TableSchema {
 /**
  * The activities of a range, by their start; those that are cancelled are left out where the caller may ask which.
  * @param owners whose; all where it is left out
- * @param limit beyond `MOST_ACTIVITIES`, one more says that there are more
+ * @param limit beyond `MAX_ACTIVITIES`, one more says that there are more
  * @throws permissionDenied (119)
  */
 export async function activitiesIn(
@@ -55,7 +55,7 @@ export async function activitiesIn(
   const table = activitiesTable(context);
   const owner = owners ? ownerField(context, table) : 'OwnerId';
   const from = wireDate(range.start);
-  const wide = wireDate(range.start - AHEAD);
+  const wide = wireDate(range.start - DAY_OVERLAP_MS);
   const where: JsonObject = {
     ...(owners && { [owner]: { $in: owners.map(userPointer) } }),
     StartTime: { $lt: wireDate(range.end) },
@@ -76,7 +76,7 @@ export async function activitiesIn(
     ...briefly(context, table, activityFields),
     where,
     order: 'StartTime',
-    limit: MOST_ACTIVITIES + 1,
+    limit: MAX_ACTIVITIES + 1,
   });
   return rows
     .map((row) => ({ ...spanOf(row, zone), ownerId: pointedAt(row[owner]), row }))

@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../../kernel/time.ts';
 import type { CrmContext } from '../context.ts';
 import { namesOf } from '../queries/names.ts';
 import { badArguments } from '../refusals.ts';
-import { activitiesIn, MOST_ACTIVITIES, type Occupied, type Span, shownSpan } from './events.ts';
+import { activitiesIn, MAX_ACTIVITIES, type Occupied, type Span, shownSpan } from './events.ts';
 import { workingTime } from './working-hours.ts';
 
 /** Shorter times are no slots. */
@@ -33,7 +33,7 @@ export async function freeSlots(
     workingTime(context, zone, range),
     namesOf(context, '_User', owners),
   ]);
-  if (occupied.length > MOST_ACTIVITIES) badArguments(`there are more than ${MOST_ACTIVITIES} activities`, { expected: hint });
+  if (occupied.length > MAX_ACTIVITIES) badArguments(`there are more than ${MAX_ACTIVITIES} activities`, { expected: hint });
   const taken = Map.groupBy(occupied, ({ ownerId }: Occupied) => ownerId);
   const shown = owners.map((ownerId) => ({
     ownerId,

@@ -12,7 +12,7 @@ import { wireDate } from '../wire/values.ts';
 import { ACTIVITIES, activitiesIn, activitiesTable, calendarHint, type Occupied, type Span, shownSpan } from './events.ts';
 
 /** So many conflicts are told. */
-const MOST_TOLD = 5;
+const MAX_SHOWN = 5;
 
 /** An activity to be. Times without a zone are of the system's. */
 export interface Appointment {
@@ -61,7 +61,7 @@ export async function scheduleActivity(context: CrmContext, appointment: Appoint
     ...times,
     ...data,
     // The tool asks for the permission to create; what is in a calendar is for those who may view.
-    conflicts: mayView(context.principal) ? (conflicts ?? []).slice(0, MOST_TOLD).map(shown) : (conflicts ?? []).length,
+    conflicts: mayView(context.principal) ? (conflicts ?? []).slice(0, MAX_SHOWN).map(shown) : (conflicts ?? []).length,
     ...(conflicts === null && { hidden: [ACTIVITIES] }),
     ...(hint !== undefined && { hint }),
   };
@@ -76,13 +76,13 @@ const shown = (one: Occupied): JsonObject => ({ objectId: one.row.objectId, Name
 
 function refuse(context: CrmContext, conflicts: readonly Occupied[]): never {
   if (!mayView(context.principal)) badArguments('the owner is busy', { expected: 'Another time, or allowConflict true' });
-  const told = conflicts.slice(0, MOST_TOLD).map(({ row, start, end }) => {
+  const told = conflicts.slice(0, MAX_SHOWN).map(({ row, start, end }) => {
     const times = shownSpan({ start, end });
     return `${row.objectId} "${String(row.Name ?? '')
       .slice(0, 100)
       .toWellFormed()}" ${times.start} to ${times.end}`;
   });
-  const more = conflicts.length > MOST_TOLD ? ` and ${conflicts.length - MOST_TOLD} more` : '';
+  const more = conflicts.length > MAX_SHOWN ? ` and ${conflicts.length - MAX_SHOWN} more` : '';
   return badArguments(`the owner is busy: ${told.join('; ')}${more}`, {
     expected: 'Another time, or allowConflict true',
     next: 'Get-Calendar with freeSlots',

@@ -22,12 +22,12 @@ export interface WorkingTime {
   readonly spans: readonly Span[];
 }
 
-const usual: Hours = { from: '09:00', to: '17:00' };
+const defaultHours: Hours = { from: '09:00', to: '17:00' };
 const SOURCE = 'WorkingHours';
-const USUAL = 'Sunday to Thursday 09:00-17:00, since WorkingHours says nothing';
+const DEFAULT_HOURS_TEXT = 'Sunday to Thursday 09:00-17:00, since WorkingHours says nothing';
 /** Days of the week as the table counts them, Sunday first. */
-const usualDays: ReadonlyMap<number, Hours> = new Map([1, 2, 3, 4, 5].map((day) => [day, usual]));
-const MOST = 1_000;
+const defaultDays: ReadonlyMap<number, Hours> = new Map([1, 2, 3, 4, 5].map((day) => [day, defaultHours]));
+const MAX_ROWS = 1_000;
 
 /** The working time of a range: the rows of `WorkingHours` that are of no calendar, without the days off of `Holidays`. */
 export async function workingTime(context: CrmContext, zone: string, range: Span): Promise<WorkingTime> {
@@ -35,12 +35,12 @@ export async function workingTime(context: CrmContext, zone: string, range: Span
   const spans: Span[] = [];
   const last = dayIn(zone, range.end - 1);
   for (let day = dayIn(zone, range.start); day <= last; day = addDays(day, 1)) {
-    const hours = (week ?? usualDays).get(new Date(`${day}T00:00:00Z`).getUTCDay() + 1);
+    const hours = (week ?? defaultDays).get(new Date(`${day}T00:00:00Z`).getUTCDay() + 1);
     const holiday = holidays.get(day);
     if (hours && holiday !== 'off') spans.push(...spansOf(zone, day, hours, holiday));
   }
   const within = spans.map(({ start, end }) => ({ start: Math.max(start, range.start), end: Math.min(end, range.end) }));
-  return { source: week ? SOURCE : USUAL, spans: within.filter(({ start, end }) => end > start) };
+  return { source: week ? SOURCE : DEFAULT_HOURS_TEXT, spans: within.filter(({ start, end }) => end > start) };
 }
 
 function spansOf(zone: string, day: string, { from, to, breaks }: Hours, closing: string | undefined): Span[] {
@@ -113,5 +113,5 @@ async function rowsOf(context: CrmContext, className: string, fields: readonly s
   const table = tableIfAny(context, className);
   if (!table) return [];
   const keys = ['objectId', ...seen(context, table, fields)];
-  return unless(unseen, [], () => findRows(context, className, { where, keys, limit: MOST }));
+  return unless(unseen, [], () => findRows(context, className, { where, keys, limit: MAX_ROWS }));
 }

@@ -21,7 +21,7 @@ export interface FilePlace {
 }
 
 /** So many fields of a table are named. */
-const MOST_NAMED = 20;
+const MAX_FIELDS_NAMED = 20;
 
 /**
  * Looks whether a field takes files: within an Object a File object would be plain JSON, and the file nobody's. A field that is not there is
@@ -41,7 +41,7 @@ export function requireFileField(
   const isOne = (name: string): boolean => types.some((type) => type === about.fields.get(name)?.type);
   if (isOne(field)) return;
   const found = about.fields.get(field)?.type;
-  const others = seen(context, about, about.fields.keys()).filter(isOne).slice(0, MOST_NAMED);
+  const others = seen(context, about, about.fields.keys()).filter(isOne).slice(0, MAX_FIELDS_NAMED);
   badArguments(`${table}.${field} is ${found === undefined ? 'no field' : `of type ${found}`}`, {
     expected: `A field of type ${types.join(' or ')}${others.length > 0 ? `: ${others.join(', ')}` : `, of which ${table} has none`}`,
     next: others.length > 0 ? 'Get-Schema' : 'Add-Fields',

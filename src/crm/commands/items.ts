@@ -4,7 +4,7 @@ import type { JsonValue } from '../../kernel/json.ts';
 import { type Conditions, faultPlace } from '../../observe/index.ts';
 
 /** Writes that are under way at once: they share a commit. */
-const SLICE = 1_000;
+const BATCH_SIZE = 1_000;
 
 /** One item's outcome, as in a batch (SPEC "Batch"). */
 export type ItemOutcome = { readonly success: JsonValue } | { readonly error: unknown };
@@ -19,9 +19,9 @@ export async function eachItem<T>(
   work: (item: T, index: number) => Promise<JsonValue>,
 ): Promise<ItemOutcome[]> {
   const outcomes: ItemOutcome[] = [];
-  for (let at = 0; at < items.length; at += SLICE) {
+  for (let at = 0; at < items.length; at += BATCH_SIZE) {
     if (at > 0) await nextTurn();
-    const slice = items.slice(at, at + SLICE).map(async (item, index): Promise<ItemOutcome> => {
+    const slice = items.slice(at, at + BATCH_SIZE).map(async (item, index): Promise<ItemOutcome> => {
       try {
         return { success: await work(item, at + index) };
       } catch (error) {

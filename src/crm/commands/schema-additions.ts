@@ -17,12 +17,12 @@ export async function withAdded<T extends JsonObject>(
   const answer = await work();
   const added = addedTo(before, context.store.schema().tables.get(table));
   if (added.length === 0) return answer;
-  const more = added.length - MOST_TOLD;
-  return { ...answer, added: more > 0 ? [...added.slice(0, MOST_TOLD), `and ${more} more`] : added };
+  const more = added.length - MAX_SHOWN;
+  return { ...answer, added: more > 0 ? [...added.slice(0, MAX_SHOWN), `and ${more} more`] : added };
 }
 
 /** A write may bring more than an answer holds. */
-const MOST_TOLD = 50;
+const MAX_SHOWN = 50;
 
 /** `field Foo (String) on Accounts`, or the whole table where it is new. */
 function addedTo(before: TableSchema | undefined, after: TableSchema | undefined): string[] {

@@ -12,7 +12,7 @@ import { strangersIn } from '../wire/multi-select.ts';
 import { fieldText, newFields } from './schema-additions.ts';
 
 /** A record may bring more new fields than an answer holds. */
-const MOST_ADDS = 100;
+const MAX_ADDS = 100;
 
 /** What is wrong with a record: a fault, or a Pointer to a record that is not there. */
 type Found = RecordFault | NamedRecord;
@@ -112,10 +112,10 @@ function suggesting({ error, field }: RecordFault, suggest: Suggest): ServiceErr
 }
 
 function addsOf(before: TableSchema | undefined, after: TableSchema, suggest: Suggest): string[] {
-  const added = newFields(before, after).slice(0, MOST_ADDS);
+  const added = newFields(before, after).slice(0, MAX_ADDS);
   const told = added.map((field) => {
     const meant = suggest(field.name);
     return `${fieldText(field)}${meant === undefined ? '' : `; is ${meant} meant?`}`;
   });
-  return (before ? told : [`table ${after.className}`, ...told]).slice(0, MOST_ADDS);
+  return (before ? told : [`table ${after.className}`, ...told]).slice(0, MAX_ADDS);
 }

@@ -42,13 +42,13 @@ function linkable(context: CrmContext, table: TableSchema): string[] {
 }
 
 /** Fields of its own that a list of values has at most: statuses, types, sources. */
-const MOST_OF_LIST = 8;
+const MAX_LOOKUP_FIELDS = 8;
 
 /** SPEC "Main business tables": lookup tables are nowhere marked; lists of the template have an order, and no owner and account. */
 function isValueList(table: TableSchema | undefined): boolean {
   const fields = [...(table?.fields.values() ?? [])].filter(({ name }) => !isDefaultField(name));
   const isOwned = fields.some(({ targetClass }) => targetClass === ACCOUNT || targetClass === '_User');
-  return table?.fields.get('SortOrder')?.type === 'Number' && fields.length <= MOST_OF_LIST && !isOwned;
+  return table?.fields.get('SortOrder')?.type === 'Number' && fields.length <= MAX_LOOKUP_FIELDS && !isOwned;
 }
 
 function linksOf({ fields }: TableSchema): [name: string, target: string][] {

@@ -48,8 +48,8 @@ const shown = (name: string): string => JSON.stringify(name.slice(0, 100).toWell
 /** Types of which a flat row has no values. */
 const closed: ReadonlySet<FieldType> = new Set(['Relation', 'ACL']);
 /** So many faults, and so many fields, are told of. */
-const MOST_TOLD = 20;
-const MOST_FIELDS = 100;
+const MAX_SHOWN = 20;
+const MAX_FIELDS = 100;
 
 /**
  * The columns of all rows, in the order in which they come up. All are known before any row is written.
@@ -68,7 +68,7 @@ export function columnsOf(
   const faults: string[] = [];
   const taken = new Map<string, string>();
   for (const column of new Set(rows.flatMap((row) => Object.keys(row)))) {
-    if (faults.length === MOST_TOLD) break;
+    if (faults.length === MAX_SHOWN) break;
     const target: JsonValue = mapped.has(column) ? (mapped.get(column) ?? null) : column;
     if (target === null || target === '') continue;
     const field = typeof target === 'string' ? find(target) : { fault: `fieldMap: the field of ${shown(column)} must be a text` };
@@ -84,7 +84,7 @@ export function columnsOf(
   if (faults.length > 0)
     badArguments(faults.join('; '), {
       expected: `Columns are fields or labels; fieldMap maps others to fields, or to null to leave them out. Fields: ${shownFields
-        .slice(0, MOST_FIELDS)
+        .slice(0, MAX_FIELDS)
         .join(', ')}`,
       next: 'Get-Schema',
     });

@@ -71,14 +71,14 @@ function readBoolean(value: JsonValue): Converted {
 
 const SEPARATOR = ';';
 /** Items of a list that is one text. */
-const MOST_ITEMS = 10_000;
+const MAX_ITEMS = 10_000;
 
-/** The items of a list: an array, or a text with `;` between them, of which more than `MOST_ITEMS` are no list. */
+/** The items of a list: an array, or a text with `;` between them, of which more than `MAX_ITEMS` are no list. */
 export function itemsOf(value: JsonValue): readonly JsonValue[] {
   if (Array.isArray(value)) return value.filter((item) => !isEmpty(item));
   if (typeof value !== 'string') return [value];
-  const items = value.split(SEPARATOR, MOST_ITEMS + 1);
-  if (items.length > MOST_ITEMS) return [value];
+  const items = value.split(SEPARATOR, MAX_ITEMS + 1);
+  if (items.length > MAX_ITEMS) return [value];
   return items.map((item) => item.trim()).filter((item) => item !== '');
 }
 

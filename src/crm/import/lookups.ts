@@ -16,9 +16,9 @@ export interface Lookup {
 }
 
 /** Tables of so many records at most are read whole. */
-const SMALL = 2_000;
-const AT_ONCE = 500;
-const MOST_FOUND = 5_000;
+const MAX_ROWS_READ_WHOLE = 2_000;
+const BATCH_SIZE = 500;
+const MAX_FOUND = 5_000;
 
 /** The table whose records the values of a field are: of a Pointer, or of a list of them (SPEC "Wire types"). */
 export const linkedTable = (field: Field): string | undefined =>
@@ -68,16 +68,16 @@ async function candidates(
   texts: string[],
 ): Promise<Row[]> {
   const keys = ['objectId', ...names];
-  const all = await findRows(context, className, { keys, limit: SMALL + 1 });
-  if (all.length <= SMALL) return all;
+  const all = await findRows(context, className, { keys, limit: MAX_ROWS_READ_WHOLE + 1 });
+  if (all.length <= MAX_ROWS_READ_WHOLE) return all;
   const found: Row[] = [];
-  for (let at = 0; at < texts.length; at += AT_ONCE) {
-    const some = texts.slice(at, at + AT_ONCE);
+  for (let at = 0; at < texts.length; at += BATCH_SIZE) {
+    const some = texts.slice(at, at + BATCH_SIZE);
     const wheres: JsonObject[] = [
       { objectId: { $in: some } },
       ...names.map((name) => ({ [name]: { $in: partsOf(names, some) } })),
     ];
-    for (const where of wheres) found.push(...(await findRows(context, className, { where, keys, limit: MOST_FOUND })));
+    for (const where of wheres) found.push(...(await findRows(context, className, { where, keys, limit: MAX_FOUND })));
   }
   return [...new Map(found.map((row) => [row.objectId, row])).values()];
 }

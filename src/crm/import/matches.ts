@@ -19,10 +19,10 @@ export interface Matcher {
 }
 
 /** Values of one query: a phone without a key has some fifteen forms, and a `where` 2,000 constraints. */
-const AT_ONCE = 80;
+const BATCH_SIZE = 80;
 /** Characters of an e-mail address that is looked for whatever its case: 80 of them are one pattern. */
-const LONGEST_EMAIL = 100;
-const MOST_FOUND = 5_000;
+const MAX_EMAIL_LENGTH = 100;
+const MAX_FOUND = 5_000;
 
 /**
  * Compares by the values of some fields: phones in every form, e-mail addresses whatever their case, all else as it is.
@@ -51,14 +51,14 @@ export function matcherFor(context: CrmContext, table: TableSchema, fields: read
       if (!best) return found;
       const sought = data.filter((one) => keyOf(one) !== undefined);
       const keys = ['objectId', ...fields.map(({ name }) => name)];
-      for (let at = 0; at < sought.length; at += AT_ONCE) {
-        const values = sought.slice(at, at + AT_ONCE).map((one) => own(one, best.name) ?? null);
+      for (let at = 0; at < sought.length; at += BATCH_SIZE) {
+        const values = sought.slice(at, at + BATCH_SIZE).map((one) => own(one, best.name) ?? null);
         const where = emails.includes(best.name)
           ? emailsAmong(best.name, values)
           : await whereOf(context, table, best.name, values, phones.includes(best.name));
         // What the tool itself makes is no part of what the caller's patterns may cost.
         const asTool = { ...context, patterns: {} };
-        const rows: Row[] = await findRows(asTool, table.className, { where, keys, order: 'createdAt', limit: MOST_FOUND });
+        const rows: Row[] = await findRows(asTool, table.className, { where, keys, order: 'createdAt', limit: MAX_FOUND });
         for (const row of rows) {
           const key = keyOf(row);
           if (key !== undefined) found.set(key, [...new Set([...(found.get(key) ?? []), row.objectId])]);
@@ -71,7 +71,7 @@ export function matcherFor(context: CrmContext, table: TableSchema, fields: read
 
 /** The records with one of some addresses, whatever the case of their letters. */
 function emailsAmong(name: string, values: readonly JsonValue[]): JsonObject {
-  const isAddress = (value: JsonValue): value is string => typeof value === 'string' && value.length <= LONGEST_EMAIL;
+  const isAddress = (value: JsonValue): value is string => typeof value === 'string' && value.length <= MAX_EMAIL_LENGTH;
   const addresses = [...new Set(values.filter(isAddress).map((value) => literal(folded(value))))];
   const others = values.filter((value) => !isAddress(value));
   const $or: JsonObject[] = [];

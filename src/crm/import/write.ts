@@ -33,7 +33,7 @@ interface Done {
 const EXPECTED = 'Values of the types that the fields have; for a Pointer a name or objectId of the table that it points at';
 
 /** So many of several records are named. */
-const MOST_TOLD = 5;
+const MAX_SHOWN = 5;
 
 /** How rows are written. */
 export interface RowOptions {
@@ -71,7 +71,7 @@ export function rowWriter(
     if (isNamed && onDuplicate === 'create')
       badArguments('objectId: the record exists already', { expected: 'Leave objectId out, or set onDuplicate to update' });
     if (ids.length > 1 && onDuplicate === 'update')
-      badArguments(`${ids.length} records match${tellsIds ? `: ${ids.slice(0, MOST_TOLD).join(', ')}` : ''}`, {
+      badArguments(`${ids.length} records match${tellsIds ? `: ${ids.slice(0, MAX_SHOWN).join(', ')}` : ''}`, {
         expected: 'Match on more fields',
       });
     const objectId = ids[0] ?? like?.objectId ?? null;

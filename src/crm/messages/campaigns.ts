@@ -15,7 +15,7 @@ export const SENT_LOG = 'CampaignSentLog';
 const CAMPAIGNS = 'Campaigns';
 /** Errors that are told of a campaign, and groups of errors that are looked at. */
 const TOP_ERRORS = 5;
-const MOST_ERRORS = 1_000;
+const MAX_ERRORS = 1_000;
 
 /** What happens to a message: a Boolean, or the Date of it, says so. */
 const outcomes = ['delivered', 'opened', 'clicked', 'failed', 'unsubscribed'] as const;
@@ -160,7 +160,7 @@ async function topErrors(
     },
     { $group: { _id: { campaign: '$CampaignId', error: '$Error' }, count: { $sum: 1 } } },
     { $sort: { count: -1 } },
-    { $limit: MOST_ERRORS },
+    { $limit: MAX_ERRORS },
   ]);
   for (const { objectId: key, count = 0 } of rows) {
     const { campaign, error } = key as JsonObject;

@@ -6,9 +6,9 @@ import { shortText } from '../wire/short-text.ts';
 import { pointedAt, pointer } from '../wire/values.ts';
 
 /** Characters of a message, and of its fault. */
-const LONGEST_TEXT = 500;
+const MAX_TEXT_LENGTH = 500;
 /** Of a page that its text is made of. */
-const LONGEST_PAGE = 50_000;
+const MAX_PAGE_LENGTH = 50_000;
 
 /** A table of messages. */
 export interface MessageSource extends Source {
@@ -30,7 +30,7 @@ function directionOf(value: string | undefined): string | undefined {
   return /^(?:out|יוצא)/i.test(value) ? 'out' : value;
 }
 
-const cut = (value: string | undefined): string | undefined => value && shortText(value, LONGEST_TEXT);
+const cut = (value: string | undefined): string | undefined => value && shortText(value, MAX_TEXT_LENGTH);
 
 function chat(row: Row): JsonObject {
   const conversation = own(row, 'ConversationId') ?? null;
@@ -62,7 +62,7 @@ function channelOf(conversation: JsonValue): string | undefined {
 
 async function email(row: Row): Promise<JsonObject> {
   const html = text(row, 'Content');
-  const plain = html === undefined ? undefined : (await plainText(html.slice(0, LONGEST_PAGE))).trim();
+  const plain = html === undefined ? undefined : (await plainText(html.slice(0, MAX_PAGE_LENGTH))).trim();
   const status = text(row, 'SendStatus');
   return omitUndefined({
     channel: 'email',

@@ -9,7 +9,7 @@ import { findRows, oneMore, type Row, rowsWithIds } from './records.ts';
 import { tableIfAny, tableNamed } from './tables.ts';
 
 /** Rows that a list of several tables may pass over: each table is read up to there. */
-const MOST_SKIPPED = 2_000;
+const MAX_SKIPPED = 2_000;
 
 /** A table whose records are shown in a list with those of others. */
 export interface Source {
@@ -55,7 +55,7 @@ export interface Newest<S extends Source> {
  * @throws invalidArguments (107) beyond the rows that may be passed over; what `findRows` throws, where the caller may see none of the tables
  */
 export async function newestOf<S extends Source>(context: CrmContext, sources: readonly S[], part: Part): Promise<Newest<S>> {
-  if (part.skip > MOST_SKIPPED) badArguments(`skip must be at most ${MOST_SKIPPED}: narrow the list with from and to`);
+  if (part.skip > MAX_SKIPPED) badArguments(`skip must be at most ${MAX_SKIPPED}: narrow the list with from and to`);
   const most = part.skip + oneMore(part.limit);
   const spots: Spot<S>[] = [];
   const hidden: string[] = [];

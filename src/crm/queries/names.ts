@@ -26,7 +26,7 @@ export function named(objectId: string, names: ReadonlyMap<string, string>): Jso
 }
 
 /** So many tables are asked for names in one answer. */
-const MOST_TABLES = 20;
+const MAX_TABLES = 20;
 
 /** The same values, with the names of what their Pointers point at: alone, or in a list. */
 export async function withPointerNames(context: CrmContext, values: readonly JsonValue[]): Promise<JsonValue[]> {
@@ -38,7 +38,7 @@ export async function withPointerNames(context: CrmContext, values: readonly Jso
   };
   for (const value of values) eachPointer(value, note);
   const names = new Map<string, ReadonlyMap<string, string>>();
-  for (const [className, ids] of [...idsOf].slice(0, MOST_TABLES)) names.set(className, await namesOf(context, className, ids));
+  for (const [className, ids] of [...idsOf].slice(0, MAX_TABLES)) names.set(className, await namesOf(context, className, ids));
   const withName = (value: JsonValue): JsonValue => {
     const target = pointerOf(value);
     const name = target && names.get(target.className)?.get(target.objectId);

@@ -35,7 +35,7 @@ export async function requireFind(context: CrmContext, table: string): Promise<v
 }
 
 /** So many ids go into one query: a `where` has 2,000 constraints. */
-const AT_ONCE = 1_000;
+const BATCH_SIZE = 1_000;
 
 /** Those of some records that the caller may find. @throws what `findRecords` throws */
 export async function rowsWithIds(
@@ -46,8 +46,8 @@ export async function rowsWithIds(
 ): Promise<Row[]> {
   const sought = [...new Set(ids)];
   const rows: Row[] = [];
-  for (let at = 0; at < sought.length; at += AT_ONCE) {
-    const some = sought.slice(at, at + AT_ONCE);
+  for (let at = 0; at < sought.length; at += BATCH_SIZE) {
+    const some = sought.slice(at, at + BATCH_SIZE);
     rows.push(...(await findRows(context, table, { where: { objectId: { $in: some } }, keys, limit: some.length })));
   }
   return rows;

@@ -13,11 +13,11 @@ export interface Role {
 }
 
 /** So many roles of a system are looked at. */
-const MOST_ROLES = 1_000;
+const MAX_ROLES = 1_000;
 
 /** The roles of the system, by name. @param where left out: all. @throws permissionDenied (119) */
 export async function findRoles(context: CrmContext, where?: JsonObject): Promise<Role[]> {
-  const rows = await findRows(context, '_Role', { where, keys: ['name'], order: 'name', limit: MOST_ROLES });
+  const rows = await findRows(context, '_Role', { where, keys: ['name'], order: 'name', limit: MAX_ROLES });
   return rows.map(({ objectId, name }) => ({ objectId, name: typeof name === 'string' ? name : objectId }));
 }
 

@@ -31,7 +31,7 @@ export interface Statuses {
 
 const told = ['Name', 'Active', 'IsClosed', 'IsDone', 'IsWon', 'IsLost', 'SystemKey'];
 /** A system has some ten. */
-const MOST = 500;
+const MAX_STATUSES = 500;
 
 /** The statuses of a table by its Pointer field; `undefined` where it has no such field, or it is hidden from the caller. */
 export async function statusesOf(context: CrmContext, table: TableSchema, field: string): Promise<Statuses | undefined> {
@@ -41,7 +41,7 @@ export async function statusesOf(context: CrmContext, table: TableSchema, field:
   if (!target) return { field, className: targetClass, rows: [] };
   const keys = ['objectId', ...seen(context, target, told)];
   const [order] = askable(context, target, ['SortOrder']);
-  const rows = await unless(unseen, null, () => findRows(context, targetClass, { keys, order, limit: MOST }));
+  const rows = await unless(unseen, null, () => findRows(context, targetClass, { keys, order, limit: MAX_STATUSES }));
   return { field, className: targetClass, rows };
 }
 

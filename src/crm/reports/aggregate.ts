@@ -31,7 +31,7 @@ export interface Aggregating {
 }
 
 /** Parts that a pipeline has for the jumps of clocks; each takes some of its thousand. */
-const MOST_JUMPS = 90;
+const MAX_JUMPS = 90;
 
 /** @throws invalidArguments (107) for a field that there is not, or that comes twice */
 export function readGroups(table: TableSchema, names: readonly string[], bucket: DateBucket | undefined): GroupField[] {
@@ -107,7 +107,7 @@ async function offsetsOf(
   );
   const group = { $group: { _id: null, ...Object.fromEntries(spans) } };
   const [row = {}] = await aggregateRows(context, table.className, [group], where);
-  const most = Math.floor(MOST_JUMPS / (spans.length / 2));
+  const most = Math.floor(MAX_JUMPS / (spans.length / 2));
   return groups.map(({ bucket }, at) => {
     const [from, to] = [instantOf(row[`from${at}`]), instantOf(row[`to${at}`])];
     return bucket && from !== undefined && to !== undefined ? offsetsBetween(zone, from, to, most) : null;

@@ -6,7 +6,7 @@ import { aggregateRows } from '../queries/records.ts';
 import { accumulatorOf } from './metrics.ts';
 
 /** Fields that one aggregation counts; it takes so many parts. */
-const AT_ONCE = 100;
+const BATCH_SIZE = 100;
 
 /** How many records the caller may find, and when one was last changed. */
 export async function sizeOf(context: CrmContext, { className }: TableSchema): Promise<{ rows: number; lastChange: JsonValue }> {
@@ -28,8 +28,8 @@ export async function fillRates(
 ): Promise<Record<string, number>> {
   const rates: [string, number][] = [];
   const counted = fields.filter((name) => isCounted(table, name));
-  for (let at = 0; at < counted.length; at += AT_ONCE) {
-    const some = counted.slice(at, at + AT_ONCE);
+  for (let at = 0; at < counted.length; at += BATCH_SIZE) {
+    const some = counted.slice(at, at + BATCH_SIZE);
     const sums = some.map((field, index) => [`f${index}`, accumulatorOf({ op: 'count', field })]);
     const [row = {}] = await aggregateRows(context, table.className, [{ $group: { _id: null, ...Object.fromEntries(sums) } }]);
     for (const [index, name] of some.entries()) rates.push([name, rate(row[`f${index}`], rows)]);

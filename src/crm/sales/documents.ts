@@ -115,19 +115,19 @@ function lineOf(row: Row): JsonObject {
 }
 
 /** So many lines of one answer. */
-const MOST_LINES = 2_000;
+const MAX_LINES = 2_000;
 
 /** The lines of documents by their ids; `isCut` where there are more than an answer takes. @throws what `findRows` throws */
 export async function linesOf(context: CrmContext, { table, lines }: DocumentSource, ids: readonly string[]) {
   const where = { [lines.of]: { $in: ids.map((id) => pointer(table, id)) } };
   const keys = [lines.of, ...lineKeys];
-  const rows = await findRows(context, lines.table, { where, keys, order: lines.order, limit: MOST_LINES + 1 });
+  const rows = await findRows(context, lines.table, { where, keys, order: lines.order, limit: MAX_LINES + 1 });
   const byDocument = new Map<string, JsonObject[]>();
-  for (const row of rows.slice(0, MOST_LINES)) {
+  for (const row of rows.slice(0, MAX_LINES)) {
     const id = pointedAt(row[lines.of]) ?? '';
     const known = byDocument.get(id);
     if (known) known.push(lineOf(row));
     else byDocument.set(id, [lineOf(row)]);
   }
-  return { byDocument, isCut: rows.length > MOST_LINES };
+  return { byDocument, isCut: rows.length > MAX_LINES };
 }

@@ -54,7 +54,7 @@ export async function labelWrites(store: Store, tblName: string, labels: Readonl
 /** Whose "fields" business terms are in `_Dictionary`: no table has this name. */
 export const TERMS = '_Terminology';
 
-export const MOST_TERMS = 2_000;
+export const MAX_TERMS = 2_000;
 
 /**
  * The writes that make terms the whole of the dictionary; none for rows that are so already. No row is deleted (SPEC "Agent-tool layer": no

@@ -3,8 +3,8 @@ import type { Schema } from '../../schema/model.ts';
 import { badArguments } from '../refusals.ts';
 
 /** Fields of one call: an answer names them all. */
-export const MOST_FIELDS = 200;
-export const MOST_LABEL = 200;
+export const MAX_FIELDS = 200;
+export const MAX_LABEL_LENGTH = 200;
 
 /** Fields as a tool is sent them: `[{name, type, targetClass?, label?}]`. */
 export interface SentFields {
@@ -43,7 +43,7 @@ const textOf = (value: JsonValue | undefined, place: string): string =>
 /** A label that was sent. @throws invalidArguments (107) */
 export function labelOf(value: JsonValue | undefined, place: string): string {
   if (typeof value !== 'string') return badArguments(`${place} must be a text`);
-  return value.length <= MOST_LABEL ? value : badArguments(`${place} must have at most ${MOST_LABEL} characters`);
+  return value.length <= MAX_LABEL_LENGTH ? value : badArguments(`${place} must have at most ${MAX_LABEL_LENGTH} characters`);
 }
 
 /** Pointers and Relations to tables that there are not yet: their names may be misspelt. */

@@ -3,7 +3,7 @@ import { type RecordContext, readRow } from '../../records/index.ts';
 import { everybody } from '../queries/roles.ts';
 import { badArguments } from '../refusals.ts';
 
-const MOST_ENTITIES = 500;
+const MAX_ENTITIES = 500;
 const userFields = ['objectId'] as const;
 
 /** Whom a permission may name. */
@@ -21,7 +21,7 @@ interface Known {
  */
 export async function readEntities(context: RecordContext, place: string, sent: JsonValue, known: Known): Promise<JsonObject> {
   const entries = entriesOf(place, sent);
-  if (entries.length > MOST_ENTITIES) badArguments(`${place} must have at most ${MOST_ENTITIES} entries`);
+  if (entries.length > MAX_ENTITIES) badArguments(`${place} must have at most ${MAX_ENTITIES} entries`);
   const read = new Map<string, JsonValue>();
   for (const [name, granted] of entries) {
     if (name === 'pointerFields' && Array.isArray(granted)) read.set(name, granted);

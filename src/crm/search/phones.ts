@@ -7,12 +7,12 @@ import type { CrmContext } from '../context.ts';
 import { storedRows } from '../queries/unscoped-reads.ts';
 
 /** Digits of a number that somebody looks for; none has more. */
-const MOST_DIGITS = 20;
+const MAX_DIGITS = 20;
 /** Fewer are a part of a number. */
-const WHOLE = 7;
-const LEAST = 3;
+const MIN_WHOLE_DIGITS = 7;
+const MIN_DIGITS = 3;
 /** So many records that have the numbers are looked at: a `where` has 2,000 constraints. */
-const MOST_SAME = 1_900;
+const MAX_SAME_PHONE = 1_900;
 
 /** A telephone number that is looked for. */
 export interface SoughtPhone {
@@ -47,8 +47,8 @@ function keysOf(number: string): string[] {
 /** What a text asks for as a telephone number; `null` where it is none. */
 export function soughtPhone(text: string): SoughtPhone | null {
   const digits = digitsOf(text);
-  if (!/^[\d\s+\-().,/\u00a0\u2010-\u2015]+$/.test(text) || digits.length < LEAST || digits.length > MOST_DIGITS) return null;
-  if (digits.length < WHOLE) return { key: digits, isWhole: false };
+  if (!/^[\d\s+\-().,/\u00a0\u2010-\u2015]+$/.test(text) || digits.length < MIN_DIGITS || digits.length > MAX_DIGITS) return null;
+  if (digits.length < MIN_WHOLE_DIGITS) return { key: digits, isWhole: false };
   const key = numberOf(text);
   return key === null ? null : { key, isWhole: true };
 }
@@ -129,7 +129,7 @@ export async function idsByKey(
     field: derived,
     values: [...new Set(numbers.flatMap(keysOf))],
     keys: ['objectId', derived],
-    limit: MOST_SAME,
+    limit: MAX_SAME_PHONE,
     // Else records that he may not find would take the places of his.
     grant: grantFor(principal, 'find', table, store.schema()),
   };

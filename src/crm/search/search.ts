@@ -9,7 +9,7 @@ import { type SearchFields, searchFieldsOf } from './search-fields.ts';
 import { contains, folded } from './text-match.ts';
 
 /** Words beyond so many are looked for as one text. */
-const MOST_WORDS = 8;
+const MAX_WORDS = 8;
 const ID = /^[A-Za-z0-9]{10}$/;
 
 /** A record that a search found. */
@@ -53,7 +53,7 @@ const textsOf = ({ names, phones, emails, numbers }: SearchFields): string[] => 
 function wordTerms(fields: readonly string[], query: string): JsonObject[] {
   if (fields.length === 0) return [];
   const parts = query.trim().split(/\s+/);
-  const words = parts.length > MOST_WORDS ? [query.trim()] : parts;
+  const words = parts.length > MAX_WORDS ? [query.trim()] : parts;
   return [{ $and: words.map((word) => ({ $or: fields.map((field) => contains(field, word)) })) }];
 }
 

@@ -5,9 +5,9 @@ import { badArguments } from '../refusals.ts';
 import { isMenuUrl } from './urls.ts';
 import { PAGES } from './versions.ts';
 
-export const MOST_ITEMS = 500;
-const MOST_LEVELS = 5;
-const MOST_BYTES = 50_000;
+export const MAX_ITEMS = 500;
+const MAX_LEVELS = 5;
+const MAX_BYTES = 50_000;
 
 const FORM = 'items: [{label, pageId or url, children?}]; a url is http(s), mailto, tel, or a path that begins with /';
 
@@ -24,7 +24,7 @@ export function readMenu(items: readonly JsonObject[]): ReadMenu {
   const pageIds = new Set<string>();
   const read = (item: JsonValue, place: string, level: number): void => {
     if (!isJsonObject(item)) wrong(`${place} must be an object`);
-    if (level > MOST_LEVELS) wrong(`${place} is deeper than ${MOST_LEVELS} levels`);
+    if (level > MAX_LEVELS) wrong(`${place} is deeper than ${MAX_LEVELS} levels`);
     const { label, pageId, url, children } = item;
     if (typeof label !== 'string' || label.trim() === '' || label.length > 200)
       wrong(`${place}.label must be a text of 1 to 200 characters`);
@@ -33,13 +33,13 @@ export function readMenu(items: readonly JsonObject[]): ReadMenu {
     if (isThere(pageId)) pageIds.add(typeof pageId === 'string' ? pageId : wrong(`${place}.pageId must be a text`));
     if (isThere(url) && (typeof url !== 'string' || !isMenuUrl(url))) wrong(`${place}.url is not allowed`);
     entries.push(entryOf(item));
-    if (entries.length > MOST_ITEMS) wrong(`items must have at most ${MOST_ITEMS} entries, all levels together`);
+    if (entries.length > MAX_ITEMS) wrong(`items must have at most ${MAX_ITEMS} entries, all levels together`);
     if (!isThere(children)) return;
     if (!Array.isArray(children)) wrong(`${place}.children must be a list`);
     for (const [index, child] of children.entries()) read(child, `${place}.children[${index}]`, level + 1);
   };
   for (const [index, item] of items.entries()) read(item, `items[${index}]`, 1);
-  if (jsonBytes(items) > MOST_BYTES) wrong(`items must have at most ${MOST_BYTES} bytes`);
+  if (jsonBytes(items) > MAX_BYTES) wrong(`items must have at most ${MAX_BYTES} bytes`);
   return { entries, pageIds };
 }
 

@@ -6,7 +6,7 @@ import { isScriptUrl } from './urls.ts';
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 /** Deeper is refused with the page; the check itself has to end. */
-const MOST_LEVELS = 50;
+const MAX_LEVELS = 50;
 
 /**
  * A component that was sent, checked, with an `_id` of its own wherever it has none.
@@ -15,7 +15,7 @@ const MOST_LEVELS = 50;
  */
 export function newComponent(sent: JsonValue, place: string, taken: Set<string>, level = 0): JsonObject {
   if (!isJsonObject(sent)) return badArguments(`${place} must be an object`);
-  if (level > MOST_LEVELS) badArguments(`${place} is nested too deep`);
+  if (level > MAX_LEVELS) badArguments(`${place} is nested too deep`);
   const { _id: _sent, children, ...others } = sent;
   const type = own(sent, 'type');
   if (typeof type !== 'string' || type === '' || type.length > 100) badArguments(`${place}.type must be a text`);

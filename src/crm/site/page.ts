@@ -4,11 +4,11 @@ import { badArguments } from '../refusals.ts';
 import { type Components, componentsOf, sizeOf } from './components.ts';
 import { PAGES, readVersioned, type Versioned } from './versions.ts';
 
-const MOST_COMPONENTS = 2_000;
+const MAX_COMPONENTS = 2_000;
 /** Components of a page that is looked at: others may write pages too. */
-const MOST_READ = 20_000;
-const MOST_LEVELS = 20;
-const MOST_BYTES = 1_000_000;
+const MAX_READ = 20_000;
+const MAX_LEVELS = 20;
+const MAX_BYTES = 1_000_000;
 
 /** A page with its components, a copy of its own. */
 export interface ReadPage {
@@ -22,20 +22,20 @@ export async function readPage(context: CrmContext, objectId: string, keys: read
   const page = await readVersioned(context, asked);
   const components = componentsOf(page.row.Components);
   const { count } = sizeOf(components);
-  if (count > MOST_READ) badArguments(`the page has ${count} components; ${MOST_READ} is the most that is looked at`);
+  if (count > MAX_READ) badArguments(`the page has ${count} components; ${MAX_READ} is the most that is looked at`);
   return { page, components };
 }
 
 /** Bounds what operations have made of a page so far. @throws invalidArguments (107) */
 export function requireFew(components: Components): void {
   const { count } = sizeOf(components);
-  if (count > MOST_READ) badArguments(`the page would have ${count} components; ${MOST_COMPONENTS} is the most`);
+  if (count > MAX_READ) badArguments(`the page would have ${count} components; ${MAX_COMPONENTS} is the most`);
 }
 
 /** Bounds on what a page holds after a change. @throws invalidArguments (107) */
 export function requireFit(components: Components): void {
   const { count, depth } = sizeOf(components);
-  if (count > MOST_COMPONENTS) badArguments(`the page would have ${count} components; ${MOST_COMPONENTS} is the most`);
-  if (depth > MOST_LEVELS) badArguments(`the page would be ${depth} levels deep; ${MOST_LEVELS} is the most`);
-  if (jsonBytes(components) > MOST_BYTES) badArguments(`the page's components would take more than ${MOST_BYTES} bytes`);
+  if (count > MAX_COMPONENTS) badArguments(`the page would have ${count} components; ${MAX_COMPONENTS} is the most`);
+  if (depth > MAX_LEVELS) badArguments(`the page would be ${depth} levels deep; ${MAX_LEVELS} is the most`);
+  if (jsonBytes(components) > MAX_BYTES) badArguments(`the page's components would take more than ${MAX_BYTES} bytes`);
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '../../kernel/json.ts';
 
 /** Characters of a text in a record that is one of many. */
-const MOST_CHARACTERS = 1_000;
+const MAX_TEXT_LENGTH = 1_000;
 
 /** A text of so many characters at most, `…` where it was longer. */
 export function shortText(text: string, most: number): string {
@@ -9,7 +9,7 @@ export function shortText(text: string, most: number): string {
 }
 
 /** The same value, its texts cut. @param most characters of each */
-export function withShortTexts(value: JsonValue, most = MOST_CHARACTERS): JsonValue {
+export function withShortTexts(value: JsonValue, most = MAX_TEXT_LENGTH): JsonValue {
   return mapTexts(value, (text) => shortText(text, most));
 }
 
@@ -18,7 +18,7 @@ export function beginningOf(value: JsonValue): JsonValue {
   const isText = typeof value === 'string';
   if (!isText && (typeof value !== 'object' || value === null)) return value;
   const text = isText ? value : JSON.stringify(value);
-  return text.length <= MOST_CHARACTERS ? value : `${shortText(text, MOST_CHARACTERS)} (${text.length} characters)`;
+  return text.length <= MAX_TEXT_LENGTH ? value : `${shortText(text, MAX_TEXT_LENGTH)} (${text.length} characters)`;
 }
 
 /** A value with each of its texts changed. @param change told of the key that the text stands under */

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { AgentPermission, ToolRequirement } from '../../access/index.ts';
 import type { CrmContext } from '../../crm/context.ts';
-import { listedBy } from '../../crm/refusals.ts';
+import { advise, listedBy } from '../../crm/refusals.ts';
+import { faultsIn } from '../../crm/zod-faults.ts';
+import { serviceError } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import { readArguments } from './arguments.ts';
 import { schemaOf } from './schema.ts';
 
 /** One call of a tool, its caller known and let in. */
@@ -112,4 +113,26 @@ function tableNamed(args: unknown): string {
   const { table, className } = (args ?? {}) as Record<string, unknown>;
   const named = table ?? className;
   return typeof named === 'string' && named !== '' ? named.slice(0, 128) : '_SCHEMA';
+}
+
+/**
+ * The arguments of a call, checked, with their defaults.
+ * @param schema the same as JSON Schema, to say what is taken
+ * @throws invalidArguments (107), with the parameters that the tool has
+ */
+function readArguments<Input>(input: z.ZodType<Input>, schema: JsonObject, args: unknown): Input {
+  const read = input.safeParse(args ?? {}, { reportInput: true });
+  if (read.success) return read.data;
+  throw advise(serviceError('invalidArguments', faultsIn(read.error)), { expected: parametersOf(schema) });
+}
+
+/** `table: string (required), limit: integer …` */
+function parametersOf({ properties = {}, required = [] }: JsonObject): string {
+  const needed: ReadonlySet<unknown> = new Set(required as string[]);
+  const told = Object.entries(properties as JsonObject).map(([name, part]) => {
+    const { type, enum: values } = part as { type?: string; enum?: string[] };
+    const kind = values ? values.join('|') : (type ?? 'any');
+    return `${name}: ${kind}${needed.has(name) ? ' (required)' : ''}`;
+  });
+  return told.length === 0 ? 'It takes no arguments' : `It takes ${told.join(', ')}`;
 }

@@ -16,8 +16,8 @@ interface Asked {
 }
 
 /** So many are told of one call, and so many constraints are looked at. */
-const MOST_TOLD = 5;
-const MOST_LOOKED_AT = 2_000;
+const MAX_SHOWN = 5;
+const MAX_CONSTRAINTS = 2_000;
 
 /**
  * What a read passes over in silence, as SPEC "Query" wants it: fields that there are not, and values that a Date or Pointer is never equal
@@ -51,7 +51,7 @@ class Hints {
   readonly #call: ToolCall;
   /** Names that there are not, each of which is compared with all that there are but once. */
   readonly #unknown = new Set<string>();
-  #left = MOST_LOOKED_AT;
+  #left = MAX_CONSTRAINTS;
 
   constructor(call: ToolCall) {
     this.#call = call;
@@ -87,7 +87,7 @@ class Hints {
     const field = table.fields.get(root);
     if (field) return field;
     const sought = `${place}${table.className}.${root}`;
-    if (this.told.size >= MOST_TOLD || this.#unknown.has(sought)) return undefined;
+    if (this.told.size >= MAX_SHOWN || this.#unknown.has(sought)) return undefined;
     this.#unknown.add(sought);
     const meant = similarTo(root, seen(this.#call, table, table.fields.keys()));
     this.#tell(`${place}${table.className} has no field ${root}${meant === undefined ? '.' : `; is ${meant} meant?`}`);
@@ -112,7 +112,7 @@ class Hints {
   }
 
   #tell(hint: string): void {
-    if (this.told.size < MOST_TOLD) this.told.add(hint);
+    if (this.told.size < MAX_SHOWN) this.told.add(hint);
   }
 }
 

@@ -1,11 +1,11 @@
 import { type ItemOutcome, tally } from '../../crm/commands/items.ts';
 import { isJsonObject, type JsonObject, type JsonValue, jsonBytes } from '../../kernel/json.ts';
 import { describeError } from '../errors/describe.ts';
-import { RESULT_BYTES } from './page.ts';
+import { MAX_RESULT_BYTES } from './page.ts';
 
 /** So many errors keep their texts where not all can. */
-const FIRST_ERRORS = 100;
-const SHORT = 150;
+const MAX_ERROR_TEXTS = 100;
+const SHORT_LENGTH = 150;
 /** What is around the outcomes: how many there are, what was added. */
 const FRAME_BYTES = 2_000;
 
@@ -25,7 +25,7 @@ export function outcomesAnswer(outcomes: readonly Outcome[]): JsonObject {
  * The outcomes of items, as fully as an answer takes. What was written is told in any case: first errors lose their advice, then those
  * beyond the first hundred their texts, then successes all but what was done and the id.
  */
-export function fittingOutcomes(outcomes: readonly Outcome[], bytes = RESULT_BYTES - FRAME_BYTES): Outcome[] {
+export function fittingOutcomes(outcomes: readonly Outcome[], bytes = MAX_RESULT_BYTES - FRAME_BYTES): Outcome[] {
   const forms: ((outcome: Outcome, nth: number) => Outcome)[] = [(outcome) => outcome, withoutAdvice, withoutText, idAlone];
   let shown: Outcome[] = [];
   for (const form of forms) {
@@ -40,12 +40,16 @@ function withoutAdvice(outcome: Outcome): Outcome {
   if (!('error' in outcome)) return outcome;
   const { code = null, error = null } = outcome.error;
   return {
-    error: { code, error: typeof error === 'string' ? error.slice(0, SHORT).toWellFormed() : error, ...doubtOf(outcome.error) },
+    error: {
+      code,
+      error: typeof error === 'string' ? error.slice(0, SHORT_LENGTH).toWellFormed() : error,
+      ...doubtOf(outcome.error),
+    },
   };
 }
 
 function withoutText(outcome: Outcome, nth: number): Outcome {
-  if (nth < FIRST_ERRORS || !('error' in outcome)) return withoutAdvice(outcome);
+  if (nth < MAX_ERROR_TEXTS || !('error' in outcome)) return withoutAdvice(outcome);
   return { error: { code: outcome.error.code ?? null, ...doubtOf(outcome.error) } };
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { oneMore } from '../../crm/queries/records.ts';
 import { jsonBytes } from '../../kernel/json.ts';
-import { fit, pageOf, RESULT_BYTES } from './page.ts';
+import { fit, MAX_RESULT_BYTES, pageOf } from './page.ts';
 
 const rows = (count: number, size = 1) => Array.from({ length: count }, (_, at) => ({ at, text: 'x'.repeat(size) }));
 
@@ -22,7 +22,7 @@ test('rows that would make the answer too large are left for the next page, and 
   const page = pageOf(rows(100, 10_000), { limit: 100, skip: 3 });
   assert.equal(page.truncated, true);
   assert.equal(page.nextSkip, 3 + page.results.length);
-  assert.ok(page.results.length >= 5 && jsonBytes(page) <= RESULT_BYTES);
+  assert.ok(page.results.length >= 5 && jsonBytes(page) <= MAX_RESULT_BYTES);
 });
 
 test('the size is that in bytes, not in characters', () => {

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue, jsonBytes, jsonBytesAtMost } from '../../kernel/json.ts';
 
 /** Bytes of one answer: more fills an agent's context, and some clients cut it. */
-export const RESULT_BYTES = 60_000;
+export const MAX_RESULT_BYTES = 60_000;
 /** What is around the rows: names, `nextSkip`, a hint. */
 const FRAME_BYTES = 1_000;
 /** What the rows of a list may take. */
-export const LIST_BYTES = RESULT_BYTES - FRAME_BYTES;
+export const MAX_LIST_BYTES = MAX_RESULT_BYTES - FRAME_BYTES;
 
 /** A part of a list. */
 export interface Page extends JsonObject {
@@ -21,7 +21,7 @@ export interface Page extends JsonObject {
 export function pageOf(
   rows: readonly JsonValue[],
   { skip = 0, limit }: { readonly skip?: number | undefined; readonly limit: number },
-  bytes = LIST_BYTES,
+  bytes = MAX_LIST_BYTES,
 ): Page {
   const within = rows.slice(0, limit);
   const fitting = fit(within, bytes);
@@ -48,7 +48,7 @@ function passedOver([row = null, ...others]: readonly JsonValue[], skip: number)
  * The same of a list that no call goes on with: where it is not the whole, `truncated` and what to do instead.
  * @param rows one more than `limit` where there are more
  */
-export function headOf(rows: readonly JsonValue[], limit: number, hint?: string, bytes = LIST_BYTES - FRAME_BYTES): Page {
+export function headOf(rows: readonly JsonValue[], limit: number, hint?: string, bytes = MAX_LIST_BYTES - FRAME_BYTES): Page {
   const within = rows.slice(0, limit);
   const results = within.slice(0, fit(within, bytes));
   return { results, ...(results.length < rows.length && { truncated: true, ...(hint !== undefined && { hint }) }) };

@@ -13,7 +13,7 @@ export const isBlocked = (className: string): boolean => blocked.has(className) 
  * Bytes of an answer of Get-Schema: twice those of others, since SPEC "Agent-tool layer (MCP)" has it answer all tables, whose fields have
  * the form of a schema record.
  */
-export const SCHEMA_BYTES = 120_000;
+export const MAX_SCHEMA_BYTES = 120_000;
 
 /** What is around the tables: names, a hint. */
 const FRAME_BYTES = 2_000;
@@ -23,7 +23,7 @@ const FRAME_BYTES = 2_000;
  * as fit, and the names of the others.
  * @param bytes that the answer has for them
  */
-export function tablesView(records: readonly SchemaRecord[], bytes = SCHEMA_BYTES - FRAME_BYTES): JsonObject {
+export function tablesView(records: readonly SchemaRecord[], bytes = MAX_SCHEMA_BYTES - FRAME_BYTES): JsonObject {
   if (jsonBytes(records) <= bytes) return { results: [...records] };
   const briefer = records.map(brieferOf);
   const { count, others } = cut(
@@ -40,7 +40,7 @@ const LEFT_OUT = 'Permissions, timeline, indexes and the fields that every recor
 const ONE_TABLE = 'For the whole of a table call Get-Schema with its className.';
 
 /** One table: its schema record; its triggers told briefly, then all but its fields left out, where these would not fit. */
-export function tableView(record: SchemaRecord, bytes = SCHEMA_BYTES - FRAME_BYTES): JsonObject {
+export function tableView(record: SchemaRecord, bytes = MAX_SCHEMA_BYTES - FRAME_BYTES): JsonObject {
   if (jsonBytes(record) <= bytes) return record;
   const triggers = own(record, 'triggers');
   const brief = { ...record, ...(Array.isArray(triggers) && { triggers: triggers.map(briefTrigger) }) };

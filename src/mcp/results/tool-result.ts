@@ -5,7 +5,7 @@ import { serviceError } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import type { Tool } from '../definition/tool.ts';
 import { describeError, errorText, type ToolError } from '../errors/describe.ts';
-import { RESULT_BYTES } from './page.ts';
+import { MAX_RESULT_BYTES } from './page.ts';
 import { shortForm } from './truncate.ts';
 
 /**
@@ -14,7 +14,7 @@ import { shortForm } from './truncate.ts';
  */
 export function resultOf(
   value: JsonValue,
-  { hints, answerBytes = RESULT_BYTES }: Pick<Tool, 'hints' | 'answerBytes'>,
+  { hints, answerBytes = MAX_RESULT_BYTES }: Pick<Tool, 'hints' | 'answerBytes'>,
 ): CallToolResult {
   const most = answerBytes + FRAME_BYTES;
   const text = JSON.stringify(value);

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue, jsonBytes } from '../../
 import { fit } from './page.ts';
 
 /** Bytes of a part that is told in any case. */
-const SHORT = 200;
+const SHORT_BYTES = 200;
 const HINT = 'It was written; the answer would be too long to be told as a whole. Read it to see what is left out.';
 
 /**
@@ -22,9 +22,9 @@ export function shortForm(value: JsonValue, bytes: number): JsonObject {
     taken.set(name, part);
   };
   const entries = Object.entries(parts);
-  for (const [name, part] of entries) if (jsonBytes(part) <= SHORT) take(name, part);
+  for (const [name, part] of entries) if (jsonBytes(part) <= SHORT_BYTES) take(name, part);
   for (const [name, part] of entries)
-    if (Array.isArray(part) && jsonBytes(part) > SHORT) take(name, shortItems(part, left - jsonBytes(name) - FRAME_BYTES));
+    if (Array.isArray(part) && jsonBytes(part) > SHORT_BYTES) take(name, shortItems(part, left - jsonBytes(name) - FRAME_BYTES));
   return { ...Object.fromEntries(taken), ...notes };
 }
 
@@ -42,7 +42,7 @@ function shortItems(items: readonly JsonValue[], bytes: number): JsonValue[] {
 }
 
 const isShort = ([, value]: [string, JsonValue]): boolean =>
-  (typeof value !== 'object' || value === null) && jsonBytes(value) <= SHORT;
+  (typeof value !== 'object' || value === null) && jsonBytes(value) <= SHORT_BYTES;
 
 const isId = (entry: [string, JsonValue]): boolean => /Id$/.test(entry[0]) && isShort(entry);
 

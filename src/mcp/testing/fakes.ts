@@ -10,7 +10,7 @@ import { noFiles } from '../../records/testing/context.ts';
 import type { Store } from '../../storage/port.ts';
 import { hashKey, hashPrefix, Registration, System } from '../../systems/system.ts';
 import { defineTool, type Tool, type ToolCall } from '../definition/tool.ts';
-import type { McpParts } from '../index.ts';
+import type { McpServices } from '../index.ts';
 
 /** What tests see, and change, of the tools and the system. */
 export const seen = {
@@ -104,7 +104,7 @@ export const fakeParts = {
   host: 'inside',
   bearer: async (_system: System, token: string) =>
     Object.hasOwn(verdicts, token) ? (verdicts[token] as () => Promise<BearerVerdict>)() : { kind: 'unknown' },
-} as unknown as McpParts;
+} as unknown as McpServices;
 
 /** Waits until nobody holds the system any more. */
 export async function idle(): Promise<void> {

@@ -13,7 +13,7 @@ const groups: readonly (() => Promise<readonly Tool[]>)[] = [
   async () => (await import('./site/index.ts')).siteTools,
   async () => (await import('./automation/index.ts')).automationTools,
   async () => (await import('./reports.ts')).reportsTools,
-  async () => (await import('./documents/index.ts')).documentsTools,
+  async () => (await import('./documents.ts')).documentsTools,
   async () => (await import('./system.ts')).systemTools,
 ];
 

@@ -8,9 +8,9 @@ import { limits } from '../../kernel/limits.ts';
 import { serviceVersion } from '../../kernel/version.ts';
 import { configFlag } from '../../records/index.ts';
 import { agentSwitches } from '../../users/index.ts';
-import { flag, MOST_RECORDS, MOST_ROWS, object, text } from '../definition/parameters.ts';
+import { flag, MAX_RECORDS, MAX_ROWS, object, text } from '../definition/parameters.ts';
 import { defineTool, type Tool, type ToolCall } from '../definition/tool.ts';
-import { pageOf, RESULT_BYTES } from '../results/page.ts';
+import { MAX_RESULT_BYTES, pageOf } from '../results/page.ts';
 
 const LARGE = 'allowAllFiles';
 
@@ -39,9 +39,9 @@ const getSystemInfo = defineTool({
       outOfStorage: await unless(['outOfStorage'], true, () => services.files.admit(system).then(() => false)),
       features: { signIn, advancedTools, largeUploads: large !== null && own(large, LARGE) === true },
       limits: {
-        rowsPerRead: MOST_ROWS,
-        recordsPerWrite: MOST_RECORDS,
-        answerBytes: RESULT_BYTES,
+        rowsPerRead: MAX_ROWS,
+        recordsPerWrite: MAX_RECORDS,
+        answerBytes: MAX_RESULT_BYTES,
         uploadBytes: limits.fileBytes,
         triggerDepth: 3,
         objectIdLength: 10,
@@ -53,7 +53,7 @@ const getSystemInfo = defineTool({
 });
 
 /** Rows of `Config` that are looked at. */
-const MOST = 2_000;
+const MAX_FLAGS = 2_000;
 
 /** SPEC "`Config`": of several rows of a name the one created first counts. */
 const getConfigFlags = defineTool({
@@ -69,7 +69,7 @@ const getConfigFlags = defineTool({
     const flags = await flagsOf(call, name);
     const others = [...knownFlags].filter(([known]) => !flags.has(known) && (name === undefined || name === known));
     const absent = others.map(([known, { what, usual }]) => ({ name: known, what, ...(usual !== undefined && { usual }) }));
-    const page = pageOf([...flags.values()], { limit: MOST });
+    const page = pageOf([...flags.values()], { limit: MAX_FLAGS });
     const isNothing = flags.size === 0 && absent.length === 0;
     return {
       ...page,
@@ -81,7 +81,7 @@ const getConfigFlags = defineTool({
 
 async function flagsOf(call: ToolCall, name: string | undefined): Promise<Map<string, JsonObject>> {
   const where = name === undefined ? undefined : { Name: name };
-  const rows = await findRows(call, 'Config', { where, keys: ['Name', 'Value'], limit: MOST });
+  const rows = await findRows(call, 'Config', { where, keys: ['Name', 'Value'], limit: MAX_FLAGS });
   const flags = new Map<string, JsonObject>();
   for (const { objectId, Name, Value = null } of rows) {
     if (typeof Name !== 'string' || flags.has(Name)) continue;

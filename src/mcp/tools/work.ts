@@ -1,4 +1,4 @@
-import { ACTIVITIES, activitiesIn, activityFields, calendarHint, MOST_ACTIVITIES, type Span } from '../../crm/calendar/events.ts';
+import { ACTIVITIES, activitiesIn, activityFields, calendarHint, MAX_ACTIVITIES, type Span } from '../../crm/calendar/events.ts';
 import { freeSlots } from '../../crm/calendar/free-slots.ts';
 import { scheduleActivity } from '../../crm/calendar/schedule.ts';
 import { completeTask, createTask, findTasks, TASKS } from '../../crm/calendar/tasks.ts';
@@ -87,8 +87,8 @@ const scheduleActivityTool = defineTool({
   run: scheduleActivity,
 });
 
-const MOST_DAYS = 92;
-const MOST_OWNERS = 50;
+const MAX_DAYS = 92;
+const MAX_OWNERS = 50;
 const NARROW = 'Ask for a shorter range, or fewer owners.';
 
 const getCalendar = defineTool({
@@ -96,7 +96,7 @@ const getCalendar = defineTool({
   group: 'work',
   description:
     'Activities in a range of up to 92 days, of all or of ownerIds; or the free slots of each owner within working hours.',
-  input: { from: localTime(), to: localTime(), ownerIds: names(MOST_OWNERS).optional(), freeSlots: flag().default(false) },
+  input: { from: localTime(), to: localTime(), ownerIds: names(MAX_OWNERS).optional(), freeSlots: flag().default(false) },
   needs: ['mcp:view'],
   effect: 'read',
   about: ACTIVITIES,
@@ -104,8 +104,7 @@ const getCalendar = defineTool({
     const zone = await timeZoneOf(call);
     const range: Span = { start: instantIn(zone, from), end: endIn(zone, to) };
     if (range.end <= range.start) badArguments('to must be after from');
-    if (range.end - range.start > MOST_DAYS * DAY_MS + HOUR_MS)
-      badArguments(`from and to must be at most ${MOST_DAYS} days apart`);
+    if (range.end - range.start > MAX_DAYS * DAY_MS + HOUR_MS) badArguments(`from and to must be at most ${MAX_DAYS} days apart`);
     if (!asksSlots) return hinted(call, await activitiesOf(call, zone, range, ownerIds));
     const owners = ownersFor(call, ownerIds);
     await Promise.all(owners.map((owner) => requireUser(call, 'ownerIds', owner)));
@@ -122,7 +121,7 @@ function hinted(call: ToolCall, answer: JsonObject): JsonObject {
 async function activitiesOf(call: ToolCall, zone: string, range: Span, ownerIds: readonly string[]): Promise<JsonObject> {
   const found = await activitiesIn(call, zone, range, ownerIds.length > 0 ? ownerIds : undefined);
   const shown = found.map(({ row }) => briefOf(row, activityFields));
-  return { ...headOf(shown, MOST_ACTIVITIES, NARROW), ...shownEnds(range), timeZone: zone };
+  return { ...headOf(shown, MAX_ACTIVITIES, NARROW), ...shownEnds(range), timeZone: zone };
 }
 
 const shownEnds = ({ start, end }: Span): JsonObject => shownRange({ from: start, to: end, isToWithin: false });

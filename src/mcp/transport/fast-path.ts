@@ -11,7 +11,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { isJsonObject, type JsonValue } from '../../kernel/json.ts';
-import type { Selection } from '../tool-registry.ts';
+import type { ToolSet } from '../tool-registry.ts';
 
 const versions: ReadonlySet<string> = new Set(SUPPORTED_PROTOCOL_VERSIONS);
 const methods: ReadonlySet<string> = new Set(['tools/call', 'tools/list']);
@@ -69,7 +69,7 @@ export interface Exchange {
   /** One message or a batch. */
   readonly body: JsonValue;
   /** The tools that this connection sees. */
-  readonly tools: Selection;
+  readonly tools: ToolSet;
   /** Calls a tool. @throws ProtocolError where there is none of that name */
   readonly call: (name: string, args: unknown) => Promise<CallToolResult>;
 }

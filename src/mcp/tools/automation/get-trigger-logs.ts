@@ -7,7 +7,7 @@ import { objectId as anyId, flag, limit, localTime, recordId, skip } from '../..
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { pageOf } from '../../results/page.ts';
 
-const LONGEST_ERROR = 1_000;
+const MAX_ERROR_LENGTH = 1_000;
 
 /** SPEC "`_syslogTriggers` fields". */
 export const getTriggerLogs = defineTool({
@@ -61,7 +61,7 @@ function runOf(row: Row, triggers: ReadonlyMap<JsonValue | undefined, Row>): Jso
     actionId,
     event,
     objectId: objectIdValue,
-    ...(typeof error === 'string' && { error: shortText(plainError(error), LONGEST_ERROR) }),
+    ...(typeof error === 'string' && { error: shortText(plainError(error), MAX_ERROR_LENGTH) }),
   };
 }
 

@@ -5,7 +5,7 @@ import { badArguments, unless, unseen } from '../../../crm/refusals.ts';
 import { withShortTexts } from '../../../crm/wire/short-text.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { definitionFields } from '../../../records/index.ts';
-import { flag, MOST_ROWS, object, objects, recordId, table, text } from '../../definition/parameters.ts';
+import { flag, MAX_ROWS, object, objects, recordId, table, text } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
 import { pageOf } from '../../results/page.ts';
 
@@ -23,15 +23,15 @@ export const getTriggers = defineTool({
       ...(className !== undefined && { table: className }),
       ...(activeOnly === true && { Active: { $ne: false } }),
     };
-    const rows = await findRows(call, '_Trigger', { where, keys: definitionKeys, limit: MOST_ROWS });
+    const rows = await findRows(call, '_Trigger', { where, keys: definitionKeys, limit: MAX_ROWS });
     // A table may be gone and have triggers still.
     if (rows.length === 0 && className !== undefined) tableNamed(call, className);
     const definitions = rows.map(definitionOf);
-    const whole = pageOf(definitions, { limit: MOST_ROWS });
+    const whole = pageOf(definitions, { limit: MAX_ROWS });
     if (whole.truncated !== true) return whole;
     const { results, truncated } = pageOf(
       definitions.map((definition) => withShortTexts(definition)),
-      { limit: MOST_ROWS },
+      { limit: MAX_ROWS },
     );
     const hint = 'Long texts are cut: name the className, or read one by its _id with Get-Data on _Trigger.';
     return { results, ...(truncated !== undefined && { truncated }), hint };
@@ -97,7 +97,7 @@ export function definitionOf(row: Row): JsonObject {
 const FORM = 'event is create, update, delete, several of them with commas, or "schedule <cron> [time zone]"';
 
 /** Fields of a cron, with and without seconds. */
-const MOST_CRON = 6;
+const MAX_CRON_FIELDS = 6;
 
 /**
  * What `event` says of a definition: `create,update`, or `schedule 0 8 * * 1-5 Asia/Jerusalem`; `schedule` alone keeps the one there is.
@@ -115,7 +115,7 @@ export function eventOf(text: string): JsonObject {
 function scheduled(words: readonly string[]): JsonObject {
   if (words.length === 0) return { events: ['schedule'] };
   const last = words.at(-1) ?? '';
-  const hasZone = words.length > MOST_CRON || /^[A-Za-z][\w+-]*\/[A-Za-z]|^UTC$/.test(last);
+  const hasZone = words.length > MAX_CRON_FIELDS || /^[A-Za-z][\w+-]*\/[A-Za-z]|^UTC$/.test(last);
   const cron = (hasZone ? words.slice(0, -1) : words).join(' ');
   return { events: ['schedule'], schedule: { cron, ...(hasZone && { timezone: last }) } };
 }

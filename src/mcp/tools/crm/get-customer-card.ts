@@ -7,13 +7,13 @@ import { type JsonObject, type JsonValue, jsonBytes } from '../../../kernel/json
 import { limit, objectId } from '../../definition/parameters.ts';
 import { tell } from '../../definition/schema.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { pageOf, RESULT_BYTES } from '../../results/page.ts';
+import { MAX_RESULT_BYTES, pageOf } from '../../results/page.ts';
 
 const TABLE = 'Accounts';
 
 /** Bytes of the details, and after how many characters their texts are cut to keep within them. */
-const DETAILS_BYTES = 15_000;
-const CHARACTERS = [1_000, 300, 60];
+const MAX_DETAILS_BYTES = 15_000;
+const TEXT_LENGTHS = [1_000, 300, 60];
 
 const sectionList = tell(z.array(z.enum(cardSections)).max(cardSections.length), {
   type: 'array',
@@ -46,10 +46,10 @@ export const getCustomerCard = defineTool({
 });
 
 /** What each part may take of an answer, beside the details. */
-const PART_BYTES = Math.floor((RESULT_BYTES - 18_000) / (cardSections.length - 1));
+const MAX_PART_BYTES = Math.floor((MAX_RESULT_BYTES - 18_000) / (cardSections.length - 1));
 
 function listed(rows: readonly JsonValue[], most: number): JsonObject {
-  const { results, nextSkip, truncated } = pageOf(rows, { limit: most }, PART_BYTES);
+  const { results, nextSkip, truncated } = pageOf(rows, { limit: most }, MAX_PART_BYTES);
   return { results, ...((nextSkip !== undefined || truncated) && { more: true }) };
 }
 
@@ -58,7 +58,7 @@ async function detailsOf(call: ToolCall, id: string): Promise<JsonObject> {
   const accounts = tableNamed(call, TABLE);
   const names = [...accounts.fields.keys()].filter((name) => name !== 'objectId' && name !== 'ACL');
   const row = await getRow(call, TABLE, id, briefly(call, accounts, names));
-  const forms = CHARACTERS.map((most) => briefOf(row, names, most));
-  const fitting = forms.find((details) => jsonBytes(details) <= DETAILS_BYTES);
+  const forms = TEXT_LENGTHS.map((most) => briefOf(row, names, most));
+  const fitting = forms.find((details) => jsonBytes(details) <= MAX_DETAILS_BYTES);
   return fitting ?? forms.at(-1) ?? {};
 }

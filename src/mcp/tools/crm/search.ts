@@ -10,7 +10,7 @@ import { defineTool } from '../../definition/tool.ts';
 import { headOf } from '../../results/page.ts';
 
 /** Where people look for something, in the order in which they are shown. */
-const usual = [
+const defaultTables = [
   'Accounts',
   'Contacts',
   'Sales',
@@ -23,24 +23,24 @@ const usual = [
   'Projects',
   'Suppliers',
 ];
-const MOST_TABLES = 20;
+const MAX_TABLES = 20;
 /** Tables that are searched at once: none has an index for it. */
-const AT_ONCE = 3;
+const CONCURRENCY = 3;
 
 /** One query a table, by the fields that the caller may ask about. */
 export const searchRecords = defineTool({
   name: 'Search-Records',
   group: 'crm',
   description: 'Find records by name, phone, e-mail or number across tables; matches phones in all local and 972 forms.',
-  input: { query: text(200), tables: names(MOST_TABLES).optional(), limit: limit(20, 200) },
+  input: { query: text(200), tables: names(MAX_TABLES).optional(), limit: limit(20, 200) },
   needs: ['mcp:view'],
   effect: 'read',
   about: 'Accounts',
   async run(call, { query, tables, limit: most }) {
     if (query.trim() === '') badArguments('query must not be empty');
     const schema = call.store.schema();
-    const named = tables && tables.length > 0 ? [...new Set(tables)] : usual.filter((name) => schema.tables.has(name));
-    const turn = pLimit(AT_ONCE);
+    const named = tables && tables.length > 0 ? [...new Set(tables)] : defaultTables.filter((name) => schema.tables.has(name));
+    const turn = pLimit(CONCURRENCY);
     const searches = named
       .map((name) => tableNamed(call, name))
       .map((table) => turn(() => unless(unseen, null, () => searchTable(call, table, query, most + 1))));

@@ -8,10 +8,10 @@ import { isJsonObject, type JsonObject, jsonBytes, own } from '../../../kernel/j
 import { prefix } from '../../../kernel/prefix.ts';
 import { choice, objectId, table, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { RESULT_BYTES } from '../../results/page.ts';
+import { MAX_RESULT_BYTES } from '../../results/page.ts';
 
 /** Bytes of a file that one answer may show. */
-const MOST = 48_000;
+const MAX_BYTES = 48_000;
 
 /** SPEC "Files" rule 6: who may read the record and the field may read the file. */
 export const getFileContent = defineTool({
@@ -24,7 +24,11 @@ export const getFileContent = defineTool({
     objectId: objectId().optional(),
     field: text(128).optional(),
     as: choice(['text', 'base64', 'link']).default('text'),
-    maxBytes: z.int('must be a whole number').min(1, 'must be at least 1').max(MOST, `must be at most ${MOST}`).default(MOST),
+    maxBytes: z
+      .int('must be a whole number')
+      .min(1, 'must be at least 1')
+      .max(MAX_BYTES, `must be at most ${MAX_BYTES}`)
+      .default(MAX_BYTES),
     url: text(8_000).optional(),
   },
   required: ['table', 'objectId', 'field'],
@@ -40,7 +44,7 @@ export const getFileContent = defineTool({
     if (as === 'link')
       return { ...about, url, access: isPrivate ? 'The address asks for the credentials of who may read the record' : 'public' };
     if (as === 'text' && !isText(contentType)) return { ...about, url, hint: 'It is no text. Ask for it as base64 or link.' };
-    const bytes = await readStart(opened, Math.min(maxBytes, as === 'base64' ? MOST_BASE64 : MOST), call.signal);
+    const bytes = await readStart(opened, Math.min(maxBytes, as === 'base64' ? MAX_BASE64_BYTES : MAX_BYTES), call.signal);
     if (!bytes) throw missing();
     return { ...about, ...contentOf(bytes, as, size) };
   },
@@ -151,17 +155,17 @@ export function decodeText(bytes: Buffer, isWhole: boolean): string {
 }
 
 /** Bytes of an answer beside the content: name, type, address. */
-const FRAME = 4_000;
+const FRAME_BYTES = 4_000;
 
 /** So many bytes fill an answer in base64. */
-export const MOST_BASE64 = Math.floor(((RESULT_BYTES - FRAME) / 4) * 3);
+export const MAX_BASE64_BYTES = Math.floor(((MAX_RESULT_BYTES - FRAME_BYTES) / 4) * 3);
 
 /** As much of a text as an answer takes, written as JSON. */
 export function fitting(text: string): string {
   let shown = text;
   for (;;) {
     const size = jsonBytes(shown);
-    if (size <= RESULT_BYTES - FRAME) return shown;
-    shown = shown.slice(0, Math.floor((shown.length * (RESULT_BYTES - FRAME)) / size)).toWellFormed();
+    if (size <= MAX_RESULT_BYTES - FRAME_BYTES) return shown;
+    shown = shown.slice(0, Math.floor((shown.length * (MAX_RESULT_BYTES - FRAME_BYTES)) / size)).toWellFormed();
   }
 }

@@ -12,10 +12,10 @@ import { rootOf } from '../../../schema/naming.ts';
 import { causeField, isHidden, isLog } from '../../../schema/system-tables.ts';
 import { choice, limit, localTime, names, objectId, skip } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { fit, RESULT_BYTES } from '../../results/page.ts';
+import { fit, MAX_RESULT_BYTES } from '../../results/page.ts';
 
 /** Fields that one row names. */
-const MOST_FIELDS = 50;
+const MAX_FIELDS = 50;
 
 /** SPEC "Events": `_Timeline`. */
 export const getRecentChanges = defineTool({
@@ -46,7 +46,7 @@ export const getRecentChanges = defineTool({
     const told = await describe(call, rows.slice(0, most), readable);
     const fitting = fit(
       told.map(({ entry }) => entry),
-      RESULT_BYTES - FRAME - jsonBytes(tables ?? []),
+      MAX_RESULT_BYTES - FRAME_BYTES - jsonBytes(tables ?? []),
     );
     const cut = told[fitting];
     const next = cut ? cut.at : rows.length > most ? most : undefined;
@@ -62,7 +62,7 @@ export const getRecentChanges = defineTool({
 });
 
 /** Bytes around the rows, beside the names of tables. */
-const FRAME = 1_000;
+const FRAME_BYTES = 1_000;
 
 /** What the list cannot tell of, since no timeline is kept of it. */
 function coverage(readable: ReadonlyMap<string, TableSchema>, isNamed: boolean): JsonObject {
@@ -135,5 +135,5 @@ function fieldsOf(call: ToolCall, { data }: Row, table: TableSchema | undefined)
   const hidden = table && hiddenFields(call, table);
   const sent = new Set(Object.keys(data).map(rootOf));
   const isShown = (name: string) => !hidden?.has(name) && (name !== causeField || table?.fields.has(causeField) === true);
-  return [...sent].filter(isShown).slice(0, MOST_FIELDS);
+  return [...sent].filter(isShown).slice(0, MAX_FIELDS);
 }

@@ -14,8 +14,8 @@ import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { pageOf } from '../../results/page.ts';
 
 /** Rows that are read at once, and at most for one call. */
-const SLICE = 200;
-const MOST_READ = 5_000;
+const BATCH_SIZE = 200;
+const MAX_ROWS_READ = 5_000;
 
 /** SPEC "Events": `_Timeline`. */
 export const getTimeline = defineTool({
@@ -33,7 +33,7 @@ export const getTimeline = defineTool({
     const shown = known.filter(({ changes, row }) => fields === undefined || changes.size > 0 || row.event === 'delete');
     if (shown.length === 0 && grant.isGone) fail('objectNotFound');
     const page = pageOf(await describe(call, shown.slice(from, from + oneMore(most))), { skip: from, limit: most });
-    if (hasMore) page.hint = `Only the newest ${MOST_READ} writes of the record were looked at.`;
+    if (hasMore) page.hint = `Only the newest ${MAX_ROWS_READ} writes of the record were looked at.`;
     if (shown.length === 0 && !about.timeline && !isLog(className))
       page.hint = `The timeline of ${className} is off; Set-Table-Timeline turns it on.`;
     return page;
@@ -52,11 +52,17 @@ function wanted({ hiddenFields, table: about }: Grant, fields: readonly string[]
 /** Reads the rows of a record until so many changes are known, and what was there before them. */
 async function walk(call: ToolCall, where: JsonObject, isWanted: (field: string) => boolean, needed: number) {
   const history = new ChangeWalk(isWanted);
-  for (let read = 0; read < MOST_READ; read += SLICE) {
-    const ask = { where, keys: ['event', 'user', 'data', 'Referer'], order: '-createdAt,-objectId', skip: read, limit: SLICE };
+  for (let read = 0; read < MAX_ROWS_READ; read += BATCH_SIZE) {
+    const ask = {
+      where,
+      keys: ['event', 'user', 'data', 'Referer'],
+      order: '-createdAt,-objectId',
+      skip: read,
+      limit: BATCH_SIZE,
+    };
     const rows = await findRows(call, TIMELINE, ask);
     for (const row of rows) history.add(row);
-    if (rows.length < SLICE) return { known: history.known(true), hasMore: false };
+    if (rows.length < BATCH_SIZE) return { known: history.known(true), hasMore: false };
     const known = history.known(false);
     if (known.length >= needed) return { known, hasMore: false };
     call.signal.throwIfAborted();

@@ -6,10 +6,10 @@ import { checkHaving, emptyValue, readMetrics } from '../../../crm/reports/metri
 import { choice, count, names, object, objects, table, text } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
 import { withHints } from '../../results/hints.ts';
-import { headOf, RESULT_BYTES } from '../../results/page.ts';
+import { headOf, MAX_RESULT_BYTES } from '../../results/page.ts';
 
 /** A row is `{"a":1},` at least, so that no answer holds more: all groups need not be read to be cut. */
-const MOST_THAT_FIT = RESULT_BYTES / 8;
+const MAX_GROUPS = MAX_RESULT_BYTES / 8;
 
 /** SPEC "Limits": all groups unless `limit` says less, 2,000 at the most. */
 export const aggregateData = defineTool({
@@ -36,7 +36,7 @@ export const aggregateData = defineTool({
     const groups = readGroups(schema, groupBy, dateBucket);
     const metrics = readMetrics(schema, asked, groupBy);
     if (having) checkHaving(having, metrics);
-    const read = most === undefined ? MOST_THAT_FIT : oneMore(most);
+    const read = most === undefined ? MAX_GROUPS : oneMore(most);
     const found = await aggregate(call, { table: schema, groups, metrics, having, ...ask, limit: read });
     const { rows, timeZone } = found;
     const isEmpty = groups.length === 0 && rows.length === 0 && !having && most !== 0;

@@ -9,7 +9,7 @@ import { type JsonObject, jsonBytes } from '../../../kernel/json.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { limit, names, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { headOf, RESULT_BYTES } from '../../results/page.ts';
+import { headOf, MAX_RESULT_BYTES } from '../../results/page.ts';
 
 /** What is around the values of a table. */
 const FRAME_BYTES = 300;
@@ -28,7 +28,7 @@ export const getLookupValues = defineTool({
     const known = [...new Set(tables)].map((name) => tableNamed(call, name));
     const hidden: string[] = [];
     const results: JsonObject[] = [];
-    let left = RESULT_BYTES - known.length * FRAME_BYTES;
+    let left = MAX_RESULT_BYTES - known.length * FRAME_BYTES;
     let refusal: unknown;
     for (const table of known) {
       try {

@@ -8,7 +8,7 @@ import { serviceError } from '../../../errors/fail.ts';
 import { type JsonObject, type JsonValue, jsonBytes } from '../../../kernel/json.ts';
 import { limit, names, objectId, table } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { pageOf, RESULT_BYTES } from '../../results/page.ts';
+import { MAX_RESULT_BYTES, pageOf } from '../../results/page.ts';
 
 /** What is around the records of a table. */
 const FRAME_BYTES = 300;
@@ -28,7 +28,7 @@ export const getRelatedRecords = defineTool({
     const referrers = wanted(referrersOf(call, className), className, relatedTables);
     const results: JsonObject[] = [];
     const left: { [Why in 'hidden' | 'tookTooLong']?: string[] } = {};
-    let bytes = RESULT_BYTES - referrers.length * FRAME_BYTES;
+    let bytes = MAX_RESULT_BYTES - referrers.length * FRAME_BYTES;
     for (const referrer of referrers) {
       if (call.signal.aborted) throw serviceError('timeout');
       const where = pointingAt(referrer, className, id);

@@ -9,7 +9,7 @@ import { listSchemas, getSchema as readSchema } from '../../../records/index.ts'
 import type { TableSchema } from '../../../schema/model.ts';
 import { flag, names, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { isBlocked, SCHEMA_BYTES, tablesView, tableView } from '../../results/schema-view.ts';
+import { isBlocked, MAX_SCHEMA_BYTES, tablesView, tableView } from '../../results/schema-view.ts';
 
 /** SPEC "Agent-tool layer (MCP)": Get-Schema; `{}` for blocked system tables. */
 export const getSchema = defineTool({
@@ -20,7 +20,7 @@ export const getSchema = defineTool({
   input: { className: text(128).optional(), tablesNameOnly: flag().optional() },
   needs: ['mcp:view'],
   effect: 'read',
-  answerBytes: SCHEMA_BYTES,
+  answerBytes: MAX_SCHEMA_BYTES,
   async run(call, { className, tablesNameOnly = false }): Promise<JsonValue> {
     if (className === undefined && tablesNameOnly)
       return { results: knownTables(call).flatMap((table) => (isBlocked(table.className) ? [] : [table.className])) };

@@ -12,7 +12,7 @@ import { parseIsoDate } from '../../../values/index.ts';
 import { flag, instant, names, object, objectId, objects, table } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 import { describeOutcomes, outcomesAnswer } from '../../results/outcomes.ts';
-import { RESULT_BYTES } from '../../results/page.ts';
+import { MAX_RESULT_BYTES } from '../../results/page.ts';
 
 /** SPEC "Records: Update", "Field operators on update"; `ifUpdatedAt`: only as long as nobody has written since. */
 export const updateRecord = defineTool({
@@ -79,7 +79,7 @@ function readUpdate(update: JsonObject, index: number): { objectId: string; data
 }
 
 /** So many of the records that match are named. */
-const NAMED = 5;
+const MAX_IDS_NAMED = 5;
 
 /** Nothing in the store keeps values unique, so several records may match: then nothing is written. */
 export const upsertRecord = defineTool({
@@ -101,10 +101,10 @@ export const upsertRecord = defineTool({
 });
 
 async function upsert(call: ToolCall, className: string, where: JsonObject, data: JsonObject): Promise<JsonObject> {
-  const matching = await findRows(call, className, { where, keys: ['objectId'], limit: NAMED + 1 });
+  const matching = await findRows(call, className, { where, keys: ['objectId'], limit: MAX_IDS_NAMED + 1 });
   if (matching.length > 1) {
-    const ids = matching.slice(0, NAMED).map(({ objectId }) => objectId);
-    const more = matching.length > NAMED ? ', …' : '';
+    const ids = matching.slice(0, MAX_IDS_NAMED).map(({ objectId }) => objectId);
+    const more = matching.length > MAX_IDS_NAMED ? ', …' : '';
     badArguments(`matchOn fits several records of ${className}: ${ids.join(', ')}${more}`, {
       expected: 'Name fields in matchOn that only one record has, or choose one of the records',
       next: 'Update-Record',
@@ -117,6 +117,6 @@ async function upsert(call: ToolCall, className: string, where: JsonObject, data
 
 /** The answer of a change of one record. What operators made of a long list is left out where it is more than an answer holds. */
 export function changeAnswer({ updatedAt = null, objectId, ...made }: Row): JsonObject {
-  const isLong = jsonBytes(made) > RESULT_BYTES / 2;
+  const isLong = jsonBytes(made) > MAX_RESULT_BYTES / 2;
   return { updatedAt, objectId, ...(isLong ? { truncated: true } : made) };
 }

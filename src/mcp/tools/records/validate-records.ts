@@ -3,7 +3,7 @@ import { type JsonObject, jsonBytes } from '../../../kernel/json.ts';
 import { objects, table } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
 import { describeError } from '../../errors/describe.ts';
-import { headOf, LIST_BYTES } from '../../results/page.ts';
+import { headOf, MAX_LIST_BYTES } from '../../results/page.ts';
 
 /** What creating the records would meet with; nothing is written. */
 export const validateRecords = defineTool({
@@ -19,7 +19,7 @@ export const validateRecords = defineTool({
     return {
       checked: data.length,
       valid: data.length - wrong.length,
-      ...headOf(shownFaults(checked), wrong.length, undefined, LIST_BYTES),
+      ...headOf(shownFaults(checked), wrong.length, undefined, MAX_LIST_BYTES),
       ...(adds.length > 0 && { adds: [...adds] }),
       ...(refusal && { refused: refusal.message }),
       ...(hidden.length > 0 && { hidden: [...hidden] }),
@@ -31,7 +31,7 @@ export const validateRecords = defineTool({
 /** As many of the wrong records as an answer takes, and a part of the next: a body may hold far more, and describing each takes time. */
 function shownFaults({ wrong, errorOf }: Validation): JsonObject[] {
   const shown: JsonObject[] = [];
-  let left = LIST_BYTES;
+  let left = MAX_LIST_BYTES;
   for (const { index, faults } of wrong) {
     if (left < 0) break;
     const some: JsonObject[] = [];

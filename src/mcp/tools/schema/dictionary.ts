@@ -7,23 +7,23 @@ import {
   type DictionaryRow,
   dictionaryRows,
   labelWrites,
-  MOST_TERMS,
+  MAX_TERMS,
   TERMS,
   termsOf,
   termWrites,
 } from '../../../crm/schema/dictionary.ts';
-import { labelOf, MOST_LABEL } from '../../../crm/schema/fields.ts';
+import { labelOf, MAX_LABEL_LENGTH } from '../../../crm/schema/fields.ts';
 import { type JsonObject, own } from '../../../kernel/json.ts';
 import { getSchema, writeTogether } from '../../../records/index.ts';
 import { isDescribed } from '../../../schema/system-tables.ts';
 import { names, object, table } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { RESULT_BYTES } from '../../results/page.ts';
+import { MAX_RESULT_BYTES } from '../../results/page.ts';
 import { fieldsOf, isBlocked } from '../../results/schema-view.ts';
 import { withinBytes } from '../../results/truncate.ts';
 
 /** Rows of terms, those included that stand for themselves, and of tables' own labels. */
-const MOST_ROWS = 5 * MOST_TERMS;
+const MAX_ROWS = 5 * MAX_TERMS;
 
 /** SPEC "Main business tables": Hebrew business terms are display-only; docs/decisions.md "Agent tools". */
 export const getTerminologyDictionary = defineTool({
@@ -42,7 +42,7 @@ export const getTerminologyDictionary = defineTool({
     const fields = new Map<string, JsonObject>();
     for (const className of new Set(tables)) fields.set(className, await fieldLabels(call, className));
     // Those that were asked for by name come first.
-    return withinBytes({ fields: Object.fromEntries(fields), terms: termsOf(rows), tables: labels }, RESULT_BYTES);
+    return withinBytes({ fields: Object.fromEntries(fields), terms: termsOf(rows), tables: labels }, MAX_RESULT_BYTES);
   },
 });
 
@@ -50,7 +50,7 @@ type Row = DictionaryRow & { readonly tblName?: string };
 
 async function find(call: ToolCall, where: JsonObject): Promise<Row[]> {
   const keys = ['tblName', 'field', 'value'];
-  return (await findRows(call, DICTIONARY, { where, keys, limit: MOST_ROWS })) as unknown as Row[];
+  return (await findRows(call, DICTIONARY, { where, keys, limit: MAX_ROWS })) as unknown as Row[];
 }
 
 /** Of the tables that the caller may know. */
@@ -96,10 +96,11 @@ export const setTerminologyDictionary = defineTool({
 /** Without those that stand for themselves. */
 function readTerms(sent: JsonObject): Map<string, string> {
   const entries = Object.entries(sent);
-  if (entries.length > MOST_TERMS) badArguments(`terms must have at most ${MOST_TERMS} entries`);
+  if (entries.length > MAX_TERMS) badArguments(`terms must have at most ${MAX_TERMS} entries`);
   const terms = new Map<string, string>();
   for (const [term, value] of entries) {
-    if (term.trim() === '' || term.length > MOST_LABEL) badArguments(`terms: a term has 1 to ${MOST_LABEL} characters`);
+    if (term.trim() === '' || term.length > MAX_LABEL_LENGTH)
+      badArguments(`terms: a term has 1 to ${MAX_LABEL_LENGTH} characters`);
     const name = labelOf(value, `terms.${term}`);
     if (name.trim() !== '' && name !== term) terms.set(term, name);
   }
@@ -107,7 +108,7 @@ function readTerms(sent: JsonObject): Map<string, string> {
 }
 
 /** Labels of one call: an answer names their fields. */
-const MOST_LABELS = 300;
+const MAX_LABELS = 300;
 
 /** SPEC "Other system tables": labels of fields are rows of `_Dictionary`. One commit. */
 export const setFieldLabels = defineTool({
@@ -123,7 +124,7 @@ export const setFieldLabels = defineTool({
     const { fields } = tableNamed(call, className);
     const labels = new Map(Object.entries(sent).map(([name, label]) => [name, labelOf(label, `labels.${name.slice(0, 128)}`)]));
     if (labels.size === 0) badArguments('labels must not be empty');
-    if (labels.size > MOST_LABELS) badArguments(`labels must have at most ${MOST_LABELS} entries`);
+    if (labels.size > MAX_LABELS) badArguments(`labels must have at most ${MAX_LABELS} entries`);
     const unknown = [...labels.keys()].filter((name) => !fields.has(name) || !isDescribed(className, name));
     if (unknown.length > 0)
       badArguments(`labels: ${className} has no field ${unknown.slice(0, 20).join(', ').slice(0, 500)}`, { next: 'Get-Schema' });

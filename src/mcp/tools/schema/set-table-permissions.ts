@@ -60,10 +60,10 @@ async function setPermissions(call: ToolCall, className: string, sent: JsonObjec
 }
 
 /** What the permissions of a table may take of an answer; lists of users may be long, and are left out then. */
-const MOST_BYTES = 20_000;
+const MAX_BYTES = 20_000;
 
 const shownWithin = (...parts: readonly JsonObject[]): JsonObject =>
-  Object.assign({}, ...parts.filter((part) => jsonBytes(part) <= MOST_BYTES)) as JsonObject;
+  Object.assign({}, ...parts.filter((part) => jsonBytes(part) <= MAX_BYTES)) as JsonObject;
 
 const isAction = (name: string): name is ClpAction => (clpActions as readonly string[]).includes(name);
 

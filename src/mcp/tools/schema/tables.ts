@@ -3,7 +3,7 @@ import { allRoleNames } from '../../../crm/queries/roles.ts';
 import { tableNamed } from '../../../crm/queries/tables.ts';
 import { advise } from '../../../crm/refusals.ts';
 import { DICTIONARY, labelWrites, TABLE_ITSELF } from '../../../crm/schema/dictionary.ts';
-import { labelOf, MOST_FIELDS, missingTargets, readFields } from '../../../crm/schema/fields.ts';
+import { labelOf, MAX_FIELDS, missingTargets, readFields } from '../../../crm/schema/fields.ts';
 import { serviceError } from '../../../errors/fail.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { createSchema, updateSchema } from '../../../records/index.ts';
@@ -20,7 +20,7 @@ export const createTable = defineTool({
   input: {
     className: table(),
     label: text(200).optional(),
-    fields: objects(MOST_FIELDS, 0).optional(),
+    fields: objects(MAX_FIELDS, 0).optional(),
     timeline: flag().optional(),
   },
   needs: ['mcp:edit-page-and-schema'],
@@ -66,7 +66,7 @@ export const addFields = defineTool({
   name: 'Add-Fields',
   group: 'schema',
   description: 'Add fields [{name, type, targetClass?, label?}] to a table; a type can never be changed later.',
-  input: { className: table(), fields: objects(MOST_FIELDS) },
+  input: { className: table(), fields: objects(MAX_FIELDS) },
   needs: ['mcp:edit-page-and-schema'],
   isAdvanced: true,
   effect: 'add',

@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import { flag, objects, siteId, text } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
 import { outline } from '../../results/outline.ts';
-import { fit, RESULT_BYTES } from '../../results/page.ts';
+import { fit, MAX_RESULT_BYTES } from '../../results/page.ts';
 
 const head = ['Name', 'Title', 'Description', 'Route', 'table', 'SiteId', 'Published'];
 
@@ -30,11 +30,11 @@ export const getSitePage = defineTool({
     const { row, version } = page;
     const told = head.flatMap((name): [string, JsonValue][] => (row[name] === undefined ? [] : [[name, brief(row[name])]]));
     const frame = { objectId: row.objectId, ...Object.fromEntries(told), version };
-    if (path === undefined) return { ...frame, ...outline(components, RESULT_BYTES - FRAME_BYTES) };
+    if (path === undefined) return { ...frame, ...outline(components, MAX_RESULT_BYTES - FRAME_BYTES) };
     const place = findComponent(components, path);
     if (!place)
       return badArguments(`path: the page has no component ${path.slice(0, 200)}`, { next: 'Get-Site-Page without path' });
-    const { components: shown, ...cut } = outline([place.component], RESULT_BYTES - FRAME_BYTES);
+    const { components: shown, ...cut } = outline([place.component], MAX_RESULT_BYTES - FRAME_BYTES);
     const [component = null] = Array.isArray(shown) ? shown : [];
     return { ...frame, path: place.path, component, ...cut };
   },
@@ -43,8 +43,8 @@ export const getSitePage = defineTool({
 /** A page's own texts; they are not what it holds. */
 const brief = (value: JsonValue): JsonValue => mapTexts(value, (text) => cutText(text, 500));
 
-const MOST_OPERATIONS = 100;
-const CHANGES_BYTES = 40_000;
+const MAX_OPERATIONS = 100;
+const MAX_CHANGES_BYTES = 40_000;
 
 /** All operations or none, in their order; docs/decisions.md "Agent tools": pages. */
 export const setSitePage = defineTool({
@@ -54,7 +54,7 @@ export const setSitePage = defineTool({
     'Add, change, move or remove page components: operations [{op, path, parent?, index?, component or set}]; version (of Get-Site-Page) guards against overwriting another edit.',
   input: {
     pageId: siteId(),
-    operations: objects(MOST_OPERATIONS),
+    operations: objects(MAX_OPERATIONS),
     version: text(200),
     dryRun: flag().default(false),
   },
@@ -73,7 +73,7 @@ export const setSitePage = defineTool({
     });
     requireFit(components);
     const next = await writeVersioned(call, page, { Components: components }, dryRun);
-    const shown = changes.slice(0, fit(changes, CHANGES_BYTES));
+    const shown = changes.slice(0, fit(changes, MAX_CHANGES_BYTES));
     return {
       pageId,
       ...(dryRun ? { dryRun } : { version: next }),

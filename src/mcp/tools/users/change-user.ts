@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { agentPermissions } from '../../../access/index.ts';
+import { setUserRoles } from '../../../crm/admin/user-roles.ts';
 import { createRow, updateRow } from '../../../crm/commands/records.ts';
 import { getRow } from '../../../crm/queries/records.ts';
 import { badArguments } from '../../../crm/refusals.ts';
 import { type JsonObject, type JsonValue, omitUndefined } from '../../../kernel/json.ts';
-import { choice, flag, objectId, text } from '../../definition/parameters.ts';
+import { choice, flag, names, objectId, text } from '../../definition/parameters.ts';
 import { tell } from '../../definition/schema.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 
@@ -70,4 +71,19 @@ export const setUserMcpPermissions = defineTool({
     const { updatedAt = null } = await updateRow(call, '_User', userId, { mcpPermissions });
     return { objectId: userId, updatedAt, mcpPermissions };
   },
+});
+
+/** SPEC "Other system tables": `_Role`. What the user has by roles within roles stays as it is. */
+export const setUserRolesTool = defineTool({
+  name: 'Set-User-Roles',
+  group: 'users',
+  description: 'Replace the roles of a user.',
+  input: { userId: objectId(), roles: names(100) },
+  needs: ['mcp:edit-page-and-schema'],
+  isAdvanced: true,
+  effect: 'change',
+  isIdempotent: true,
+  about: '_Role',
+  listedBy: 'Get-all-Users',
+  run: (call, { userId, roles }) => setUserRoles(call, userId, roles),
 });

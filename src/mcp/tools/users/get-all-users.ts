@@ -5,7 +5,7 @@ import { type JsonObject, omitUndefined } from '../../../kernel/json.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
 
 /** SPEC "Limits": Get-all-Users. */
-const MOST_USERS = 100;
+const MAX_USERS = 100;
 
 /** SPEC "Agent-tool layer (MCP)": Get-all-Users. */
 export const getAllUsers = defineTool({
@@ -20,14 +20,14 @@ export const getAllUsers = defineTool({
     // Without an order records come in the order of creation.
     const rows = await findRows(call, '_User', {
       keys: ['name', 'username', 'active'],
-      limit: MOST_USERS + 1,
+      limit: MAX_USERS + 1,
     });
-    const users = rows.slice(0, MOST_USERS);
+    const users = rows.slice(0, MAX_USERS);
     const roles = await unless(unseen, null, () => rolesOf(call, users));
     return {
       results: users.map((user) => ({ ...shownOf(user), ...(roles && { roles: roles.get(user.objectId) ?? [] }) })),
       ...(!roles && { hidden: ['_Role'] }),
-      ...(rows.length > MOST_USERS && { hint: 'There are more users: Get-Data on _User has them.' }),
+      ...(rows.length > MAX_USERS && { hint: 'There are more users: Get-Data on _User has them.' }),
     };
   },
 });
@@ -42,7 +42,7 @@ async function rolesOf(call: ToolCall, users: readonly Row[]): Promise<ReadonlyM
   const found = new Map<string, string[]>(users.map(({ objectId }) => [objectId, []]));
   const where = { objectId: { $in: [...found.keys()] } };
   for (const role of await findRoles(call)) {
-    const members = await findMembers(call, role, { where, keys: ['objectId'], limit: MOST_USERS });
+    const members = await findMembers(call, role, { where, keys: ['objectId'], limit: MAX_USERS });
     for (const { objectId } of members) found.get(objectId)?.push(role.name);
   }
   return found;
