@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { type FastifyInstance, fastify } from 'fastify';
 import { limits } from '../kernel/limits.ts';
+import { requestCame } from '../kernel/request-turn.ts';
 import { MINUTE_MS } from '../kernel/time.ts';
 import { faultPlace } from '../observe/index.ts';
 import { registerBodyReader } from './body-reader.ts';
@@ -95,7 +96,7 @@ export class HttpServer {
     const http = new HttpServer(server, edge, options);
     // Before the framework answers.
     server.server.prependListener('request', (_request, response) => {
-      edge.systems.requestCame();
+      requestCame();
       // An answer that its client no longer takes may fail; without a listener that would end the process.
       response.on('error', ignored);
       // Of answers that are not the framework's; the others have a hook.

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ServiceError } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import { targetAt } from '../storage/sql/reads/read-plan.ts';
 import { buildQuery, buildSelection, FindParameters, ReadParameters } from './index.ts';
-import { type Include, type Selection, targetAt } from './selection.ts';
+import type { Include, Selection } from './selection.ts';
 import { grant, narrowGrant, scope, userScope } from './testing/fixture.ts';
 
 const query = (parameters: JsonObject) => buildQuery(new FindParameters(new Map(Object.entries(parameters))), grant, scope);

@@ -33,12 +33,6 @@ export interface ArrayInclude {
   readonly targetOf: (className: string) => Selection | null;
 }
 
-/** How to read records of a class met at an include. */
-export function targetAt(include: Include, className: string): Selection | null {
-  if ('targetOf' in include) return include.targetOf(className);
-  return include.field.targetClass === className ? include.target : null;
-}
-
 /** SPEC "Query": a whole query. */
 export interface Query extends Selection {
   readonly order: readonly OrderKey[];

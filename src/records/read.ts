@@ -79,8 +79,8 @@ export async function findRecords(
   wantsRows = false,
 ): Promise<FoundRecords> {
   const { store, principal, patterns } = context;
-  refuseOutright(principal, 'find', className);
   return underSchema(store, async (schema) => {
+    refuseOutright(principal, 'find', className);
     const scope = { schema, principal, patterns };
     const key = options.redirectClassNameForKey;
     const asked = schema.tables.get(className);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import { requestCame } from '../kernel/request-turn.ts';
 import { emptySchema } from '../schema/change.ts';
 import type { Engine, OpenedStore } from '../storage/engine.ts';
 import { type KnownStore, StoreRefused } from '../storage/identity.ts';
@@ -126,10 +127,10 @@ test('requests of one turn share a look at the registry; one that comes later kn
   await add();
   (await systems.acquire('app'))?.release();
   const known = () => systems.isKnown('b');
-  systems.requestCame();
+  requestCame();
   assert.equal(known(), false);
   await other.addSystem(entry('b'), [], async () => undefined);
-  systems.requestCame();
+  requestCame();
   assert.equal(known(), false);
   await setImmediate();
   assert.equal(known(), true);
@@ -137,7 +138,7 @@ test('requests of one turn share a look at the registry; one that comes later kn
   // Not for a request, or the first of its turn.
   assert.equal(known(), false);
   await other.addSystem(entry('c'), [], async () => undefined);
-  systems.requestCame();
+  requestCame();
   assert.equal(systems.isKnown('c'), true);
 });
 test('an idle system is closed, one that is held is not', async () => {

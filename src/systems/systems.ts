@@ -78,11 +78,6 @@ export class Systems {
     this.#sweeper.unref();
   }
 
-  /** As `Registry.requestCame`. */
-  requestCame(): void {
-    this.#registry.requestCame();
-  }
-
   /**
    * The system of an application id as the registry has it now, opened where it is not, and held for the caller, who has to release it;
    * `undefined` where there is none.

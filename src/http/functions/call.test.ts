@@ -29,7 +29,6 @@ const functions: Record<string, (call: () => FunctionCall) => Promise<string>> =
 
 const edge = {
   systems: {
-    requestCame() {},
     acquire(appId: string) {
       if (appId === 'lost') return Promise.reject(new Error('no disk'));
       if (appId !== 'app') return undefined;

@@ -105,9 +105,6 @@ export class PostgresRegistry implements Registry {
     return this.#version;
   }
 
-  /** A look costs nothing. */
-  requestCame(): void {}
-
   read(): RegistryContent {
     return this.#content;
   }

@@ -59,10 +59,6 @@ export class SqliteRegistry implements Registry {
     return this.#file.version();
   }
 
-  requestCame(): void {
-    this.#file.requestCame();
-  }
-
   read(): RegistryContent {
     const columns = 'id, appId, name, createdAt, masterKeyHash';
     const order = 'ORDER BY createdAt, appId';

@@ -1,4 +1,4 @@
-import { type Include, type Selection, targetAt } from '../../../query/selection.ts';
+import type { Include, Selection } from '../../../query/selection.ts';
 import type { RowShape } from '../../../values/encode.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import type { Dialect } from '../dialect.ts';
@@ -130,4 +130,10 @@ export function compiledAhead<Job extends ReadPlan>(
     return { ...each, includes };
   };
   return ahead(job, selection);
+}
+
+/** How to read records of a class met at an include. */
+export function targetAt(include: Include, className: string): Selection | null {
+  if ('targetOf' in include) return include.targetOf(className);
+  return include.field.targetClass === className ? include.target : null;
 }

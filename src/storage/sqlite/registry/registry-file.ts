@@ -3,6 +3,7 @@ import { chmodSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { unavailableSince } from '../../../errors/system-faults.ts';
 import { OperatorError } from '../../../kernel/operator-error.ts';
+import { requestTurn } from '../../../kernel/request-turn.ts';
 import type { Conditions } from '../../../observe/index.ts';
 import { sortedError, sorting, storeFaultOf } from '../connection/map-error.ts';
 import { beginWriting } from '../connection/write-lock.ts';
@@ -33,9 +34,8 @@ export class RegistryFile {
   #changes!: StatementSync;
   /** The number of changes, as of a data_version. */
   #known = { dataVersion: Number.NaN, changes: 0 };
-  /** Whether requests of this turn of the event loop share a look, and whether it was taken. */
-  #isLookShared = false;
-  #isLookedAt = false;
+  /** As of `requestTurn`. */
+  #lookedInTurn = 0;
   /** Notes of what may be lost: it waits neither for the disk nor for others. */
   readonly #notes: RegistryConnection;
   readonly #log: WalMark;
@@ -145,8 +145,10 @@ export class RegistryFile {
 
   /** How often the registry was changed. @throws unavailable where that has never been read */
   version(): number {
-    if (this.#isLookShared && this.#isLookedAt) return this.#known.changes;
-    this.#isLookedAt = true;
+    // Requests of a turn share a look: it takes a lock of the file, which is a large part of a short request's time.
+    const turn = requestTurn();
+    if (turn !== 0 && turn === this.#lookedInTurn) return this.#known.changes;
+    this.#lookedInTurn = turn;
     this.#look();
     try {
       this.#reader.use(() => {
@@ -158,17 +160,6 @@ export class RegistryFile {
       if (!storeFaultOf(error) || Number.isNaN(this.#known.dataVersion)) throw sortedError(error);
     }
     return this.#known.changes;
-  }
-
-  /** Requests of a turn share a look: it takes a lock of the file, which is a large part of a short request's time. */
-  requestCame(): void {
-    if (this.#isLookShared) return;
-    this.#isLookShared = true;
-    this.#isLookedAt = false;
-    // Immediates follow the turn's sockets; timers, whose looks would be older than requests, come after.
-    setImmediate(() => {
-      this.#isLookShared = false;
-    });
   }
 
   /** Rows as they are committed. @throws unavailable */
