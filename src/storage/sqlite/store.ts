@@ -202,9 +202,11 @@ export class SqliteStore implements Store {
     try {
       const version = this.#connection.ask(catalogVersion);
       const addresses = this.#settings.addresses();
+      // A plan may be more to those who made it: observers, which cannot be sent.
+      const { conditions = [], changes, mutations } = write.plan(this.#known.schema);
       const outcome = await changeSchemaOnThread({
         path: this.#path,
-        plan: write.plan(this.#known.schema),
+        plan: { conditions, changes, mutations },
         catalogVersion: version,
         addresses,
       });
