@@ -79,8 +79,10 @@ function runTool(
 ): Promise<JsonValue> {
   const { users, files, automation, baseUrl, conditions } = services;
   const ending = new AbortController();
+  const context = caller.contextOf(principal);
+  system.hold();
   const call: ToolCall = {
-    ...caller.contextOf(principal),
+    ...context,
     // A request may hold several calls, each with an end of its own.
     progress,
     system,
@@ -97,7 +99,6 @@ function runTool(
     if (gone.aborted) giveUp();
     else gone.addEventListener('abort', giveUp);
     const timer = setTimeout(giveUp, CALL_TIMEOUT_MS);
-    system.hold();
     const run = tool.run(call, args);
     run.then(resolve, reject).finally(() => {
       clearTimeout(timer);

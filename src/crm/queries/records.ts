@@ -83,20 +83,13 @@ export function aggregateRows(
   return records.aggregateRows(context, table, { pipeline, where });
 }
 
-/** Too many names are refused in their turn: when the core reads them. */
 const optionsOf = ({ where, keys, order, limit, skip, include }: Ask): FindOptions => ({
   where,
   limit,
   skip,
-  get keys() {
-    return namesIn('keys', keys);
-  },
-  get include() {
-    return namesIn('include', include);
-  },
-  get order() {
-    return splitNames('order', order);
-  },
+  keys: namesIn('keys', keys),
+  include: namesIn('include', include),
+  order: splitNames('order', order),
 });
 
 const namesIn = (option: string, names: readonly string[] | undefined): readonly string[] =>

@@ -26,8 +26,7 @@ export const absentOf = (context: CrmContext, classNames: readonly string[]): st
   classNames.filter((className) => !tableIfAny(context, className));
 
 /** What a read of a table tells that there is not: it has no records (SPEC "Errors"), which agents would take for an answer. */
-export function missingTable(context: CrmContext, className: string): JsonObject {
-  if (tableIfAny(context, className)) return {};
+export function noTable(className: string): JsonObject {
   return { hint: `There is no table ${className}: names are case-sensitive. Call Get-Schema with tablesNameOnly.` };
 }
 

@@ -1,5 +1,5 @@
 import { seen } from '../../crm/queries/field-visibility.ts';
-import { tableIfAny } from '../../crm/queries/tables.ts';
+import { noTable, tableIfAny } from '../../crm/queries/tables.ts';
 import { multiSelectTarget } from '../../crm/wire/multi-select.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { similarTo } from '../../kernel/similar.ts';
@@ -26,7 +26,16 @@ const MAX_CONSTRAINTS = 2_000;
  */
 export function withHints<T extends JsonObject>(call: ToolCall, className: string, asked: Asked, answer: T): JsonObject {
   const table = tableIfAny(call, className);
-  if (!table) return answer;
+  return table ? hintsOf(call, table, asked, answer) : answer;
+}
+
+/** The same, or, of a table that there is not, the hint that says so. */
+export function withTableHints<T extends JsonObject>(call: ToolCall, className: string, asked: Asked, answer: T): JsonObject {
+  const table = tableIfAny(call, className);
+  return table ? hintsOf(call, table, asked, answer) : { ...answer, ...noTable(className) };
+}
+
+function hintsOf<T extends JsonObject>(call: ToolCall, table: TableSchema, asked: Asked, answer: T): JsonObject {
   const hints = new Hints(call);
   if (asked.where) hints.lookAt(table, asked.where);
   const ordered = listOf(asked.order ?? '').map((name) => name.replace(/^-/, ''));

@@ -1,5 +1,5 @@
 import { oneMore, requireFind } from '../../../crm/queries/records.ts';
-import { missingTable, tableIfAny } from '../../../crm/queries/tables.ts';
+import { noTable, tableIfAny } from '../../../crm/queries/tables.ts';
 import { aggregate, readGroups } from '../../../crm/reports/aggregate.ts';
 import { dateBuckets } from '../../../crm/reports/date-buckets.ts';
 import { checkHaving, emptyValue, readMetrics } from '../../../crm/reports/metrics.ts';
@@ -32,7 +32,7 @@ export const aggregateData = defineTool({
   async run(call, { table: className, groupBy = [], metrics: asked, dateBucket, having, limit: most, ...ask }) {
     await requireFind(call, className);
     const schema = tableIfAny(call, className);
-    if (!schema) return { results: [], ...missingTable(call, className) };
+    if (!schema) return { results: [], ...noTable(className) };
     const groups = readGroups(schema, groupBy, dateBucket);
     const metrics = readMetrics(schema, asked, groupBy);
     if (having) checkHaving(having, metrics);

@@ -1,11 +1,11 @@
 import { countRows, getRow } from '../../../crm/queries/records.ts';
-import { missingTable, tableNamed } from '../../../crm/queries/tables.ts';
+import { tableNamed } from '../../../crm/queries/tables.ts';
 import { namedPointer } from '../../../crm/wire/titles.ts';
 import type { JsonValue } from '../../../kernel/json.ts';
 import { limit, names, object, objectId, recordId, skip, table, text } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
 import { findPage, withoutUnasked } from '../../results/find-page.ts';
-import { withHints } from '../../results/hints.ts';
+import { withTableHints } from '../../results/hints.ts';
 
 /** SPEC "Agent-tool layer (MCP)": Get-Data. */
 export const getData = defineTool({
@@ -26,7 +26,7 @@ export const getData = defineTool({
   async run(call, { table: className, objectId, where, limit: most, skip: from, ...ask }) {
     const sought = objectId === undefined ? where : { ...(where && { $and: [where] }), objectId };
     const page = await findPage(call, className, { ...ask, where: sought, skip: from, limit: most });
-    return withHints(call, className, { where, ...ask }, { ...page, ...missingTable(call, className) });
+    return withTableHints(call, className, { where, ...ask }, { ...page });
   },
 });
 
@@ -40,7 +40,7 @@ export const countData = defineTool({
   effect: 'read',
   async run(call, { table: className, where }) {
     const count = await countRows(call, className, where);
-    return withHints(call, className, { where }, { count, ...missingTable(call, className) });
+    return withTableHints(call, className, { where }, { count });
   },
 });
 
