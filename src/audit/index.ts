@@ -1,6 +1,5 @@
 export { logTableOf } from './log-table.ts';
-export { type Column, ownColumns, ownValues } from './own-row.ts';
 export { factsOf, type HttpRequest } from './request-facts.ts';
 export { type LoggedRequest, logRequest } from './request-log.ts';
 export { deleteExpired, deleteOld } from './retention.ts';
-export { timeline } from './timeline.ts';
+export { type Column, ownColumns, ownValues, timeline } from './timeline.ts';

@@ -1,6 +1,6 @@
 import { memoByObject } from '../kernel/memo.ts';
 import type { Field, Schema, TableSchema } from '../schema/model.ts';
-import type { Column } from './own-row.ts';
+import type { Column } from './timeline.ts';
 
 /** A log of the service's, ready for rows. */
 export interface LogTable {

@@ -4,7 +4,7 @@ import type { Store, WritePlan } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
 import { bounded, withoutCredentials, withoutSecrets } from './header-text.ts';
 import { logTableOf } from './log-table.ts';
-import { type Column, ownColumns, ownValues } from './own-row.ts';
+import { type Column, ownColumns, ownValues } from './timeline.ts';
 
 /** A request that has its answer. */
 export interface LoggedRequest {

@@ -1,17 +1,35 @@
 import { actorId, holdsKey } from '../access/index.ts';
+import { newRowId } from '../kernel/row-id.ts';
 import { tellsOfFunction, type WriteEvent, type WriteObserver } from '../records/index.ts';
-import type { Field, FieldType, Schema, TableSchema } from '../schema/model.ts';
-import { rootOf } from '../schema/naming.ts';
+import { type Field, type FieldType, rootOf, type Schema, type TableSchema } from '../schema/model.ts';
 import { causeField, isGuarding, isHidden, isLog, secretFieldsOf } from '../schema/system-tables.ts';
 import type { Mutation } from '../storage/port.ts';
 import type { StoredValue } from '../values/index.ts';
 import { bounded, withoutCredentials, withoutSecrets } from './header-text.ts';
-import { type Column, ownColumns, ownValues } from './own-row.ts';
 
 const className = '_Timeline';
 
 /** Characters of a page's address that a row keeps. */
 const MAX_REFERER_LENGTH = 8_000;
+
+/** A column that a row of a log needs. */
+export type Column = readonly [name: string, type: FieldType];
+
+/** The columns that every row of a log begins with. */
+export const ownColumns: readonly Column[] = [
+  ['objectId', 'String'],
+  ['createdAt', 'Date'],
+  ['updatedAt', 'Date'],
+  ['createdBy', 'Pointer'],
+  ['updatedBy', 'Pointer'],
+];
+
+/**
+ * Their values in a new row. SPEC "`_Timeline` fields": its author is always master.
+ * @param at milliseconds since 1970
+ * @param objectId of a row whose id has to be known before
+ */
+export const ownValues = (at: number, objectId = newRowId(at)): StoredValue[] => [objectId, at, at, 'master', 'master'];
 
 /** The columns of a row, in the order of its values. */
 const columns: readonly Column[] = [

@@ -4,7 +4,6 @@ import { isPassing } from '../errors/fail.ts';
 import type { RecordContext, WriteHooks } from '../records/index.ts';
 import type { System, Systems } from '../systems/index.ts';
 import type { ActionParts } from './actions/action.ts';
-import type { WriteListener } from './observer.ts';
 import { Peers } from './queue/peers.ts';
 import { Agenda } from './run/agenda.ts';
 import { ClockWatch } from './run/clock-watch.ts';
@@ -16,6 +15,7 @@ import { Sweep } from './run/sweep.ts';
 import { SystemWorker } from './run/system-worker.ts';
 import { UnderWay } from './run/under-way.ts';
 import { standardParts } from './standard-parts.ts';
+import type { WriteListener } from './trigger-observer.ts';
 
 /** Milliseconds between two looks at the systems that are open. */
 const POLL_INTERVAL_MS = 2_000;

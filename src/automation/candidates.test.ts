@@ -6,9 +6,9 @@ import { createRecord, createTogether, type RecordContext, readRows } from '../r
 import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
 import { beforeCommits } from './loop-share.ts';
-import { triggerObserver } from './observer.ts';
 import { queueTable } from './queue/index.ts';
 import { makeWorld, type World } from './testing/world.ts';
+import { triggerObserver } from './trigger-observer.ts';
 
 let world: World;
 let context: RecordContext;

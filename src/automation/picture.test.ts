@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { master } from '../access/index.ts';
 import type { WriteEvent } from '../records/index.ts';
 import { newTable } from '../schema/defaults.ts';
-import { createdValues } from './picture.ts';
+import { createdValues } from './trigger-observer.ts';
 
 const at = Date.UTC(2026, 0, 1);
 const event: WriteEvent = {

@@ -2,7 +2,7 @@ import { authorize, holdsKey, master } from '../access/index.ts';
 import { isRefusal } from '../errors/fail.ts';
 import { isJsonObject, type JsonValue, own } from '../kernel/json.ts';
 import { getRow, type RecordContext } from '../records/index.ts';
-import { checkFieldName } from '../schema/naming.ts';
+import { checkFieldName } from '../schema/model.ts';
 
 /** A field of a record. */
 export interface Place {

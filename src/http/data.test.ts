@@ -12,8 +12,8 @@ import { Users } from '../users/index.ts';
 import { registerDataEndpoints } from './data.ts';
 import type { Edge } from './edge.ts';
 import type { Endpoint } from './endpoint.ts';
+import { parseQueryString } from './envelope.ts';
 import { registerErrors } from './plugins/errors.ts';
-import { parseQueryString } from './request-url.ts';
 import { emptySystem } from './testing/system.ts';
 
 const system = emptySystem();

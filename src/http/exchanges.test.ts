@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { arrivingRequest, followExchanges, isAnswering, isBusy } from './exchanges.ts';
+import { arrivingRequest, followExchanges, isAnswering, isBusy } from './connections.ts';
 
 let server: Server;
 before(async () => {

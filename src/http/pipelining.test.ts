@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, beforeEach, test } from 'node:test';
-import { serializePipelined } from './exchanges.ts';
+import { serializePipelined } from './connections.ts';
 
 let server: Server;
 let inHand = 0;

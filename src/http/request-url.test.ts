@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseQueryString } from './request-url.ts';
+import { parseQueryString } from './envelope.ts';
 
 for (const [text, parameters] of [
   ['', []],

@@ -6,11 +6,11 @@ import { MINUTE_MS } from '../kernel/time.ts';
 import { faultPlace } from '../observe/index.ts';
 import { registerBodyReader } from './body-reader.ts';
 import { BodyTimes, MAX_BODY_TIMEOUT_MS } from './body-times.ts';
-import { Connections } from './connections.ts';
+import { Connections, serializePipelined } from './connections.ts';
 import { registerDataEndpoints } from './data.ts';
 import { mostConnections } from './descriptors.ts';
 import type { Edge } from './edge.ts';
-import { serializePipelined } from './exchanges.ts';
+import { addressOf, parseQueryString } from './envelope.ts';
 import { registerFiles } from './files/index.ts';
 import { type FunctionOptions, registerFunctions } from './functions/index.ts';
 import { limitOf } from './limits/address-limit.ts';
@@ -21,7 +21,6 @@ import { registerLongAnswers } from './plugins/long-answers.ts';
 import { registerResetPage } from './plugins/reset-page.ts';
 import { registerHealth, registerHome } from './plugins/service-info.ts';
 import { Readiness } from './readiness.ts';
-import { addressOf, parseQueryString } from './request-url.ts';
 import { dataEndpoints } from './routes/index.ts';
 
 /** Milliseconds for a client to send a whole request, whatever it asks (`BodyTimes` holds most to less), and to send its headers. */

@@ -1,8 +1,7 @@
 import type { Grant } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import { limits } from '../kernel/limits.ts';
-import type { FieldType } from '../schema/model.ts';
-import { checkFieldName, forbiddenKeys, rootOf } from '../schema/naming.ts';
+import { checkFieldName, type FieldType, forbiddenKeys, rootOf } from '../schema/model.ts';
 import type { FieldRef } from './filter.ts';
 
 const nested: ReadonlySet<FieldType> = new Set(['Object', 'Array', 'File', 'PrivateFile']);

@@ -10,17 +10,15 @@ import {
 } from '../access/index.ts';
 import { fail, isRefusal, type ServiceError } from '../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
-import type { Field, TableSchema } from '../schema/model.ts';
-import { checkClassName, rootOf } from '../schema/naming.ts';
+import { checkClassName, type Field, rootOf, type TableSchema } from '../schema/model.ts';
 import { newIdFor } from '../schema/system-tables.ts';
 import type { Assignment } from '../storage/port.ts';
 import { pointerOf } from '../values/pointer.ts';
 import type { RecordContext } from './context.ts';
-import { runBeforeSave } from './write/before-save.ts';
 import { chosenId } from './write/create.ts';
 import { type FieldPlan, planFields } from './write/fields.ts';
-import { takeFlags } from './write/flags.ts';
 import { SchemaDraft } from './write/schema-draft.ts';
+import { runBeforeSave, takeFlags } from './write/write-hooks.ts';
 
 /** What is wrong with a record to be. */
 export interface RecordFault {

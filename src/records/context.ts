@@ -3,9 +3,8 @@ import type { SharedPatterns } from '../query/regex/index.ts';
 import type { Schema } from '../schema/model.ts';
 import type { Condition, Mutation, Store } from '../storage/port.ts';
 import type { Progress } from './progress.ts';
-import type { TableRules } from './write/before-save.ts';
 import type { FileKeeper } from './write/file-attachments.ts';
-import type { Cause, WriteObserver } from './write/write-hooks.ts';
+import type { Cause, TableRules, WriteObserver } from './write/write-hooks.ts';
 
 /** What others have to say of writes. `app.ts` hands it to the records, which know nobody above them. */
 export interface WriteHooks {

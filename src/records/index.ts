@@ -13,11 +13,18 @@ export { aggregateRows, countRecords, findRows, getRow, type Row } from './rows.
 export { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
 export { type OwnQuery, readFirst, readRow, readRows } from './system-reads.ts';
 export { checkTogether, createTogether, type RecordWrite, writeTogether } from './write/batch-write.ts';
-export type { RuledFields, RuledWrite, TableRules } from './write/before-save.ts';
 export { commitPlan } from './write/commit.ts';
 export { type Created, createRecord } from './write/create.ts';
 export type { FileKeeper, HeldFile, NamedFile, SettledFiles } from './write/file-attachments.ts';
-export { isSilencingFlag, takeFlags } from './write/flags.ts';
 export { deleteRecord } from './write/remove.ts';
 export { type OnlyIf, updatedRow, updatedText, updateRecord } from './write/update.ts';
-export { type AddedSteps, type Cause, eventOf, type WriteEvent, type WriteObserver } from './write/write-hooks.ts';
+export type { RuledFields, RuledWrite, TableRules } from './write/write-hooks.ts';
+export {
+  type AddedSteps,
+  type Cause,
+  eventOf,
+  isSilencingFlag,
+  takeFlags,
+  type WriteEvent,
+  type WriteObserver,
+} from './write/write-hooks.ts';

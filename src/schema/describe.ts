@@ -1,6 +1,5 @@
 import type { JsonObject } from '../kernel/json.ts';
-import type { ClassLevelPermissions, Field, Grants, TableSchema } from './model.ts';
-import { rootOf } from './naming.ts';
+import { type ClassLevelPermissions, type Field, type Grants, rootOf, type TableSchema } from './model.ts';
 import { shownActions } from './permissions.ts';
 import { isDescribed } from './system-tables.ts';
 

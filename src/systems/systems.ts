@@ -4,10 +4,9 @@ import type { Conditions } from '../observe/index.ts';
 import type { Engine } from '../storage/engine.ts';
 import { type Refusal, StoreRefused } from '../storage/identity.ts';
 import type { KeyEntry, Registry, RegistryContent } from '../storage/registry.ts';
-import { KeyGuard } from './key-guard.ts';
 import { KeyUses } from './key-uses.ts';
 import { openStore } from './migrations/index.ts';
-import { Registration, System } from './system.ts';
+import { KeyGuard, Registration, System } from './system.ts';
 
 /** Milliseconds until a store that was refused is looked at again. */
 const LOOK_AGAIN_MS = 1_000;

@@ -1,8 +1,7 @@
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import type { SchemaChange } from '../schema/change.ts';
 import { planTable } from '../schema/definition.ts';
-import { type Field, fieldOf, type Schema, type TableSchema } from '../schema/model.ts';
-import { checkFieldName } from '../schema/naming.ts';
+import { checkFieldName, type Field, fieldOf, type Schema, type TableSchema } from '../schema/model.ts';
 import { columnsOf } from '../storage/column-values.ts';
 import type { Mutation } from '../storage/port.ts';
 import { type StoredValue, valueTypeOf } from '../values/index.ts';

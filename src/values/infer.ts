@@ -1,8 +1,7 @@
 import { fail } from '../errors/fail.ts';
 import { isJsonObject, type JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
-import { type FieldType, typeText } from '../schema/model.ts';
-import { checkClassName } from '../schema/naming.ts';
+import { checkClassName, type FieldType, typeText } from '../schema/model.ts';
 
 /** A type for a new field. */
 export interface InferredType {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { checkFieldName, rootOf } from '../../schema/naming.ts';
+import { checkFieldName, rootOf } from '../../schema/model.ts';
 import { checkPath } from '../../values/index.ts';
 import { pointerOf } from '../../values/pointer.ts';
 import type { Action, ActionData, ActionType, Template } from '../model.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { rootOf } from '../../schema/naming.ts';
+import { rootOf } from '../../schema/model.ts';
 import { type Trigger, type TriggerEvent, triggerEvents } from '../model.ts';
 import { readActions } from './actions.ts';
 import { arrayOf, at, booleanAt, filledText, isId, optionalText, refuse, shown } from './form.ts';

@@ -9,8 +9,7 @@ import {
 } from '../../access/index.ts';
 import { fail, ServiceError } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
-import type { ClpAction, Schema } from '../../schema/model.ts';
-import { rootOf } from '../../schema/naming.ts';
+import { type ClpAction, rootOf, type Schema } from '../../schema/model.ts';
 import type { Action, ActionType, Trigger } from '../model.ts';
 import { pathsIn } from '../templates/parse.ts';
 import { criteriaOf } from './fit.ts';

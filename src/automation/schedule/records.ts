@@ -7,8 +7,8 @@ import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 import { criteriaOf } from '../definition/index.ts';
 import type { Trigger } from '../model.ts';
-import { picturedFields } from '../picture.ts';
 import { jobRow } from '../queue/index.ts';
+import { picturedFields } from '../trigger-observer.ts';
 
 /**
  * The next records that a trigger runs for, by their objectIds in ascending order. A table that is gone has none.

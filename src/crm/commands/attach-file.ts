@@ -1,6 +1,6 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
-import { checkFieldName } from '../../schema/naming.ts';
+import { checkFieldName } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
 import { grantOn, seen } from '../queries/field-visibility.ts';
 import { getRow } from '../queries/records.ts';

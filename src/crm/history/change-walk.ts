@@ -1,5 +1,5 @@
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
-import { rootOf } from '../../schema/naming.ts';
+import { rootOf } from '../../schema/model.ts';
 import type { Row } from '../queries/records.ts';
 import { isOfRelation, type Steps, stepsOf, valueOnCreate } from './operators.ts';
 

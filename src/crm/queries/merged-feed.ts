@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../kernel/json.ts';
-import { rootOf } from '../../schema/naming.ts';
+import { rootOf } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
 import { badArguments, unless, unseen } from '../refusals.ts';
 import { constraintOf, during, type TimeRange } from '../time/range.ts';

@@ -1,8 +1,7 @@
 import { mayKnowTable } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { FieldType, TableSchema } from '../../schema/model.ts';
-import { rootOf } from '../../schema/naming.ts';
+import { type FieldType, rootOf, type TableSchema } from '../../schema/model.ts';
 import { isHidden } from '../../schema/system-tables.ts';
 import type { CrmContext } from '../context.ts';
 import { badArguments } from '../refusals.ts';

@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError, serviceError } from '../../errors/fail.ts';
 import { renderError } from '../../errors/render.ts';
 import { jsonType, refuseEarly, sendError } from '../answer.ts';
+import { isAnswering } from '../connections.ts';
 import type { Edge } from '../edge.ts';
-import { isAnswering } from '../exchanges.ts';
 import { refuseUnasked } from '../unasked.ts';
 import { newRequestId, requestIdHeader } from './headers.ts';
 

@@ -15,8 +15,8 @@ import type { Systems } from '../../systems/index.ts';
 import { provision } from '../../systems/provision.ts';
 import { PasswordResets, userTableRules } from '../../users/index.ts';
 import { registerBodyReader } from '../body-reader.ts';
+import { parseQueryString } from '../envelope.ts';
 import { pageHeaders } from '../pages/page.ts';
-import { parseQueryString } from '../request-url.ts';
 import { registerResetPage } from './reset-page.ts';
 
 describe('the page of a password reset', () => {

@@ -3,8 +3,7 @@ import { noTable, tableIfAny } from '../../crm/queries/tables.ts';
 import { multiSelectTarget } from '../../crm/wire/multi-select.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { similarTo } from '../../kernel/similar.ts';
-import type { Field, TableSchema } from '../../schema/model.ts';
-import { rootOf } from '../../schema/naming.ts';
+import { type Field, rootOf, type TableSchema } from '../../schema/model.ts';
 import { pointerOf } from '../../values/pointer.ts';
 import type { ToolCall } from '../definition/tool.ts';
 

@@ -9,7 +9,7 @@ import { checkReport, REPORTS, type Report, readReport } from '../../crm/reports
 import { contains } from '../../crm/search/text-match.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isDefaultField } from '../../schema/change.ts';
-import { rootOf } from '../../schema/naming.ts';
+import { rootOf } from '../../schema/model.ts';
 import { limit, names, object, recordId, skip, table as tableName, text } from '../definition/parameters.ts';
 import { defineTool, type Tool, type ToolCall } from '../definition/tool.ts';
 import { withHints } from '../results/hints.ts';

@@ -2,7 +2,7 @@ import type { Grant } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { forbiddenKeys } from '../../schema/naming.ts';
+import { forbiddenKeys } from '../../schema/model.ts';
 import type { Filter } from '../filter.ts';
 import { resolveName } from '../names.ts';
 import type { QueryScope } from '../scope.ts';

@@ -1,8 +1,7 @@
 import { authorize } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonValue, own } from '../../kernel/json.ts';
-import type { Field } from '../../schema/model.ts';
-import { checkFieldName } from '../../schema/naming.ts';
+import { checkFieldName, type Field } from '../../schema/model.ts';
 import { pointerOf } from '../../values/pointer.ts';
 import type { Filter } from '../filter.ts';
 import { resolveName } from '../names.ts';

@@ -14,10 +14,9 @@ import { openAnyway } from '../../storage/testing/open.ts';
 import { readRows } from '../system-reads.ts';
 import { masterContext } from '../testing/context.ts';
 import { checkTogether, createTogether, writeTogether } from './batch-write.ts';
-import type { RuledWrite } from './before-save.ts';
 import { createRecord } from './create.ts';
 import { type OnlyIf, updateRecord } from './update.ts';
-import type { WriteObserver } from './write-hooks.ts';
+import type { RuledWrite, WriteObserver } from './write-hooks.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-create-'));
 const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });

@@ -15,10 +15,10 @@ import type { RecordContext } from '../context.ts';
 import { readRow } from '../system-reads.ts';
 import { masterContext } from '../testing/context.ts';
 import { writeTogether } from './batch-write.ts';
-import { retryOutdated, type TableRules } from './before-save.ts';
 import type { PreparedRecord } from './commit.ts';
 import { createRecord } from './create.ts';
 import { type OnlyIf, updateRecord } from './update.ts';
+import { retryOutdated, type TableRules } from './write-hooks.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-rules-'));
 const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });

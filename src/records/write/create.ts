@@ -2,20 +2,17 @@ import { actsAsMaster, authorize, mayCreateTable, type Principal, refuseOutright
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
-import type { Schema, TableSchema } from '../../schema/model.ts';
-import { checkClassName } from '../../schema/naming.ts';
+import { checkClassName, type Schema, type TableSchema } from '../../schema/model.ts';
 import { newIdFor } from '../../schema/system-tables.ts';
 import { columnsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
 import { type RecordContext, signerOf } from '../context.ts';
-import { type RuledFields, runBeforeSave } from './before-save.ts';
 import { commitRecords, type PreparedRecord, type RecordPlan } from './commit.ts';
 import { planFields, relationSteps } from './fields.ts';
 import { attachments, type SettledFiles } from './file-attachments.ts';
-import { type SilencingFlags, takeFlags } from './flags.ts';
 import { SchemaDraft } from './schema-draft.ts';
 import { sourcesFor } from './sources.ts';
-import { eventOf } from './write-hooks.ts';
+import { eventOf, type RuledFields, runBeforeSave, type SilencingFlags, takeFlags } from './write-hooks.ts';
 
 /** What a create answers (SPEC "Records"). */
 export interface Created {

@@ -1,7 +1,6 @@
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import { type Field, type TableSchema, typeText } from '../../schema/model.ts';
-import { checkFieldName } from '../../schema/naming.ts';
+import { checkFieldName, type Field, type TableSchema, typeText } from '../../schema/model.ts';
 import { derivedFieldsOf } from '../../schema/system-tables.ts';
 import type { Assignment, Mutation } from '../../storage/port.ts';
 import {

@@ -4,10 +4,8 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Assignment } from '../../storage/port.ts';
 import type { RecordContext } from '../context.ts';
-import { type RuledFields, runBeforeSave } from './before-save.ts';
 import { commitRecords, type PreparedRecord, type RecordPlan } from './commit.ts';
-import { type SilencingFlags, takeFlags } from './flags.ts';
-import { eventOf } from './write-hooks.ts';
+import { eventOf, type RuledFields, runBeforeSave, type SilencingFlags, takeFlags } from './write-hooks.ts';
 
 /** A record that is to be deleted. */
 export interface RecordRemoval {

@@ -2,8 +2,7 @@ import type { Grant } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { limits } from '../../kernel/limits.ts';
 import { createdTable, type NewField, type SchemaChange, TableGrowth } from '../../schema/change.ts';
-import type { Field, Schema, TableSchema } from '../../schema/model.ts';
-import { checkFieldName } from '../../schema/naming.ts';
+import { checkFieldName, type Field, type Schema, type TableSchema } from '../../schema/model.ts';
 import { settledType } from '../../schema/system-tables.ts';
 import type { InferredType } from '../../values/index.ts';
 

@@ -9,14 +9,12 @@ import type { Mutation } from '../../storage/port.ts';
 import { valuesReturned } from '../../storage/text-values.ts';
 import { type RecordContext, signerOf } from '../context.ts';
 import { getRow, type Row } from '../rows.ts';
-import { type RuledFields, runBeforeSave } from './before-save.ts';
 import { commitRecords, type PreparedRecord, type RecordPlan } from './commit.ts';
 import { planFields, relationSteps } from './fields.ts';
 import { attachments, type SettledFiles } from './file-attachments.ts';
-import { type SilencingFlags, takeFlags } from './flags.ts';
 import { SchemaDraft } from './schema-draft.ts';
 import { disownedBy, sourcesFor } from './sources.ts';
-import { eventOf } from './write-hooks.ts';
+import { eventOf, type RuledFields, runBeforeSave, type SilencingFlags, takeFlags } from './write-hooks.ts';
 
 /** What has to hold of a record for it to be changed, looked at in the commit itself. Pure. */
 export type OnlyIf = (table: TableSchema) => Filter;

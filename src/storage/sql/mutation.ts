@@ -4,10 +4,9 @@ import { storageOf } from '../../values/index.ts';
 import type { Assignment, Mutation } from '../port.ts';
 import type { Dialect } from './dialect.ts';
 import { writeFilter } from './filter.ts';
-import { isActorField } from './predicate.ts';
 import { writeFits } from './record-size.ts';
 import { writeGuard } from './row-security.ts';
-import { SqlWriter, type Statement } from './writer.ts';
+import { isActorField, SqlWriter, type Statement } from './writer.ts';
 
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
 type Link = Of<'link' | 'unlink'>;

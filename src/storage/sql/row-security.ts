@@ -1,8 +1,7 @@
 import type { RowGuard } from '../../access/index.ts';
 import { fieldOf, type TableSchema } from '../../schema/model.ts';
-import { writeCompare } from './predicate.ts';
 import { writeSources, writeSubject } from './readable.ts';
-import type { SqlWriter } from './writer.ts';
+import { type SqlWriter, writeCompare } from './writer.ts';
 
 /** Writes the condition under which a caller may see or change a record; the same for reads, writes and sub-queries. */
 export function writeGuard(out: SqlWriter, guard: RowGuard, table: TableSchema, alias: string): void {

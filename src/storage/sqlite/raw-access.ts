@@ -3,7 +3,7 @@ import { columnFields } from '../column-values.ts';
 import { CHUNK_BYTES, type RawAccess, type StoredMember, type StoredRow } from '../raw-access.ts';
 import { quoted } from '../sql/writer.ts';
 import type { Connection } from './connection/connection.ts';
-import { maxRowCount } from './connection/table-size.ts';
+import { maxRowCount } from './connection/statements.ts';
 import type { WriteQueue } from './writes/write-queue.ts';
 
 /** What a file holds, as it lies. */

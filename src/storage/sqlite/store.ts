@@ -19,7 +19,7 @@ import type { ReaderPool, ReportFault } from './reads/reader-pool.ts';
 import { catalogVersion } from './schema/catalog.ts';
 import { catalogMigrations, migrate } from './schema/migrations.ts';
 import { SchemaCache } from './schema/schema-cache.ts';
-import { executePlan } from './writes/execute-plan.ts';
+import { executePlan } from './writes/execute-mutation.ts';
 import { changeSchemaOnThread, isLongSchemaChange } from './writes/schema-change.ts';
 import { inSavepoint, isWhole, withoutSavepoint } from './writes/transaction.ts';
 import { WriteQueue } from './writes/write-queue.ts';

@@ -11,11 +11,10 @@ import { isUnavailable } from '../../errors/fail.ts';
 import { newObjectId } from '../../kernel/ids.ts';
 import { countRecords, createRecord } from '../../records/index.ts';
 import { masterContext } from '../../records/testing/context.ts';
-import type { KnownStore } from '../identity.ts';
-import { knownOf, newIdentity } from '../identity.ts';
+import { type KnownStore, knownOf, newIdentity } from '../identity.ts';
 import type { Store } from '../port.ts';
 import { addressesOf } from '../sql/testing/addresses.ts';
-import { copyWal } from './connection/wal-length.ts';
+import { copyWal } from './connection/statements.ts';
 import { SqliteEngine } from './engine.ts';
 
 describe('a file that is served', () => {

@@ -4,7 +4,7 @@ import { fail, isInDoubt, isPassing, isRefusal, type ServiceError } from '../../
 import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { createRecord, type RecordContext, readRow } from '../../records/index.ts';
-import { checkClassName } from '../../schema/naming.ts';
+import { checkClassName } from '../../schema/model.ts';
 import { isLog } from '../../schema/system-tables.ts';
 import { parseRequestJson } from '../../values/index.ts';
 import { keptNames, knownOf } from './known.ts';

@@ -1,7 +1,7 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { checkClassName } from '../../schema/naming.ts';
+import { checkClassName } from '../../schema/model.ts';
 import { type InferredType, inferType } from '../infer.ts';
 import { checkKeys, checkWrapperKeys, namesRecord, withoutIncluded } from '../keys.ts';
 

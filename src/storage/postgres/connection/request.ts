@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { StoredValue } from '../../../values/type.ts';
-import { NotShort } from '../../sql/reads/allowance.ts';
+import { NotShort } from '../../sql/reads/read-plan.ts';
 import type { Result, Row } from './database.ts';
 import { boundFor, parserOf } from './wire-values.ts';
 

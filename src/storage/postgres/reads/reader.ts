@@ -9,10 +9,16 @@ import { type FindResult, type JsonText, type Reader, SchemaChanged } from '../.
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
 import type { AggregateDialect } from '../../sql/aggregate/dialect.ts';
 import type { Dialect } from '../../sql/dialect.ts';
-import { Allowance, NotShort } from '../../sql/reads/allowance.ts';
 import { Commas, type TargetSource, writePage, writeShort } from '../../sql/reads/include-expansion.ts';
-import { LargeTables } from '../../sql/reads/large-tables.ts';
-import { type ByIdsPlan, includeResolver, type ReadPlan, type ResolveInclude } from '../../sql/reads/read-plan.ts';
+import {
+  Allowance,
+  type ByIdsPlan,
+  includeResolver,
+  LargeTables,
+  NotShort,
+  type ReadPlan,
+  type ResolveInclude,
+} from '../../sql/reads/read-plan.ts';
 import { type RowContext, recordText } from '../../sql/row-layout.ts';
 import { compileByIds, compileCount, compileGet, compileList } from '../../sql/select.ts';
 import type { Statement } from '../../sql/writer.ts';

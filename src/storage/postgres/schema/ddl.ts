@@ -4,8 +4,7 @@ import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, ta
 import { isLog, lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import { storageOf } from '../../../values/index.ts';
 import type { Storage } from '../../../values/type.ts';
-import { isActorField, isRequired } from '../../sql/predicate.ts';
-import type { Statement } from '../../sql/writer.ts';
+import { isActorField, isRequired, type Statement } from '../../sql/writer.ts';
 import type { Session } from '../connection/database.ts';
 import { quotedName as quote } from '../sql/names.ts';
 import { fillTextColumns } from './text-index.ts';

@@ -1,7 +1,7 @@
 import { fail } from '../../../errors/fail.ts';
 import type { Field, Schema, TableSchema } from '../../../schema/model.ts';
+import { growthOf } from '../../column-values.ts';
 import type { MissingError, Mutation } from '../../port.ts';
-import { growthOf } from '../../record-size.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import { compileInsert } from '../../sql/insert.ts';
 import {

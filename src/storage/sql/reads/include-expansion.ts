@@ -5,8 +5,17 @@ import { pointerOf } from '../../../values/pointer.ts';
 import { rowPieces } from '../../../values/row-pieces.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import type { Statement } from '../writer.ts';
-import { Allowance, NotShort, type Row, textOf } from './allowance.ts';
-import type { ByIdsPlan, IncludePlan, JoinedRecord, ReadPlan, ResolveInclude } from './read-plan.ts';
+import {
+  Allowance,
+  type ByIdsPlan,
+  type IncludePlan,
+  type JoinedRecord,
+  NotShort,
+  type ReadPlan,
+  type ResolveInclude,
+  type Row,
+  textOf,
+} from './read-plan.ts';
 
 /** Characters that go in one piece of an answer, some. */
 const PIECE_LENGTH = 32 * 1024;

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Include, Selection } from '../../../query/selection.ts';
 import type { RowShape } from '../../../values/encode.ts';
 import type { StoredValue } from '../../../values/type.ts';
@@ -136,4 +137,60 @@ export function compiledAhead<Job extends ReadPlan>(
 export function targetAt(include: Include, className: string): Selection | null {
   if ('targetOf' in include) return include.targetOf(className);
   return include.field.targetClass === className ? include.target : null;
+}
+
+/** How long a table counts as one of large records, in milliseconds: what is read at once for nothing is read again. */
+const REMEMBERED_MS = 10_000;
+
+/** Tables whose records turned out too large lately to be read at once. */
+export class LargeTables {
+  readonly #seen = new LRUCache<string, true>({ max: 1_000, ttl: REMEMBERED_MS });
+
+  note(className: string): void {
+    this.#seen.set(className, true);
+  }
+
+  has(className: string): boolean {
+    return this.#seen.size > 0 && this.#seen.has(className);
+  }
+}
+
+/** Values of a row, in the order of its columns. */
+export type Row = readonly unknown[];
+
+/** A read that has to be short, or a page that has to fit into memory, turned out to be larger. */
+export class NotShort extends Error {}
+
+/** What a row costs beside its texts: thousands of short ones take their time too. */
+const ROW_COST = 512;
+
+/** Characters that a read may still bring. One for all parts of a page, so that it bounds their sum. */
+export class Allowance {
+  #left: number;
+
+  constructor(characters: number) {
+    this.#left = characters;
+  }
+
+  get left(): number {
+    return this.#left;
+  }
+
+  /** @throws NotShort where there are more */
+  spend(characters: number): void {
+    this.#left -= characters;
+    if (this.#left < 0) throw new NotShort();
+  }
+
+  /** Spends a row. @throws NotShort where there are more */
+  spendRow(row: Row): void {
+    this.spend(ROW_COST + textOf(row));
+  }
+}
+
+/** Characters of a row's texts. */
+export function textOf(row: Row): number {
+  let text = 0;
+  for (const value of row) if (typeof value === 'string') text += value.length;
+  return text;
 }

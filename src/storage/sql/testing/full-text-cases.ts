@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Filter, TextSearch } from '../../../query/filter.ts';
 import { MAX_INDEXED_LENGTH } from '../full-text/words.ts';
 import { compileUpdate } from '../mutation.ts';
-import { writeScore } from '../order.ts';
+import { writeScore } from '../select.ts';
 import { SqlWriter } from '../writer.ts';
 import type { EngineTables } from './tables.ts';
 

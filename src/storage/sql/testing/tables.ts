@@ -8,7 +8,7 @@ import type { Dialect } from '../dialect.ts';
 import { writeWhere } from '../filter.ts';
 import { compileInsert } from '../insert.ts';
 import { compileLink } from '../mutation.ts';
-import { writeOrder } from '../order.ts';
+import { writeOrder } from '../select.ts';
 import { SqlWriter, type Statement } from '../writer.ts';
 
 /** What an engine that answers at once returns at once. */

@@ -4,9 +4,20 @@ import { unavailableSince } from '../../../errors/system-faults.ts';
 import type { Statement } from '../../sql/writer.ts';
 import { isBusy, type StoreFault, sorting, storeFaultOf } from './map-error.ts';
 import { closeQuietly, existingFile, openDatabase } from './open-database.ts';
-import { BoundedRows, LengthLimit, type LimitedRows, type Row, type Rows, rowSteps } from './rows.ts';
-import { constraintsTaken, prepare, StatementCache } from './statement-cache.ts';
-import { readWalLength, type WalLength, walLengthQuery } from './wal-length.ts';
+import {
+  BoundedRows,
+  constraintsTaken,
+  LengthLimit,
+  type LimitedRows,
+  prepare,
+  type Row,
+  type Rows,
+  readWalLength,
+  rowSteps,
+  StatementCache,
+  type WalLength,
+  walLengthQuery,
+} from './statements.ts';
 
 /** Milliseconds that a connection waits for the lock of another one, as long as nobody minds: a thread, a file that is opened. */
 const PATIENT_MS = 5_000;

@@ -7,10 +7,9 @@ import type { Conditions } from '../../../observe/index.ts';
 import { Recovery } from '../../recovery.ts';
 import type { Connection, ConnectionEvents } from '../connection/connection.ts';
 import { BusyTime, missingError, type StoreFault, storeFaultOf } from '../connection/map-error.ts';
-import { copyWal } from '../connection/wal-length.ts';
+import { copyWal } from '../connection/statements.ts';
 import { kindOfRefusal } from './opening-error.ts';
-import { missingPart, type Place, PlacedFile } from './placed-file.ts';
-import { checkStorage, fileAt, isSameFile, KnownStorage } from './storage-check.ts';
+import { checkStorage, fileAt, isSameFile, KnownStorage, missingPart, type Place, PlacedFile } from './placed-file.ts';
 
 /** Milliseconds between two openings of a file, and between two looks at its storage. */
 const REOPEN_MS = 250;

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { GenerationGrown } from '../../engine.ts';
 import type { Connection } from '../connection/connection.ts';
-import { copyWal } from '../connection/wal-length.ts';
+import { copyWal } from '../connection/statements.ts';
 import { growGeneration } from '../schema/identity.ts';
 import type { WalMark } from './wal-mark.ts';
 

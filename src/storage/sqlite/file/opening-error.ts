@@ -4,7 +4,7 @@ import { OperatorError } from '../../../kernel/operator-error.ts';
 import { StoreRefused } from '../../identity.ts';
 import { storeFaultOf } from '../connection/map-error.ts';
 import { isDamage } from '../schema/identity.ts';
-import { checkStorage } from './storage-check.ts';
+import { checkStorage } from './placed-file.ts';
 
 /** What a file that could not be opened is told as: damage, `unavailable` for what can pass, the error itself for all else. Its cause names it. */
 export function openingFault(error: unknown, path: string): unknown {

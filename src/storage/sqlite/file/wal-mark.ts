@@ -2,8 +2,7 @@ import { closeSync, constants, fstatSync, fsyncSync, openSync, statSync, writeSy
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { StoreRefused } from '../../identity.ts';
-import { prepare } from '../connection/statement-cache.ts';
-import { readWalLength, walLengthQuery } from '../connection/wal-length.ts';
+import { prepare, readWalLength, walLengthQuery } from '../connection/statements.ts';
 import { identityInFile, verifyFile } from '../schema/identity.ts';
 import { bytesAt, frameIn, hasFrames, headerIn, headerOf, readAt } from './wal-header.ts';
 import { MARK_BYTES, type Mark, markBytes, markFrom } from './wal-mark-format.ts';

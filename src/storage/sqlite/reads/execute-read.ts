@@ -1,10 +1,9 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import { rowWriter } from '../../../values/encode.ts';
 import { rowReader } from '../../../values/row-values.ts';
-import { Allowance, type Row, textOf } from '../../sql/reads/allowance.ts';
 import { Commas, type TargetSource, writePage, writeShort } from '../../sql/reads/include-expansion.ts';
-import type { ReadPlan, ResolveInclude } from '../../sql/reads/read-plan.ts';
-import type { Rows } from '../connection/rows.ts';
+import { Allowance, type ReadPlan, type ResolveInclude, type Row, textOf } from '../../sql/reads/read-plan.ts';
+import type { Rows } from '../connection/statements.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 
 /** Rows read between two expansions: one query per level and class for each of these. */

@@ -5,21 +5,22 @@ import { type RowWriter, rowWriter } from '../../../values/encode.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import { type FindResult, type JsonText, type Reader, SchemaChanged } from '../../port.ts';
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
-import { NotShort, textOf } from '../../sql/reads/allowance.ts';
-import { LargeTables } from '../../sql/reads/large-tables.ts';
 import {
   byIdsPlan,
   compiledAhead,
   includeResolver,
+  LargeTables,
+  NotShort,
   type ReadPlan,
   type ResolveInclude,
   readPlan,
+  textOf,
 } from '../../sql/reads/read-plan.ts';
 import { type RowContext, recordText } from '../../sql/row-layout.ts';
 import { type ByIdStatement, compileCount, compileGet, compileList } from '../../sql/select.ts';
 import type { Connection } from '../connection/connection.ts';
 import { MAX_VALUE_BYTES } from '../connection/open-database.ts';
-import type { Rows } from '../connection/rows.ts';
+import type { Rows } from '../connection/statements.ts';
 import { sqliteAggregate } from '../sql/aggregate.ts';
 import { sqliteDialect as dialect } from '../sql/dialect.ts';
 import { readPlain, runPlain, runShort } from './execute-read.ts';

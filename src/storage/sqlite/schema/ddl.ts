@@ -5,10 +5,9 @@ import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, ta
 import { isGuarding, lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import { storageOf } from '../../../values/index.ts';
 import type { Storage } from '../../../values/type.ts';
-import { isActorField } from '../../sql/predicate.ts';
-import { quoted as quote } from '../../sql/writer.ts';
+import { isActorField, quoted as quote } from '../../sql/writer.ts';
 import type { Connection } from '../connection/connection.ts';
-import { maxRowCount } from '../connection/table-size.ts';
+import { maxRowCount } from '../connection/statements.ts';
 import { createTextIndex, dropTextIndex, type TextIndex } from './text-index.ts';
 
 const columnTypes: Record<Storage, string> = {

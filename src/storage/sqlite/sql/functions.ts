@@ -3,7 +3,7 @@ import { canonicalJson, isJsonObject, type JsonValue, own } from '../../../kerne
 import { isoText } from '../../../kernel/time.ts';
 import type { TextSearch } from '../../../query/filter.ts';
 import { compileRegex } from '../../../query/regex/index.ts';
-import { rootOf } from '../../../schema/naming.ts';
+import { rootOf } from '../../../schema/model.ts';
 import { parseIsoDate } from '../../../values/iso.ts';
 import { applyEdits } from '../../../values/operators/apply.ts';
 import type { JsonEdit } from '../../../values/operators/edit.ts';

@@ -6,7 +6,7 @@ import { writeFilter } from '../../sql/filter.ts';
 import { EngineTables, tableChanges } from '../../sql/testing/tables.ts';
 import { SqlWriter, type Statement } from '../../sql/writer.ts';
 import { Connection } from '../connection/connection.ts';
-import type { Row } from '../connection/rows.ts';
+import type { Row } from '../connection/statements.ts';
 import { applyDdl } from '../schema/ddl.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
 

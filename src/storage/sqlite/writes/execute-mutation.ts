@@ -1,8 +1,9 @@
 import { fail, serviceError } from '../../../errors/fail.ts';
 import { limits } from '../../../kernel/limits.ts';
+import { applyStep, stepsOf } from '../../../schema/change.ts';
 import type { Schema, TableSchema } from '../../../schema/model.ts';
-import type { Mutation, Snapshot } from '../../port.ts';
-import { growthOf } from '../../record-size.ts';
+import { growthOf } from '../../column-values.ts';
+import { type Condition, type Mutation, Overtaken, type Snapshot, type WriteOutcome, type WritePlan } from '../../port.ts';
 import { compileInsert } from '../../sql/insert.ts';
 import {
   compileDelete,
@@ -19,9 +20,11 @@ import {
 import { compileSize } from '../../sql/record-size.ts';
 import { type RowContext, returnedMembers } from '../../sql/row-layout.ts';
 import type { Connection } from '../connection/connection.ts';
-import { sqliteDialect as dialect } from '../sql/dialect.ts';
-import { firstTakenOf, unlessTaken, type Values } from './map-error.ts';
+import { saveStep } from '../schema/catalog.ts';
+import { applyDdl } from '../schema/ddl.ts';
+import { sqliteDialect as dialect, sqliteDialect } from '../sql/dialect.ts';
 import { takeSnapshot } from './snapshot.ts';
+import { firstTakenOf, unlessTaken, type Values } from './transaction.ts';
 
 /**
  * Carries out one step of a write, inside the savepoint of the caller.
@@ -117,4 +120,36 @@ function refusePointedAt(connection: Connection, table: TableSchema, objectId: s
     const statement = compilePointedAt(from, field, { className: table.className, objectId }, dialect);
     if (connection.first(statement)) fail('pointedAt', objectId, from.className, field.name);
   }
+}
+
+/**
+ * Carries a whole plan out inside the caller's transaction.
+ * @returns the schema after it, and what to answer
+ * @throws Overtaken where a condition does not hold; what the steps throw
+ */
+export function executePlan(
+  connection: Connection,
+  plan: WritePlan,
+  schema: Schema,
+  context: RowContext,
+): { schema: Schema; outcome: WriteOutcome } {
+  let current = schema;
+  if (plan.conditions) for (const condition of plan.conditions) if (!holds(connection, condition)) throw new Overtaken();
+  if (plan.changes.length > 0) {
+    connection.forgetPlans();
+    for (const step of stepsOf(plan.changes)) {
+      const after = applyStep(current, step);
+      applyDdl(connection, step, current, after);
+      connection.ask((db) => saveStep(db, step, after));
+      current = after;
+    }
+  }
+  let returned = '';
+  for (const mutation of plan.mutations) returned += executeMutation(connection, mutation, current, context);
+  return { schema: current, outcome: { returned } };
+}
+
+/** One process has the store to itself, where writers take turns by themselves: nobody else writes under a key. */
+function holds(connection: Connection, condition: Condition): boolean {
+  return condition.kind === 'unchanged' || !connection.first(compileRequire(condition, sqliteDialect));
 }

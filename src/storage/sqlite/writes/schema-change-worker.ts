@@ -7,7 +7,7 @@ import { Connection } from '../connection/connection.ts';
 import { busyError, sentFault, sortedError, storeFaultOf } from '../connection/map-error.ts';
 import { lowerPriority } from '../connection/thread-priority.ts';
 import { catalogVersion, loadSchema } from '../schema/catalog.ts';
-import { executePlan } from './execute-plan.ts';
+import { executePlan } from './execute-mutation.ts';
 import type { SchemaChangeAnswer, SchemaChangeSetup } from './schema-change.ts';
 import { commit } from './transaction.ts';
 

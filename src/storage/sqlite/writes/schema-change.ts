@@ -9,7 +9,7 @@ import { lookUpFieldsOf } from '../../../schema/system-tables.ts';
 import { Overtaken, type WriteOutcome, type WritePlan } from '../../port.ts';
 import type { Connection } from '../connection/connection.ts';
 import { receivedFault, type SentFault, storeFaultOf } from '../connection/map-error.ts';
-import { maxRowCount, textBytes } from '../connection/table-size.ts';
+import { maxRowCount, textBytes } from '../connection/statements.ts';
 import { isLongChange } from '../schema/ddl.ts';
 
 /** Records of a table that are read through, to build an index or to take a column out, in little enough time for the event loop. */
