@@ -1,6 +1,6 @@
 import { authorize } from '../access/index.ts';
 import type { TableSchema } from '../schema/model.ts';
-import { resolveName } from './names.ts';
+import { resolveName } from './keys.ts';
 import type { QueryScope } from './scope.ts';
 
 /**

@@ -4,7 +4,7 @@ import { buildAggregation } from '../query/aggregate/index.ts';
 import type { AggregateOptions } from '../query/index.ts';
 import type { JsonText } from '../storage/port.ts';
 import type { RecordContext } from './context.ts';
-import { underSchema } from './replan.ts';
+import { underSchema } from './read.ts';
 
 /**
  * Runs an aggregation. SPEC "Aggregation"; CONTRACT "Records".

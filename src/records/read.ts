@@ -13,9 +13,9 @@ import {
 import type { QueryScope } from '../query/scope.ts';
 import type { Selection } from '../query/selection.ts';
 import { newTable } from '../schema/defaults.ts';
-import { type FindResult, type JsonText, SchemaChanged } from '../storage/port.ts';
+import type { Schema } from '../schema/model.ts';
+import { type FindResult, type JsonText, SchemaChanged, type Store } from '../storage/port.ts';
 import type { RecordContext } from './context.ts';
-import { underSchema } from './replan.ts';
 
 /** Whole records as a grant shows them. Grants are remembered, so that the engine compiles them once for each. */
 const wholeRecords = new WeakMap<Grant, Selection>();
@@ -108,4 +108,17 @@ function findNothing(className: string, options: FindOptions, scope: QueryScope)
       ? checkOptions(options)
       : buildQuery(options, authorize(master, 'find', newTable(className, className)), scope);
   return count ? { results: '[]', count: 0 } : { results: '[]' };
+}
+
+/** More changes of the schema than this while one read waits are no accident. */
+const ATTEMPTS = 100;
+
+/** Plans a read and runs it; again where the schema loses something before its turn comes. @param read plans under the schema in the same turn */
+export async function underSchema<T>(store: Store, read: (schema: Schema) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await read(store.schema());
+    } catch (error) {
+      if (!(error instanceof SchemaChanged) || attempt === ATTEMPTS) throw error;
+    }
 }

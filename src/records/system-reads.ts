@@ -4,7 +4,7 @@ import { type Field, fieldOf, type TableSchema } from '../schema/model.ts';
 import type { Store } from '../storage/port.ts';
 import { rowsOf, valueOfText } from '../storage/text-values.ts';
 import { storageOf } from '../values/index.ts';
-import { underSchema } from './replan.ts';
+import { underSchema } from './read.ts';
 
 /** What the service reads for itself: beyond every permission, fields that exist for nobody too. */
 export interface OwnQuery {

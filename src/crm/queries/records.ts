@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { FindOptions } from '../../query/index.ts';
-import { splitNames } from '../../query/list.ts';
+import { splitNames } from '../../query/keys.ts';
 import * as records from '../../records/index.ts';
 import type { CrmContext } from '../context.ts';
 

@@ -1,10 +1,9 @@
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { queryJson } from '../json-value.ts';
-import { splitNames } from '../list.ts';
+import { splitNames } from '../keys.ts';
 import type { AggregateOptions } from '../options.ts';
-import { type NamedParameters, whereOption } from '../parameters.ts';
+import { type NamedParameters, queryJson, whereOption } from '../parameters.ts';
 
 /** The stages of the short form, in the order in which they apply. */
 const shortStages = ['unwind', 'group', 'project', 'sort', 'skip', 'limit', 'count'] as const;

@@ -2,7 +2,7 @@ import type { Grant } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { Field } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
-import { resolveName } from '../names.ts';
+import { resolveName } from '../keys.ts';
 import type { QueryScope } from '../scope.ts';
 import type { Spending } from '../where/index.ts';
 import { kindOf } from './kind.ts';

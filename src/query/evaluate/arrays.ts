@@ -1,7 +1,7 @@
 import { canonicalJson, type JsonValue } from '../../kernel/json.ts';
 import { memoByObject } from '../../kernel/memo.ts';
 import type { Comparison, JsonOperand, Regex } from '../filter.ts';
-import { instantOf } from '../where/operand.ts';
+import { instantOf } from '../where/context.ts';
 import { inOrder, isContent, keyOf, pointerKey } from './json.ts';
 import { textMatches } from './pattern.ts';
 

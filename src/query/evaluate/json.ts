@@ -1,7 +1,7 @@
 import { canonicalJson, type JsonValue } from '../../kernel/json.ts';
 import { pointerOf } from '../../values/pointer.ts';
 import type { Comparison, JsonOperand } from '../filter.ts';
-import { instantOf } from '../where/operand.ts';
+import { instantOf } from '../where/context.ts';
 import { standsTo } from './values.ts';
 
 /** Whether a JSON value stands so to an operand of its type. Null, Pointers, other objects and arrays have no order. */

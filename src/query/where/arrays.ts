@@ -2,9 +2,7 @@ import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { FieldRef } from '../filter.ts';
 import { parseRegex } from '../regex/index.ts';
-import { allOf, never } from './combine.ts';
-import { type FieldOperator, spend } from './context.ts';
-import { jsonOperand } from './operand.ts';
+import { allOf, type FieldOperator, jsonOperand, never, spend } from './context.ts';
 import { hasMember } from './relations.ts';
 
 /**

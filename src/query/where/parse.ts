@@ -4,11 +4,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json
 import { limits } from '../../kernel/limits.ts';
 import { forbiddenKeys } from '../../schema/model.ts';
 import type { Filter } from '../filter.ts';
-import { resolveName } from '../names.ts';
+import { resolveName } from '../keys.ts';
 import type { QueryScope } from '../scope.ts';
-import { allOf, anyOf, negate } from './combine.ts';
 import { parseConstraint, parseTextOnce } from './constraint.ts';
-import { descend, newSpending, type Spending, spend, type WhereContext } from './context.ts';
+import { allOf, anyOf, descend, negate, newSpending, type Spending, spend, type WhereContext } from './context.ts';
 import { relatedTo } from './relations.ts';
 
 /** JSON levels that limits.whereDepth levels of sub-queries can take, and a value below them. */

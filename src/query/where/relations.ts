@@ -4,10 +4,8 @@ import { isJsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { checkFieldName, type Field } from '../../schema/model.ts';
 import { pointerOf } from '../../values/pointer.ts';
 import type { Filter } from '../filter.ts';
-import { resolveName } from '../names.ts';
-import { guardedFilter, never } from './combine.ts';
-import type { WhereContext } from './context.ts';
-import { pointerId } from './operand.ts';
+import { resolveName } from '../keys.ts';
+import { guardedFilter, never, pointerId, type WhereContext } from './context.ts';
 
 /** Records whose Relation field holds one of the Pointers; Pointers to another class are in no such Relation. */
 export function hasMember(relation: Field, pointers: readonly JsonValue[]): Filter {

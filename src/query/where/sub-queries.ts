@@ -2,10 +2,9 @@ import { authorize, type Grant } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { FieldRef, SubQuery } from '../filter.ts';
-import { resolveName } from '../names.ts';
+import { resolveName } from '../keys.ts';
 import { redirected } from '../redirect.ts';
-import { guardedFilter, never } from './combine.ts';
-import { descend, type FieldOperator, type WhereContext } from './context.ts';
+import { descend, type FieldOperator, guardedFilter, never, type WhereContext } from './context.ts';
 
 /**
  * `$inQuery: {where, className, limit?, skip?}`: the Pointer, or a Pointer of the Array or Relation, leads to a record of the

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonValue } from '../../../kernel/json.ts';
 import type { FieldRef, Filter } from '../../../query/filter.ts';
-import { jsonOperand } from '../../../query/where/operand.ts';
+import { jsonOperand } from '../../../query/where/context.ts';
 import { compileUpdate } from '../../sql/mutation.ts';
 import type { EngineTables } from '../../sql/testing/tables.ts';
 import { TestTables } from '../../sqlite/testing/tables.ts';

@@ -3,7 +3,7 @@ import type { Filter } from '../../../query/filter.ts';
 import type { Query } from '../../../query/selection.ts';
 import { storageOf } from '../../../values/index.ts';
 import { compileCountUpTo, compileList } from '../../sql/select.ts';
-import { quoted, type Statement } from '../../sql/writer.ts';
+import type { Statement } from '../../sql/writer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { maxRowCount } from '../connection/statements.ts';
 import { sqliteDialect } from '../sql/dialect.ts';
