@@ -2,11 +2,10 @@ import { fail, ServiceError } from '../errors/fail.ts';
 import { memoByObject } from '../kernel/memo.ts';
 import type { ClpAction, Schema, TableSchema } from '../schema/model.ts';
 import { isHidden, isLog, isSiteTable, isSystemTable, secretFieldsOf } from '../schema/system-tables.ts';
-import { administers } from './agent.ts';
 import { copiesFor, deletionsOf, holdsCopies, unmasked, withCopies } from './copies.ts';
 import { identitiesOf, names, pointerFieldsOf } from './entities.ts';
 import { bothOf, type Grant, type RowGuard } from './grant.ts';
-import { holdsKey, type Principal } from './principal.ts';
+import { administers, holdsKey, type Principal } from './principal.ts';
 import { nowhere, type Visibility, visibilityFor } from './protected-fields.ts';
 import { copiedTables, type ReadableTable, type ReadableTables } from './readable.ts';
 

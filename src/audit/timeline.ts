@@ -1,5 +1,5 @@
 import { actorId, holdsKey } from '../access/index.ts';
-import { newRowId } from '../kernel/row-id.ts';
+import { newRowId } from '../kernel/ids.ts';
 import { tellsOfFunction, type WriteEvent, type WriteObserver } from '../records/index.ts';
 import { type Field, type FieldType, rootOf, type Schema, type TableSchema } from '../schema/model.ts';
 import { causeField, isGuarding, isHidden, isLog, secretFieldsOf } from '../schema/system-tables.ts';

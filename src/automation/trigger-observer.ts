@@ -1,6 +1,6 @@
 import { actorId } from '../access/index.ts';
+import { newRowId } from '../kernel/ids.ts';
 import { memoByObject } from '../kernel/memo.ts';
-import { newRowId } from '../kernel/row-id.ts';
 import { evaluate } from '../query/evaluate/index.ts';
 import type { AddedSteps, RecordContext, WriteEvent, WriteObserver } from '../records/index.ts';
 import type { Field, Schema, TableSchema } from '../schema/model.ts';

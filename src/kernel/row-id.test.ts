@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newRowId } from './row-id.ts';
+import { newRowId } from './ids.ts';
 
 test('ids are 10 letters and digits, each greater than the one before, even where the clock goes back', () => {
   const at = Date.UTC(2030, 0, 1);

@@ -1,4 +1,4 @@
-import { actorId, type Principal } from '../access/index.ts';
+import type { Principal } from '../access/index.ts';
 import type { SharedPatterns } from '../query/regex/index.ts';
 import type { Schema } from '../schema/model.ts';
 import type { Condition, Mutation, Store } from '../storage/port.ts';
@@ -53,10 +53,3 @@ export interface RecordContext {
   /** Of the request, told of each write that is carried out. */
   readonly progress?: Progress;
 }
-
-/**
- * The objectId that `createdBy` and `updatedBy` of a record get. A row of `Config` names whose rights it was written with, whatever the audit
- * says: forms are judged by it (docs/adr/0015).
- */
-export const signerOf = ({ principal, actor = principal }: RecordContext, className: string): string | null =>
-  actorId(className === 'Config' ? principal : actor);

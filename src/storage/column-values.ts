@@ -2,7 +2,7 @@ import { fail } from '../errors/fail.ts';
 import { limits } from '../kernel/limits.ts';
 import { type Field, fieldOf, type TableSchema } from '../schema/model.ts';
 import { type Storage, type StoredValue, storageOf } from '../values/index.ts';
-import type { Assignment, Mutation } from './port.ts';
+import type { Assignment, Mutation, WritePlan } from './port.ts';
 
 /** The fields of a table that have a column in it, in order. */
 export function columnFields(table: TableSchema): Field[] {
@@ -82,3 +82,6 @@ function bytesOf<T>(items: readonly T[], value: (item: T) => StoredValue): numbe
 }
 
 const lengthOf = (value: StoredValue): number => (typeof value === 'string' ? value.length : 0);
+
+/** Whether a plan deletes a record. */
+export const deletesRecord = ({ mutations }: WritePlan): boolean => mutations.some(({ kind }) => kind === 'delete');

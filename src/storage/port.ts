@@ -205,9 +205,6 @@ export interface WritePlan {
   readonly mutations: readonly Mutation[];
 }
 
-/** Whether a plan deletes a record. */
-export const deletesRecord = ({ mutations }: WritePlan): boolean => mutations.some(({ kind }) => kind === 'delete');
-
 /** A write that is ready to be carried out. */
 export interface PreparedWrite {
   /** Of writes that reach the store in one turn of the event loop, the one with the lowest number (`nextWriteOrder`) goes first. */

@@ -1,6 +1,6 @@
+import { newRowId } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { memoByObject } from '../../kernel/memo.ts';
-import { newRowId } from '../../kernel/row-id.ts';
 import type { Cause } from '../../records/index.ts';
 import { type Field, fieldOf, type Schema } from '../../schema/model.ts';
 import { columnsOf, type OwnValues } from '../../storage/column-values.ts';

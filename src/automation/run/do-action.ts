@@ -1,6 +1,6 @@
 import { master } from '../../access/index.ts';
 import { isPassing } from '../../errors/fail.ts';
-import { newRowId } from '../../kernel/row-id.ts';
+import { newRowId } from '../../kernel/ids.ts';
 import type { Cause, RecordContext } from '../../records/index.ts';
 import type { ActionRun } from '../actions/action.ts';
 import type { Action, Trigger } from '../model.ts';

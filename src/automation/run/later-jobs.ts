@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { master } from '../../access/index.ts';
 import { isInDoubt, isPassing, isTimeout } from '../../errors/fail.ts';
+import { newRowId } from '../../kernel/ids.ts';
 import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
-import { newRowId } from '../../kernel/row-id.ts';
 import { DAY_MS, MINUTE_MS } from '../../kernel/time.ts';
 import { type Cause, type RecordContext, readRow } from '../../records/index.ts';
 import { logRow } from '../log.ts';

@@ -1,5 +1,5 @@
 import { isPassing, isTimeout, ServiceError } from '../../errors/fail.ts';
-import { newRowId } from '../../kernel/row-id.ts';
+import { newRowId } from '../../kernel/ids.ts';
 import type { Mutation } from '../../storage/port.ts';
 import { ActionFailed } from '../actions/action.ts';
 import { dataOf, logRow } from '../log.ts';

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../errors/fail.ts';
-import { newRowId } from '../../kernel/row-id.ts';
+import { newRowId } from '../../kernel/ids.ts';
 import type { Filter } from '../../query/filter.ts';
 import { readRows } from '../../records/index.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';

@@ -1,11 +1,10 @@
 import { isRefusal, isTimeout, ServiceError } from '../../errors/fail.ts';
-import { newRowId } from '../../kernel/row-id.ts';
+import { newRowId } from '../../kernel/ids.ts';
 import { readRow } from '../../records/index.ts';
 import { type Schema, tableOf } from '../../schema/model.ts';
 import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
-import type { AutomationSystem } from '../actions/action.ts';
-import { ActionFailed } from '../actions/action.ts';
+import { ActionFailed, type AutomationSystem } from '../actions/action.ts';
 import { logRow } from '../log.ts';
 import type { Trigger } from '../model.ts';
 import { type Job, noteJob, queueTable, removeJob, stateOf } from '../queue/index.ts';

@@ -1,5 +1,5 @@
 import { authorize, type Principal } from '../../access/index.ts';
-import { newRowId } from '../../kernel/row-id.ts';
+import { newRowId } from '../../kernel/ids.ts';
 import type { Filter } from '../../query/filter.ts';
 import { guardedFilter } from '../../query/index.ts';
 import { readRows } from '../../records/index.ts';

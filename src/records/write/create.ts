@@ -6,13 +6,12 @@ import { checkClassName, type Schema, type TableSchema } from '../../schema/mode
 import { newIdFor } from '../../schema/system-tables.ts';
 import { columnsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
-import { type RecordContext, signerOf } from '../context.ts';
+import type { RecordContext } from '../context.ts';
 import { commitRecords, type PreparedRecord, type RecordPlan } from './commit.ts';
-import { planFields, relationSteps } from './fields.ts';
+import { planFields, relationSteps, sourcesFor } from './fields.ts';
 import { attachments, type SettledFiles } from './file-attachments.ts';
 import { SchemaDraft } from './schema-draft.ts';
-import { sourcesFor } from './sources.ts';
-import { eventOf, type RuledFields, runBeforeSave, type SilencingFlags, takeFlags } from './write-hooks.ts';
+import { eventOf, type RuledFields, runBeforeSave, type SilencingFlags, signerOf, takeFlags } from './write-hooks.ts';
 
 /** What a create answers (SPEC "Records"). */
 export interface Created {

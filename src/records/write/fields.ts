@@ -1,7 +1,8 @@
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { checkFieldName, type Field, type TableSchema, typeText } from '../../schema/model.ts';
-import { derivedFieldsOf } from '../../schema/system-tables.ts';
+import { copyFields, derivedFieldsOf, secretFieldsOf } from '../../schema/system-tables.ts';
+import type { OwnValues } from '../../storage/column-values.ts';
 import type { Assignment, Mutation } from '../../storage/port.ts';
 import {
   applyEdits,
@@ -19,6 +20,7 @@ import {
   valueTypeOf,
 } from '../../values/index.ts';
 import type { JsonEdit } from '../../values/operators/edit.ts';
+import type { RecordContext } from '../context.ts';
 import type { SchemaDraft } from './schema-draft.ts';
 
 /** Members to add to, or remove from, a Relation; or all of them to be removed. */
@@ -256,3 +258,15 @@ class FieldPlanner implements FieldPlan {
     if (storageOf(field) !== 'relation') this.#returning.add(field);
   }
 }
+
+/** What a write keeps of where its values come from. */
+export const sourcesFor = ({ className, fields }: TableSchema, { sources }: RecordContext): OwnValues =>
+  sources !== undefined && secretFieldsOf(className).has(copyFields.sources) && fields.has(copyFields.sources)
+    ? { [copyFields.sources]: sources }
+    : {};
+
+/** What an update by hand takes away: of a text that somebody else wrote nothing tells whose values it has. */
+export const disownedBy = ({ className, fields }: TableSchema, sent: JsonObject): OwnValues =>
+  Object.hasOwn(sent, 'data') && secretFieldsOf(className).has(copyFields.className) && fields.has(copyFields.className)
+    ? { [copyFields.className]: null }
+    : {};

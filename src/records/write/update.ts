@@ -7,14 +7,13 @@ import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
 import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
 import { valuesReturned } from '../../storage/text-values.ts';
-import { type RecordContext, signerOf } from '../context.ts';
+import type { RecordContext } from '../context.ts';
 import { getRow, type Row } from '../rows.ts';
 import { commitRecords, type PreparedRecord, type RecordPlan } from './commit.ts';
-import { planFields, relationSteps } from './fields.ts';
+import { disownedBy, planFields, relationSteps, sourcesFor } from './fields.ts';
 import { attachments, type SettledFiles } from './file-attachments.ts';
 import { SchemaDraft } from './schema-draft.ts';
-import { disownedBy, sourcesFor } from './sources.ts';
-import { eventOf, type RuledFields, runBeforeSave, type SilencingFlags, takeFlags } from './write-hooks.ts';
+import { eventOf, type RuledFields, runBeforeSave, type SilencingFlags, signerOf, takeFlags } from './write-hooks.ts';
 
 /** What has to hold of a record for it to be changed, looked at in the commit itself. Pure. */
 export type OnlyIf = (table: TableSchema) => Filter;

@@ -1,4 +1,4 @@
-import { authorize, type Principal } from '../../access/index.ts';
+import { actorId, authorize, type Principal } from '../../access/index.ts';
 import { fail, ServiceError } from '../../errors/fail.ts';
 import { Contention } from '../../kernel/contention.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
@@ -211,3 +211,10 @@ export function takeFlags(body: JsonObject, honoured: boolean): { fields: JsonOb
   }
   return { fields: Object.fromEntries(kept), flags };
 }
+
+/**
+ * The objectId that `createdBy` and `updatedBy` of a record get. A row of `Config` names whose rights it was written with, whatever the audit
+ * says: forms are judged by it (docs/adr/0015).
+ */
+export const signerOf = ({ principal, actor = principal }: RecordContext, className: string): string | null =>
+  actorId(className === 'Config' ? principal : actor);

@@ -1,6 +1,7 @@
 import type { Contention } from '../../../kernel/contention.ts';
 import type { Schema } from '../../../schema/model.ts';
-import { deletesRecord, type PreparedWrite, type WriteOutcome, type WritePlan } from '../../port.ts';
+import { deletesRecord } from '../../column-values.ts';
+import type { PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
 
 /** A write that waits for its turn, or is under way. */
 export interface QueuedWrite {

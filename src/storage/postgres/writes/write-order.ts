@@ -1,4 +1,4 @@
-import { deletesRecord } from '../../port.ts';
+import { deletesRecord } from '../../column-values.ts';
 import { orderedBy } from './obstacles.ts';
 import { changes, type QueuedWrite } from './queued-write.ts';
 

@@ -1,6 +1,7 @@
 import { nextWriteOrder } from '../../../kernel/ids.ts';
 import type { Schema } from '../../../schema/model.ts';
-import { deletesRecord, type PreparedWrite, type WriteOutcome, type WritePlan } from '../../port.ts';
+import { deletesRecord } from '../../column-values.ts';
+import type { PreparedWrite, WriteOutcome, WritePlan } from '../../port.ts';
 import { MAX_GROUP_TEXT, mayJoin, mayLock, textOf } from './group-limits.ts';
 import { hasEdits } from './json-updates.ts';
 import { lockSetOf, writtenAtOnce } from './lock-set.ts';

@@ -1,8 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { OperatorError } from '../../../kernel/operator-error.ts';
-import { bytesAt } from './wal-header.ts';
-import { isOfLog, MARK_BYTES } from './wal-mark-format.ts';
+import { bytesAt, isOfLog, MARK_BYTES } from './wal-header.ts';
 
 /** Milliseconds in which a service has noticed that a part of a file was removed, and has made it anew. */
 const NOTICED_MS = 3_000;

@@ -4,8 +4,18 @@ import { crc32 } from 'node:zlib';
 import { StoreRefused } from '../../identity.ts';
 import { prepare, readWalLength, walLengthQuery } from '../connection/statements.ts';
 import { identityInFile, verifyFile } from '../schema/identity.ts';
-import { bytesAt, frameIn, hasFrames, headerIn, headerOf, readAt } from './wal-header.ts';
-import { MARK_BYTES, type Mark, markBytes, markFrom } from './wal-mark-format.ts';
+import {
+  bytesAt,
+  frameIn,
+  hasFrames,
+  headerIn,
+  headerOf,
+  MARK_BYTES,
+  type Mark,
+  markBytes,
+  markFrom,
+  readAt,
+} from './wal-header.ts';
 
 /** How often a log may have begun anew between a mark that a power cut brought back and now. */
 const MAX_RESETS = 2 ** 20;
