@@ -6,7 +6,7 @@ import type { Sender } from '../admission/place.ts';
 import { ServiceError, serviceError } from '../errors/fail.ts';
 import { networkOf } from '../kernel/network.ts';
 import { faultPlace } from '../observe/index.ts';
-import { appIdOf, callerFor } from './auth/caller.ts';
+import { appIdOf, callerFor } from './caller.ts';
 import type { Tool } from './definition/tool.ts';
 import type { RequestHandler } from './handle-request.ts';
 import type { McpServices } from './services.ts';

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { master } from '../access/index.ts';
 import { defineTool, type Tool } from './definition/tool.ts';
-import { type CallScope, callTool } from './dispatch-tool.ts';
-import { ToolRegistry } from './tool-registry.ts';
+import { type CallScope, callTool, ToolRegistry } from './dispatch-tool.ts';
 
 for (const [effect, answered] of [
   ['read', { code: 124 }],

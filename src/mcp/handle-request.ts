@@ -5,12 +5,20 @@ import { limits } from '../kernel/limits.ts';
 import { CallerRequest, carryOutOnSystem } from '../requests/index.ts';
 import type { System } from '../systems/index.ts';
 import { parseRequestJson } from '../values/index.ts';
-import { callsTools, credentialMissing, tokenEnded, unauthorized } from './auth/auth-challenge.ts';
-import { appIdOf, type Caller, callerFor, credentialsOf, hasCredential } from './auth/caller.ts';
+import {
+  appIdOf,
+  type Caller,
+  callerFor,
+  callsTools,
+  credentialMissing,
+  credentialsOf,
+  hasCredential,
+  tokenEnded,
+  unauthorized,
+} from './caller.ts';
 import type { Tool } from './definition/tool.ts';
-import { callTool } from './dispatch-tool.ts';
+import { callTool, ToolRegistry, type ToolSet } from './dispatch-tool.ts';
 import type { McpServices } from './services.ts';
-import { ToolRegistry, type ToolSet } from './tool-registry.ts';
 import { loadTools } from './tools/index.ts';
 import {
   idOf,

@@ -2,7 +2,7 @@ import type { CrmServices } from '../crm/context.ts';
 import type { Logger } from '../observe/index.ts';
 import type { WriteHooks } from '../records/index.ts';
 import type { Systems } from '../systems/index.ts';
-import type { BearerCheck } from './auth/caller.ts';
+import type { BearerCheck } from './caller.ts';
 
 /** What the agent tools work with; `app.ts` puts it together. */
 export interface McpServices extends CrmServices {

@@ -4,9 +4,8 @@ import type { TableSchema } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
 import { has } from '../queries/field-visibility.ts';
 import { ownerField, userPointer } from '../queries/owners.ts';
-import { findRows, type Row } from '../queries/records.ts';
+import { findRows, hasField, type Row, requireField, tableNamed } from '../queries/records.ts';
 import { briefly } from '../queries/summary.ts';
-import { hasField, requireField, tableNamed } from '../queries/tables.ts';
 import { addDays, dayIn, startOfDay } from '../time/time-zone.ts';
 import { instantOf, pointedAt, wireDate } from '../wire/values.ts';
 

@@ -6,7 +6,7 @@ import type { TableSchema } from '../../schema/model.ts';
 import { isHidden } from '../../schema/system-tables.ts';
 import type { CrmContext } from '../context.ts';
 import { type Ids, presentIds } from '../queries/existing-ids.ts';
-import { tableIfAny } from '../queries/tables.ts';
+import { tableIfAny } from '../queries/records.ts';
 import { advise } from '../refusals.ts';
 import { strangersIn } from '../wire/multi-select.ts';
 import { fieldText, newFields } from './schema-additions.ts';

@@ -4,9 +4,8 @@ import { createRow, updateRow } from '../commands/records.ts';
 import type { CrmContext } from '../context.ts';
 import { grantOn, seen } from '../queries/field-visibility.ts';
 import { ownerField, requireUser, userPointer } from '../queries/owners.ts';
-import { getRow } from '../queries/records.ts';
+import { getRow, requireField, tableNamed } from '../queries/records.ts';
 import { statusPointer } from '../queries/statuses.ts';
-import { requireField, tableNamed } from '../queries/tables.ts';
 import { linksTo } from './links.ts';
 
 export const ACCOUNTS = 'Accounts';

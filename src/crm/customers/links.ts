@@ -4,8 +4,7 @@ import type { TableSchema } from '../../schema/model.ts';
 import { isSystemTable } from '../../schema/system-tables.ts';
 import type { CrmContext } from '../context.ts';
 import { seen } from '../queries/field-visibility.ts';
-import { getRow } from '../queries/records.ts';
-import { tableIfAny } from '../queries/tables.ts';
+import { getRow, tableIfAny } from '../queries/records.ts';
 import { badArguments } from '../refusals.ts';
 import { pointedAt, pointer } from '../wire/values.ts';
 

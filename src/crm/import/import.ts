@@ -9,7 +9,7 @@ import { inTurn } from '../commands/exclusive.ts';
 import { eachItem, type ItemOutcome, reporter, tally } from '../commands/items.ts';
 import type { CrmContext } from '../context.ts';
 import { idsFound } from '../queries/existing-ids.ts';
-import { tableNamed } from '../queries/tables.ts';
+import { tableNamed } from '../queries/records.ts';
 import { badArguments } from '../refusals.ts';
 import { columnsOf, type FieldFinder, fieldFinder } from './columns.ts';
 import { matcherFor } from './matches.ts';

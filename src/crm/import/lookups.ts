@@ -2,8 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel
 import type { Field, TableSchema } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
 import { seen } from '../queries/field-visibility.ts';
-import { findRows, type Row } from '../queries/records.ts';
-import { tableIfAny } from '../queries/tables.ts';
+import { findRows, type Row, tableIfAny } from '../queries/records.ts';
 import { folded } from '../search/text-match.ts';
 import { multiSelectTarget } from '../wire/multi-select.ts';
 import { titleFieldsOf } from '../wire/titles.ts';

@@ -2,8 +2,7 @@ import { type JsonObject, type JsonValue, omitUndefined } from '../../kernel/jso
 import type { TableSchema } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
 import { has } from '../queries/field-visibility.ts';
-import { aggregateRows, getRow, oneMore, type Row, rowsWithIds } from '../queries/records.ts';
-import { absentOf, hasField, tableNamed } from '../queries/tables.ts';
+import { absentOf, aggregateRows, getRow, hasField, oneMore, type Row, rowsWithIds, tableNamed } from '../queries/records.ts';
 import { unless, unseen } from '../refusals.ts';
 import { during, rangeOf, type TimeRange } from '../time/range.ts';
 import { shortText } from '../wire/short-text.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { CrmContext } from '../context.ts';
 import { newestOf } from '../queries/merged-feed.ts';
-import { hasField } from '../queries/tables.ts';
+import { hasField } from '../queries/records.ts';
 import { badArguments } from '../refusals.ts';
 import { type Ends, rangeOf, type TimeRange } from '../time/range.ts';
 import { pointer } from '../wire/values.ts';

@@ -1,7 +1,7 @@
 import { authorize, type Grant, refuseOutright, visibilityOf } from '../../access/index.ts';
 import type { ClpAction, FieldType, TableSchema } from '../../schema/model.ts';
 import type { CrmContext } from '../context.ts';
-import { tableNamed } from './tables.ts';
+import { tableNamed } from './records.ts';
 
 /**
  * What the caller may do with a table: asked before anything is told of it.

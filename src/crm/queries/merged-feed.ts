@@ -5,8 +5,7 @@ import { badArguments, unless, unseen } from '../refusals.ts';
 import { constraintOf, during, type TimeRange } from '../time/range.ts';
 import { isoOf } from '../wire/values.ts';
 import { has, seen } from './field-visibility.ts';
-import { findRows, oneMore, type Row, rowsWithIds } from './records.ts';
-import { tableIfAny, tableNamed } from './tables.ts';
+import { findRows, oneMore, type Row, rowsWithIds, tableIfAny, tableNamed } from './records.ts';
 
 /** Rows that a list of several tables may pass over: each table is read up to there. */
 const MAX_SKIPPED = 2_000;

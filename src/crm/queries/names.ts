@@ -4,8 +4,7 @@ import type { CrmContext } from '../context.ts';
 import { unless, unseen } from '../refusals.ts';
 import { titleFieldsOf, titleOf } from '../wire/titles.ts';
 import { seen } from './field-visibility.ts';
-import { rowsWithIds } from './records.ts';
-import { tableIfAny } from './tables.ts';
+import { rowsWithIds, tableIfAny } from './records.ts';
 
 /**
  * The records of a table that the caller may find, by id, with what people call them; a record without a name that he sees has an empty one.

@@ -6,8 +6,7 @@ import type { CrmContext } from '../context.ts';
 import { badArguments, unless } from '../refusals.ts';
 import { pointer } from '../wire/values.ts';
 import { askable, hiddenFields, seen } from './field-visibility.ts';
-import { getRow } from './records.ts';
-import { tableNamed } from './tables.ts';
+import { getRow, tableNamed } from './records.ts';
 
 const USERS = '_User';
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { CrmContext } from '../context.ts';
 import { pointer } from '../wire/values.ts';
 import { askable } from './field-visibility.ts';
-import { knownTables } from './tables.ts';
+import { knownTables } from './records.ts';
 
 /** A table with the fields of it that point at another. */
 export interface Referrer {

@@ -5,8 +5,7 @@ import type { CrmContext } from '../context.ts';
 import { badArguments, unless, unseen } from '../refusals.ts';
 import { pointer } from '../wire/values.ts';
 import { askable, seen } from './field-visibility.ts';
-import { findRows, getRow, type Row } from './records.ts';
-import { requireField, tableIfAny } from './tables.ts';
+import { findRows, getRow, type Row, requireField, tableIfAny } from './records.ts';
 
 /** A row of a table of statuses, with what it says of itself. */
 export interface Status extends Row {

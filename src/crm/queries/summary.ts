@@ -4,8 +4,7 @@ import type { CrmContext } from '../context.ts';
 import { withShortTexts } from '../wire/short-text.ts';
 import { namedPointer, titleFieldsOf } from '../wire/titles.ts';
 import { seen } from './field-visibility.ts';
-import type { Ask, Row } from './records.ts';
-import { tableIfAny } from './tables.ts';
+import { type Ask, type Row, tableIfAny } from './records.ts';
 
 /** What to read of a table for `briefOf`: those of the fields that it has and the caller sees, with the names of what they point at. */
 export function briefly(context: CrmContext, table: TableSchema, names: readonly string[]): Pick<Ask, 'keys' | 'include'> {

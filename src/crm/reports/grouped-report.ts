@@ -2,8 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json
 import type { CrmContext } from '../context.ts';
 import { askable } from '../queries/field-visibility.ts';
 import { withPointerNames } from '../queries/names.ts';
-import { aggregateRows } from '../queries/records.ts';
-import { hasField, tableNamed } from '../queries/tables.ts';
+import { aggregateRows, hasField, tableNamed } from '../queries/records.ts';
 import { COUNT, type Report } from './saved-report.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { CrmContext } from '../context.ts';
-import { findRows, getRow, type Row } from '../queries/records.ts';
-import { tableNamed, unknownFields } from '../queries/tables.ts';
+import { findRows, getRow, type Row, tableNamed, unknownFields } from '../queries/records.ts';
 import { badArguments } from '../refusals.ts';
 
 /** The table of saved reports (SPEC "Other system tables"). */

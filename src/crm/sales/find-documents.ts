@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { CrmContext } from '../context.ts';
 import { newestOf, type Placed } from '../queries/merged-feed.ts';
-import { absentOf, hasField } from '../queries/tables.ts';
+import { absentOf, hasField } from '../queries/records.ts';
 import { badArguments, unless, unseen } from '../refusals.ts';
 import { type Ends, rangeOf, type TimeRange } from '../time/range.ts';
 import { pointer } from '../wire/values.ts';

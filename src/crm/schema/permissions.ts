@@ -5,8 +5,8 @@ import { planTableChange } from '../../schema/definition.ts';
 import { type ClpAction, clpActions, type TableSchema } from '../../schema/model.ts';
 import { inTurn } from '../commands/exclusive.ts';
 import type { CrmContext } from '../context.ts';
+import { tableNamed } from '../queries/records.ts';
 import { allRoleNames, everybody } from '../queries/roles.ts';
-import { tableNamed } from '../queries/tables.ts';
 import { badArguments } from '../refusals.ts';
 
 /** A change of the permissions of a table, by action. */

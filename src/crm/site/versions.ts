@@ -6,8 +6,7 @@ import { type FieldType, fieldOf, type TableSchema } from '../../schema/model.ts
 import { parseIsoDate } from '../../values/index.ts';
 import { updateRow } from '../commands/records.ts';
 import type { CrmContext } from '../context.ts';
-import { getRow, type Row } from '../queries/records.ts';
-import { tableIfAny, tableNamed } from '../queries/tables.ts';
+import { getRow, type Row, tableIfAny, tableNamed } from '../queries/records.ts';
 import { advise, badArguments } from '../refusals.ts';
 
 export const PAGES = 'SitePages';

@@ -1,5 +1,5 @@
 import { seen } from '../../crm/queries/field-visibility.ts';
-import { noTable, tableIfAny } from '../../crm/queries/tables.ts';
+import { noTable, tableIfAny } from '../../crm/queries/records.ts';
 import { multiSelectTarget } from '../../crm/wire/multi-select.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { similarTo } from '../../kernel/similar.ts';

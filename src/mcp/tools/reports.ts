@@ -1,9 +1,8 @@
 import { createRow, updateRow } from '../../crm/commands/records.ts';
 import { seen } from '../../crm/queries/field-visibility.ts';
 import { callerId, userPointer } from '../../crm/queries/owners.ts';
-import { findRows, oneMore } from '../../crm/queries/records.ts';
+import { findRows, hasField, oneMore, tableNamed } from '../../crm/queries/records.ts';
 import { briefly, briefOf } from '../../crm/queries/summary.ts';
-import { hasField, tableNamed } from '../../crm/queries/tables.ts';
 import { runGroups } from '../../crm/reports/grouped-report.ts';
 import { checkReport, REPORTS, type Report, readReport } from '../../crm/reports/saved-report.ts';
 import { contains } from '../../crm/search/text-match.ts';

@@ -1,6 +1,5 @@
 import { CONFIG, knownFlags, setConfigFlag } from '../../crm/admin/config-flags.ts';
-import { findRows } from '../../crm/queries/records.ts';
-import { knownTables } from '../../crm/queries/tables.ts';
+import { findRows, knownTables } from '../../crm/queries/records.ts';
 import { unless } from '../../crm/refusals.ts';
 import { timeZoneOf } from '../../crm/time/time-zone.ts';
 import { type JsonObject, own } from '../../kernel/json.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 import { test } from 'node:test';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import { directRequest, type Exchange } from './fast-path.ts';
+import { directRequest, type Exchange } from './protocol.ts';
 
 const request: JsonObject = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'Get-Data', arguments: {} } };
 const isDirect = (body: JsonValue, headers: IncomingHttpHeaders = {}): boolean =>

@@ -1,6 +1,5 @@
 import { createRow, updateRow } from '../../../crm/commands/records.ts';
-import { findRows, getRow, type Row } from '../../../crm/queries/records.ts';
-import { tableNamed } from '../../../crm/queries/tables.ts';
+import { findRows, getRow, type Row, tableNamed } from '../../../crm/queries/records.ts';
 import { badArguments, unless, unseen } from '../../../crm/refusals.ts';
 import { withShortTexts } from '../../../crm/wire/short-text.ts';
 import type { JsonObject } from '../../../kernel/json.ts';

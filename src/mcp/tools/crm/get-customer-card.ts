@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { type CardSection, cardPart, cardSections } from '../../../crm/customers/card.ts';
-import { getRow } from '../../../crm/queries/records.ts';
+import { getRow, tableNamed } from '../../../crm/queries/records.ts';
 import { briefly, briefOf } from '../../../crm/queries/summary.ts';
-import { tableNamed } from '../../../crm/queries/tables.ts';
 import { type JsonObject, type JsonValue, jsonBytes } from '../../../kernel/json.ts';
 import { limit, objectId } from '../../definition/parameters.ts';
 import { tell } from '../../definition/schema.ts';

@@ -1,6 +1,5 @@
 import pLimit from 'p-limit';
-import { oneMore } from '../../../crm/queries/records.ts';
-import { tableNamed } from '../../../crm/queries/tables.ts';
+import { oneMore, tableNamed } from '../../../crm/queries/records.ts';
 import { badArguments, unless, unseen } from '../../../crm/refusals.ts';
 import { duplicatesOf } from '../../../crm/search/duplicates.ts';
 import { byRank, type Found, searchTable } from '../../../crm/search/search.ts';

@@ -1,5 +1,4 @@
-import { oneMore, requireFind } from '../../../crm/queries/records.ts';
-import { noTable, tableIfAny } from '../../../crm/queries/tables.ts';
+import { noTable, oneMore, requireFind, tableIfAny } from '../../../crm/queries/records.ts';
 import { aggregate, readGroups } from '../../../crm/reports/aggregate.ts';
 import { dateBuckets } from '../../../crm/reports/date-buckets.ts';
 import { checkHaving, emptyValue, readMetrics } from '../../../crm/reports/metrics.ts';

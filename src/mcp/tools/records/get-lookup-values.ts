@@ -1,6 +1,5 @@
 import { askable, seen } from '../../../crm/queries/field-visibility.ts';
-import { findRows, oneMore } from '../../../crm/queries/records.ts';
-import { tableNamed } from '../../../crm/queries/tables.ts';
+import { findRows, oneMore, tableNamed } from '../../../crm/queries/records.ts';
 import { badArguments, unseen } from '../../../crm/refusals.ts';
 import { contains } from '../../../crm/search/text-match.ts';
 import { titleFieldsOf, titleOf } from '../../../crm/wire/titles.ts';

@@ -1,7 +1,6 @@
 import { seen } from '../../../crm/queries/field-visibility.ts';
-import { countRows, findRows, getRow } from '../../../crm/queries/records.ts';
+import { countRows, findRows, getRow, tableNamed } from '../../../crm/queries/records.ts';
 import { pointingAt, type Referrer, referrersOf } from '../../../crm/queries/references.ts';
-import { tableNamed } from '../../../crm/queries/tables.ts';
 import { badArguments, unless, unseen } from '../../../crm/refusals.ts';
 import { titleFieldsOf, titleOf } from '../../../crm/wire/titles.ts';
 import { serviceError } from '../../../errors/fail.ts';

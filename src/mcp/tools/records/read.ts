@@ -1,11 +1,10 @@
-import { countRows, getRow } from '../../../crm/queries/records.ts';
-import { tableNamed } from '../../../crm/queries/tables.ts';
+import { countRows, getRow, tableNamed } from '../../../crm/queries/records.ts';
 import { namedPointer } from '../../../crm/wire/titles.ts';
 import type { JsonValue } from '../../../kernel/json.ts';
 import { limit, names, object, objectId, recordId, skip, table, text } from '../../definition/parameters.ts';
 import { defineTool } from '../../definition/tool.ts';
-import { findPage, withoutUnasked } from '../../results/find-page.ts';
 import { withTableHints } from '../../results/hints.ts';
+import { findPage, withoutUnasked } from '../../results/page.ts';
 
 /** SPEC "Agent-tool layer (MCP)": Get-Data. */
 export const getData = defineTool({

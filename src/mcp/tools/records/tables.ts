@@ -1,6 +1,5 @@
 import { askable } from '../../../crm/queries/field-visibility.ts';
-import { requireFind } from '../../../crm/queries/records.ts';
-import { knownTables, tableNamed } from '../../../crm/queries/tables.ts';
+import { knownTables, requireFind, tableNamed } from '../../../crm/queries/records.ts';
 import { badArguments, unless, unseen } from '../../../crm/refusals.ts';
 import { fillRates, sizeOf } from '../../../crm/reports/table-stats.ts';
 import { serviceError } from '../../../errors/fail.ts';

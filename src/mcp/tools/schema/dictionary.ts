@@ -1,6 +1,5 @@
 import { inTurn } from '../../../crm/commands/exclusive.ts';
-import { findRows } from '../../../crm/queries/records.ts';
-import { knownTables, tableNamed } from '../../../crm/queries/tables.ts';
+import { findRows, knownTables, tableNamed } from '../../../crm/queries/records.ts';
 import { badArguments } from '../../../crm/refusals.ts';
 import {
   DICTIONARY,

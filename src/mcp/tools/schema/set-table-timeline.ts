@@ -1,4 +1,4 @@
-import { tableNamed } from '../../../crm/queries/tables.ts';
+import { tableNamed } from '../../../crm/queries/records.ts';
 import { badArguments } from '../../../crm/refusals.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { updateSchema } from '../../../records/index.ts';

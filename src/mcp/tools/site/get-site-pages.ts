@@ -1,5 +1,4 @@
-import { findRows, type Row } from '../../../crm/queries/records.ts';
-import { absentOf, tableNamed } from '../../../crm/queries/tables.ts';
+import { absentOf, findRows, type Row, tableNamed } from '../../../crm/queries/records.ts';
 import { unless, unseen } from '../../../crm/refusals.ts';
 import { contains } from '../../../crm/search/text-match.ts';
 import { MENUS, PAGES } from '../../../crm/site/versions.ts';
@@ -10,8 +9,7 @@ import type { TableSchema } from '../../../schema/model.ts';
 import { storageOf } from '../../../values/index.ts';
 import { flag, siteId, text } from '../../definition/parameters.ts';
 import { defineTool, type ToolCall } from '../../definition/tool.ts';
-import { withoutUnasked } from '../../results/find-page.ts';
-import { MAX_RESULT_BYTES, pageOf } from '../../results/page.ts';
+import { MAX_RESULT_BYTES, pageOf, withoutUnasked } from '../../results/page.ts';
 
 const MAX_PAGES = 1_000;
 const FRAME_BYTES = 2_000;

@@ -1,5 +1,5 @@
+import { knownTables } from '../../../crm/queries/records.ts';
 import { everybody, findMembers, findRoles, type Role, rightsOf, rolesNamed } from '../../../crm/queries/roles.ts';
-import { knownTables } from '../../../crm/queries/tables.ts';
 import { unless, unseen } from '../../../crm/refusals.ts';
 import { titleOf } from '../../../crm/wire/titles.ts';
 import { pointer } from '../../../crm/wire/values.ts';

@@ -1,6 +1,5 @@
 import { idsFound } from '../../../crm/queries/existing-ids.ts';
-import { getRow } from '../../../crm/queries/records.ts';
-import { tableNamed } from '../../../crm/queries/tables.ts';
+import { getRow, tableNamed } from '../../../crm/queries/records.ts';
 import { badArguments } from '../../../crm/refusals.ts';
 import { pointer, wireDate } from '../../../crm/wire/values.ts';
 import type { JsonObject } from '../../../kernel/json.ts';

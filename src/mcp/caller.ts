@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import type { BearerVerdict, Principal } from '../../access/index.ts';
-import { memoByObject } from '../../kernel/memo.ts';
-import type { System } from '../../systems/index.ts';
-import { agentFor } from '../../users/index.ts';
+import { agentPermissions, type BearerVerdict, type Principal } from '../access/index.ts';
+import type { JsonValue } from '../kernel/json.ts';
+import { memoByObject } from '../kernel/memo.ts';
+import type { System } from '../systems/index.ts';
+import { agentFor } from '../users/index.ts';
+import { type RpcError, rpcCodes, toolsCalled } from './transport/messages.ts';
 
 /** Who calls tools. */
 export type Caller =
@@ -79,3 +81,42 @@ export type BearerCheck = (system: System, token: string) => Promise<BearerVerdi
 export function bearerToken(authorization: string): string | null {
   return /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(authorization)?.[1] ?? null;
 }
+
+/** Whether a body calls tools: all else is open (SPEC "Agent-tool layer (MCP)"). */
+export function callsTools(body: JsonValue): boolean {
+  return !toolsCalled(body).next().done;
+}
+
+/** CONTRACT "Addresses": what says to clients where to sign in. */
+function metadataOf(baseUrl: string, appId: string | undefined): string {
+  return appId === undefined
+    ? ''
+    : `, resource_metadata="${baseUrl}/.well-known/oauth-protected-resource/mcp/${encodeURIComponent(appId)}"`;
+}
+
+/**
+ * SPEC "Authentication: Agent-tool layer" 3. The challenge has clients begin to sign in. It names all permissions, since clients ask for no
+ * other later: the user ticks those that he gives.
+ */
+export function credentialMissing(baseUrl: string, appId: string | undefined): RpcError {
+  const challenge = `Bearer error="insufficient_scope", scope="${agentPermissions.join(' ')}"${metadataOf(baseUrl, appId)}`;
+  return {
+    status: 403,
+    code: rpcCodes.refused,
+    message: 'Authorization header is required',
+    headers: { 'www-authenticate': challenge },
+  };
+}
+
+/** CONTRACT "Agent tools, fine points": the client fetches a new token on this. */
+export function tokenEnded(baseUrl: string, appId: string): RpcError {
+  return {
+    status: 401,
+    code: rpcCodes.refused,
+    message: 'The access token has expired or was revoked',
+    headers: { 'www-authenticate': `Bearer error="invalid_token"${metadataOf(baseUrl, appId)}` },
+  };
+}
+
+/** CONTRACT "Requests": unknown or missing application id. */
+export const unauthorized: RpcError = { status: 403, code: rpcCodes.refused, message: 'unauthorized' };

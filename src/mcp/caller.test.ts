@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import type { Edge } from '../../http/edge.ts';
-import { HttpServer } from '../../http/server.ts';
-import { AgentTools } from '../index.ts';
-import { apiKey, calling, fakeParts, fakeTools, type Headers, masterKey, message, seen, send } from '../testing/fakes.ts';
+import type { Edge } from '../http/edge.ts';
+import { HttpServer } from '../http/server.ts';
+import { AgentTools } from './index.ts';
+import { apiKey, calling, fakeParts, fakeTools, type Headers, masterKey, message, seen, send } from './testing/fakes.ts';
 
 const makeServer = (): Promise<HttpServer> => {
   const rateLimits = { functions: 0, login: 0 };
