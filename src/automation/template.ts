@@ -145,7 +145,7 @@ class RecordFiller implements Filler {
   }
 
   /** Before each step. */
-  #turn(): undefined | Promise<void> {
+  #turn(): Promise<void> {
     const turn = workingOff.pass(this.#store);
     workingOff.charge(STEP_MS);
     return turn;

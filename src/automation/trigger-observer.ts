@@ -1,7 +1,7 @@
 import { actorId } from '../access/index.ts';
 import { newRowId } from '../kernel/ids.ts';
 import { memoByObject } from '../kernel/memo.ts';
-import { evaluate } from '../query/evaluate/index.ts';
+import { evaluateKnown } from '../query/evaluate/index.ts';
 import type { AddedSteps, RecordContext, WriteEvent, WriteObserver } from '../records/index.ts';
 import type { Field, Schema, TableSchema } from '../schema/model.ts';
 import { isHidden, secretFieldsOf } from '../schema/system-tables.ts';
@@ -168,11 +168,7 @@ function mayMatch(event: WriteEvent, trigger: Trigger, schema: Schema, { hooks }
   try {
     const matches = beforeCommits.spend(() => {
       const values = createdValues(event);
-      return evaluate(
-        criteriaOf(trigger, table, schema),
-        ({ name }) => values.get(name) ?? null,
-        async () => true,
-      );
+      return evaluateKnown(criteriaOf(trigger, table, schema), ({ name }) => values.get(name) ?? null);
     });
     return matches !== false;
   } catch {

@@ -59,7 +59,7 @@ const callOf = (input: JsonObject, user: FunctionCall['user'] = assert.fail): Fu
   isForm: false,
   request: { method: 'POST', headers: {}, ip: '127.0.0.1', holdsKey: false },
   user,
-  caller: () => anonymous,
+  caller: async () => anonymous,
 });
 
 test('forms are the service’s own, whatever files there are; nobody is asked who calls', async () => {

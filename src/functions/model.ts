@@ -49,7 +49,7 @@ export interface FunctionCall {
   /** Who is signed in; asked only for functions of the operator. @returns rejects with invalidSession (209) */
   user(): Promise<FunctionUser | null>;
   /** Who calls; asked as `user` is. His rights to files count for those that he names. */
-  caller(): Principal | Promise<Principal>;
+  caller(): Promise<Principal>;
 }
 
 /**

@@ -53,7 +53,7 @@ async function* endless(piece: string, failAt = Number.POSITIVE_INFINITY) {
   }
 }
 const endpoints: Endpoint[] = [
-  { method: 'GET', path: '/endless', handle: () => ({ status: 200, json: endless('x'.repeat(65_536)) }) },
+  { method: 'GET', path: '/endless', handle: async () => ({ status: 200, json: endless('x'.repeat(65_536)) }) },
   { method: 'GET', path: '/breaks', handle: async () => ({ status: 200, json: endless('x', 3) }) },
   { method: 'GET', path: '/late', handle: async () => fail('timeout') },
   { method: 'POST', path: '/late', handle: async () => fail('timeout') },
@@ -67,10 +67,10 @@ const endpoints: Endpoint[] = [
   {
     method: 'GET',
     path: '/echo/:name',
-    handle: ({ params, query }) => ({ status: 200, json: JSON.stringify({ params, query: [...query] }) }),
+    handle: async ({ params, query }) => ({ status: 200, json: JSON.stringify({ params, query: [...query] }) }),
   },
   { method: 'PUT', path: '/echo/:name', handle: async ({ body }) => ({ status: 200, json: JSON.stringify({ put: body }) }) },
-  { method: 'POST', path: '/made', handle: () => ({ status: 201, json: '{}', headers: { location: '/platform/made/1' } }) },
+  { method: 'POST', path: '/made', handle: async () => ({ status: 201, json: '{}', headers: { location: '/platform/made/1' } }) },
 ];
 
 let server: FastifyInstance;

@@ -51,5 +51,5 @@ export interface Endpoint {
   /** Bytes that a body may have; left out: what data endpoints take. */
   readonly bodyBytes?: number;
   /** May throw any ServiceError. */
-  readonly handle: (request: ApiRequest) => ApiReply | Promise<ApiReply>;
+  readonly handle: (request: ApiRequest) => Promise<ApiReply>;
 }

@@ -26,30 +26,22 @@ const wholeRecords = new WeakMap<Grant, Selection>();
  * @returns JSON text of the record, piece by piece where it is large
  * @throws objectNotFound (101), permissionDenied (119); what the options throw
  */
-export function readRecord(
+export async function readRecord(
   context: RecordContext,
   className: string,
   objectId: string,
   options?: ReadOptions,
-): string | Promise<JsonText> {
+): Promise<JsonText> {
   const { store, principal } = context;
-  refuseOutright(principal, 'get', className);
-  const schema = store.schema();
-  const table = schema.tables.get(className);
-  if (!table) return fail('objectNotFound');
-  const grant = authorize(principal, 'get', table, schema);
-  const scope = { schema, principal };
-  const selection = options ? buildSelection(options, grant, scope) : wholeRecord(grant, scope);
-  const found = store.reader.get(selection, objectId);
-  if (typeof found === 'string') return found;
-  if (found === null) return fail('objectNotFound');
-  return found.then(
-    (text) => text ?? fail('objectNotFound'),
-    (error) => {
-      if (error instanceof SchemaChanged) return readRecord(context, className, objectId, options);
-      throw error;
-    },
-  );
+  return underSchema(store, async (schema) => {
+    refuseOutright(principal, 'get', className);
+    const table = schema.tables.get(className);
+    if (!table) return fail('objectNotFound');
+    const grant = authorize(principal, 'get', table, schema);
+    const scope = { schema, principal };
+    const selection = options ? buildSelection(options, grant, scope) : wholeRecord(grant, scope);
+    return (await store.reader.get(selection, objectId)) ?? fail('objectNotFound');
+  });
 }
 
 function wholeRecord(grant: Grant, scope: QueryScope): Selection {

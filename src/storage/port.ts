@@ -48,7 +48,7 @@ export class SchemaChanged extends Error {}
 /** One system's reads. Long ones run off the event loop and end at the time limit. @throws timeout, noTextIndex, SchemaChanged */
 export interface Reader {
   /** JSON text of the first record of the selection; `null` where there is none. */
-  get(selection: Selection, objectId: string): string | null | Promise<JsonText | null>;
+  get(selection: Selection, objectId: string): Promise<JsonText | null>;
   /** @param wantsRows whether values are wanted, not text: they come where they are at hand */
   find(query: Query, wantsRows?: boolean): Promise<FindResult>;
   /** JSON array of result rows. */

@@ -15,7 +15,7 @@ export interface MessageSource extends Source {
   /** By which fields it is found by; left out: it cannot be. */
   readonly links: { readonly accountId?: string; readonly conversationId?: string };
   /** A message as it is shown, without what all have in common. */
-  readonly show: (row: Row) => JsonObject | Promise<JsonObject>;
+  readonly show: (row: Row) => Promise<JsonObject>;
 }
 
 const text = (row: JsonObject, name: string): string | undefined => {
@@ -32,7 +32,7 @@ function directionOf(value: string | undefined): string | undefined {
 
 const cut = (value: string | undefined): string | undefined => value && shortText(value, MAX_TEXT_LENGTH);
 
-function chat(row: Row): JsonObject {
+async function chat(row: Row): Promise<JsonObject> {
   const conversation = own(row, 'ConversationId') ?? null;
   const identity = isJsonObject(conversation) ? text(conversation, 'Identity') : undefined;
   const direction = directionOf(text(row, 'Direction'));
@@ -78,7 +78,7 @@ async function email(row: Row): Promise<JsonObject> {
   });
 }
 
-function sms(row: Row): JsonObject {
+async function sms(row: Row): Promise<JsonObject> {
   const status = text(row, 'Status');
   const error = text(row, 'Error');
   return omitUndefined({
@@ -93,7 +93,7 @@ function sms(row: Row): JsonObject {
   });
 }
 
-function phoneCall(row: Row): JsonObject {
+async function phoneCall(row: Row): Promise<JsonObject> {
   const representative = text(row, 'representative_name');
   return omitUndefined({
     channel: 'call',

@@ -48,10 +48,8 @@ export function recordEndpoints(users: Users, base: string, classOf: (params: Pa
     {
       method: 'GET',
       path: one,
-      handle({ context, params, query }) {
-        const found = readRecord(context, classOf(params), idOf(params), readOptions(query));
-        return typeof found === 'string' ? ok(found) : found.then(ok);
-      },
+      handle: async ({ context, params, query }) =>
+        ok(await readRecord(context, classOf(params), idOf(params), readOptions(query))),
     },
     {
       method: 'PUT',

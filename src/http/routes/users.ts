@@ -46,7 +46,7 @@ export function userEndpoints(users: Users, resets: PasswordResets, limit: Addre
       method: 'POST',
       path: '/requestPasswordReset',
       open: true,
-      handle: counted(({ system, body }) => ok(JSON.stringify(resets.request(system, fieldsOf(body))))),
+      handle: counted(async ({ system, body }) => ok(JSON.stringify(resets.request(system, fieldsOf(body))))),
     },
     {
       method: 'GET',

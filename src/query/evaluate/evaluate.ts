@@ -13,11 +13,16 @@ type Ask = (part: Filter) => Promise<boolean>;
  * rest of the filter leaves it open. Such a part is a condition of the filter itself, never an `and`, `or` or `not`.
  * @param stored the record's stored value of a field, null where absent
  * @param ask a rejection of it rejects the answer
- * @returns at once, unless a part has to be asked for
  */
-export function evaluate(filter: Filter, stored: (field: Field) => StoredValue, ask: Ask): boolean | Promise<boolean> {
+export async function evaluate(filter: Filter, stored: (field: Field) => StoredValue, ask: Ask): Promise<boolean> {
   const left = partsLeft(filter, new StoredRecord(stored));
   return typeof left === 'boolean' ? left : settle(left, ask);
+}
+
+/** The same without asking. @returns `null` where a part would have to be asked for */
+export function evaluateKnown(filter: Filter, stored: (field: Field) => StoredValue): boolean | null {
+  const left = partsLeft(filter, new StoredRecord(stored));
+  return typeof left === 'boolean' ? left : null;
 }
 
 async function settle(filter: Filter, ask: Ask): Promise<boolean> {

@@ -112,8 +112,8 @@ class Pool implements Database {
     if (this.#held.has(statement.text)) return onHold();
     for (let attempt = 0; ; attempt++) {
       try {
-        const got = this.#shared.get();
-        const link = got instanceof Promise ? await got : got;
+        // At once where there is one: what is under way on it is counted for who comes next.
+        const link = this.#shared.leastBusy ?? (await this.#shared.connected());
         const { rows } = await link.query(statement, attempt === 0, { mostBytes });
         this.#held.remove(statement.text);
         return rows;

@@ -23,14 +23,18 @@ export class SharedPool {
     this.#limits = limits;
   }
 
-  /** The connection with the least to do. @throws unavailable */
-  get(): PipelinedConnection | Promise<PipelinedConnection> {
-    if (this.#closed) return Promise.reject(unavailable());
+  /** The connection with the least to do; `undefined` where there is none. */
+  get leastBusy(): PipelinedConnection | undefined {
     let best: PipelinedConnection | undefined;
     for (const link of this.#links) if (!best || link.underWay < best.underWay) best = link;
-    if (!best) return this.#dial();
-    if (best.underWay >= ENOUGH_FOR_ONE && this.#links.length < this.#size) this.#dial().catch(() => {});
+    if (best && best.underWay >= ENOUGH_FOR_ONE && this.#links.length < this.#size) this.#dial().catch(() => {});
     return best;
+  }
+
+  /** A connection, made where there is none. @throws unavailable */
+  async connected(): Promise<PipelinedConnection> {
+    if (this.#closed) throw unavailable();
+    return this.leastBusy ?? this.#dial();
   }
 
   /** Has all connections prove that they are alive. Statements of theirs are short, so that one that is alive answers soon. */

@@ -36,7 +36,7 @@ export interface TargetSource {
   /** Ids as one parameter. */
   list(ids: readonly string[]): StoredValue;
   /** All rows. @throws NotShort where they are more than is allowed; they are spent already */
-  all(statement: Statement, allowance: Allowance): Row[] | Promise<Row[]>;
+  all(statement: Statement, allowance: Allowance): Promise<Row[]>;
   /** Does work that reads: all at once, or one after the other where the source wants that. */
   each<T, U>(items: readonly T[], work: (item: T) => Promise<U>): Promise<U[]>;
 }

@@ -73,7 +73,7 @@ function sourceOf(rows: Rows, resolve: ResolveInclude, arrayText: number): Targe
     arrayText,
     mostIds: Number.POSITIVE_INFINITY,
     list: sqliteDialect.list,
-    all(statement, allowance) {
+    async all(statement, allowance) {
       const found: Row[] = [];
       for (const row of rows.each(statement)) {
         allowance.spendRow(row);

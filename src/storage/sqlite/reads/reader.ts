@@ -83,7 +83,7 @@ export class SqliteReader implements Reader {
     this.#context = context;
   }
 
-  get(selection: Selection, objectId: string): string | null | Promise<JsonText | null> {
+  async get(selection: Selection, objectId: string): Promise<JsonText | null> {
     const { statement, job, write } = this.#compiledGet(selection);
     const params = statement.params.with(statement.idsAt, objectId);
     const { className } = selection.table;
