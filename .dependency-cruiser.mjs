@@ -107,7 +107,6 @@ export const unsortedLayers = [
   'cli',
   'files',
   'functions',
-  'http',
   'mcp',
   'query',
   'records',

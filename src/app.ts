@@ -4,7 +4,7 @@ import { Automation } from './automation/index.ts';
 import type { Config, Secrets } from './config/index.ts';
 import type { Files } from './files/index.ts';
 import { Functions } from './functions/index.ts';
-import { HttpServer, limitOf } from './http/index.ts';
+import { HttpServer, rateLimitOf } from './http/index.ts';
 import { HOUR_MS } from './kernel/time.ts';
 import { createMailer } from './mail/index.ts';
 import { AgentTools } from './mcp/index.ts';
@@ -120,7 +120,7 @@ async function assemble(
   const automation = new Automation({ systems, hooks, functions, mailer, log, conditions });
   const shared = { systems, users, files, hooks, log, conditions, trustProxy, baseUrl };
   const { salt: secret } = stores.registry;
-  const oauth = new OAuth({ ...shared, secret, rateLimits: config.rateLimits, limitOf });
+  const oauth = new OAuth({ ...shared, secret, rateLimits: config.rateLimits, limitOf: rateLimitOf });
   const bearer = (system: System, token: string) => oauth.bearer(system, token);
   const probe = () => stores.engine.probe();
   const agentTools = new AgentTools({ ...shared, automation, host: config.host, bearer });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import type { Edge } from '../http/edge.ts';
+import type { HttpServices } from '../http/endpoint/services.ts';
 import { HttpServer } from '../http/server.ts';
 import { AgentTools } from './index.ts';
 import { apiKey, calling, fakeParts, fakeTools, type Headers, masterKey, message, seen, send } from './testing/fakes.ts';
@@ -8,7 +8,7 @@ import { apiKey, calling, fakeParts, fakeTools, type Headers, masterKey, message
 const makeServer = (): Promise<HttpServer> => {
   const rateLimits = { functions: 0, login: 0 };
   const options = { host: '127.0.0.1', port: 0, trustProxy: false, queryTimeout: 1_000, functionBodyBytes: 1_000, rateLimits };
-  return HttpServer.create(fakeParts as unknown as Edge, options, [new AgentTools(fakeParts, fakeTools)]);
+  return HttpServer.create(fakeParts as unknown as HttpServices, options, [new AgentTools(fakeParts, fakeTools)]);
 };
 let http: HttpServer;
 let url: string;

@@ -3,7 +3,7 @@ import { fail, isRefusal } from '../../errors/fail.ts';
 import { Base64Decoder } from '../../files/index.ts';
 import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { type Envelope, openEnvelope } from '../envelope.ts';
+import { type Envelope, openEnvelope } from '../endpoint/parse-request.ts';
 import { decodeJsonBase64, type LongString } from './json-body.ts';
 
 /** Of base64 in lines of 76 letters, each with an escaped end of four. */

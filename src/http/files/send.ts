@@ -8,8 +8,8 @@ import { catalogue } from '../../errors/catalogue.ts';
 import { ServiceError } from '../../errors/fail.ts';
 import { type ByteRange, fileNameOf, type OpenFile, type PresentFile, serving } from '../../files/index.ts';
 import { faultPlace } from '../../observe/index.ts';
-import { varyBy } from '../answer.ts';
-import type { Edge } from '../edge.ts';
+import { varyBy } from '../endpoint/answer.ts';
+import type { HttpServices } from '../endpoint/services.ts';
 import { mayBeCompressed } from '../plugins/compression.ts';
 import { isCompressible, sendCompressible, weakly } from './compressible.ts';
 
@@ -38,7 +38,7 @@ const misleading = /[\u202a-\u202e\u2066-\u2069/\\]/g;
  * @throws what goes wrong before there is an answer
  */
 export async function sendFile(
-  { conditions }: Pick<Edge, 'conditions'>,
+  { conditions }: Pick<HttpServices, 'conditions'>,
   request: FastifyRequest,
   reply: FastifyReply,
   { file, read }: OpenFile,

@@ -7,9 +7,9 @@ import { limits } from '../../kernel/limits.ts';
 import { prefix } from '../../kernel/prefix.ts';
 import { CallerRequest, carryOutRequest } from '../../requests/index.ts';
 import type { System } from '../../systems/index.ts';
-import { refuseEarly } from '../answer.ts';
-import { allowBodyTime, MAX_BODY_TIMEOUT_MS } from '../body-times.ts';
-import type { Edge } from '../edge.ts';
+import { allowBodyTime, MAX_BODY_TIMEOUT_MS } from '../connections/body-timeout.ts';
+import { refuseEarly } from '../endpoint/answer.ts';
+import type { HttpServices } from '../endpoint/services.ts';
 import { hasLeft } from './body.ts';
 
 /** A policy has some five fields, the longest of which holds the file's name in base64. */
@@ -28,7 +28,7 @@ const formLimits = {
 const MAX_FIELDS_LENGTH = 32 * 1024;
 
 /** CONTRACT "Large upload": the form that a policy of the disk store is for. Its fields are its credentials. */
-export function registerSignedPost(server: FastifyInstance, edge: Edge): void {
+export function registerSignedPost(server: FastifyInstance, services: HttpServices): void {
   server.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     // What is no form is left to the route to refuse, unread.
@@ -38,7 +38,7 @@ export function registerSignedPost(server: FastifyInstance, edge: Edge): void {
       method: 'POST',
       url: `${prefix}/files/signed-post/:appId`,
       handler(request, reply) {
-        answerForm(edge, request, reply);
+        answerForm(services, request, reply);
       },
     });
     done();
@@ -46,23 +46,23 @@ export function registerSignedPost(server: FastifyInstance, edge: Edge): void {
 }
 
 /** Answers one form. Never throws. */
-async function answerForm(edge: Edge, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const asked = new CallerRequest(edge, request);
+async function answerForm(services: HttpServices, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const asked = new CallerRequest(services, request);
   await carryOutRequest(asked, {
     mayWrite: true,
     async run() {
       const system = await asked.acquire((request.params as { appId: string }).appId);
       asked.known(anonymous);
-      await receiveForm(edge, system, request);
+      await receiveForm(services, system, request);
       reply.code(204).send();
     },
-    refuse: (error) => refuseEarly(edge, reply, translate(request, error)),
+    refuse: (error) => refuseEarly(services, reply, translate(request, error)),
     log: () => asked.log({ method: 'POST', url: request.url, statusCode: reply.statusCode }),
   });
 }
 
 /** What comes after the file is passed over, as S3 does. @throws badUpload (107), and what `Files.receive` throws */
-async function receiveForm({ files }: Edge, system: System, request: FastifyRequest): Promise<void> {
+async function receiveForm({ files }: HttpServices, system: System, request: FastifyRequest): Promise<void> {
   if (!request.isMultipart()) fail('badUpload', 'it is no multipart/form-data');
   const fields = new Map<string, string>();
   let length = 0;

@@ -4,9 +4,9 @@ import { refuseWrongKey } from '../../files/index.ts';
 import { limits } from '../../kernel/limits.ts';
 import { CallerRequest } from '../../requests/index.ts';
 import type { System } from '../../systems/index.ts';
-import { refuseEarly, sendReply } from '../answer.ts';
-import type { Edge } from '../edge.ts';
-import type { Envelope } from '../envelope.ts';
+import { refuseEarly, sendReply } from '../endpoint/answer.ts';
+import type { Envelope } from '../endpoint/parse-request.ts';
+import type { HttpServices } from '../endpoint/services.ts';
 import { MAX_LOCATION_LENGTH } from '../routes/records.ts';
 import { hasLeft } from './body.ts';
 
@@ -21,7 +21,7 @@ export interface UploadBytes {
 
 /** One upload on its way to its answer: its body may say at its end whose it is. */
 export class Upload {
-  readonly edge: Edge;
+  readonly services: HttpServices;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly asked: CallerRequest;
@@ -30,11 +30,11 @@ export class Upload {
   #opened: { readonly system: System; readonly envelope: Envelope } | undefined;
   #isAdmitted = false;
 
-  constructor(edge: Edge, request: FastifyRequest, reply: FastifyReply) {
-    this.edge = edge;
+  constructor(services: HttpServices, request: FastifyRequest, reply: FastifyReply) {
+    this.services = services;
     this.request = request;
     this.reply = reply;
-    this.asked = new CallerRequest(edge, request);
+    this.asked = new CallerRequest(services, request);
   }
 
   /** What the client calls the file. */
@@ -53,7 +53,7 @@ export class Upload {
     if (this.#isAdmitted) return;
     const { system, envelope } = this.#named;
     refuseWrongKey(await this.asked.authenticate(envelope.credentials));
-    await this.edge.files.admit(system);
+    await this.services.files.admit(system);
     this.#isAdmitted = true;
   }
 
@@ -61,15 +61,15 @@ export class Upload {
   async store({ saidType, length, bytes }: UploadBytes): Promise<void> {
     await this.admit();
     if (length > limits.fileBytes) fail('fileTooLarge');
-    const { url, name } = await this.edge.files.upload(this.#named.system, this.fileName, saidType, bytes);
+    const { url, name } = await this.services.files.upload(this.#named.system, this.fileName, saidType, bytes);
     const headers = url.length <= MAX_LOCATION_LENGTH ? { location: url } : {};
-    sendReply(this.edge, this.reply, { status: 201, json: JSON.stringify({ url, name }), headers });
+    sendReply(this.services, this.reply, { status: 201, json: JSON.stringify({ url, name }), headers });
   }
 
   /** Answers at once, though the client may still be sending. */
   refuse(error: unknown): void {
     // That the bytes broke off is no fault of the service.
-    refuseEarly(this.edge, this.reply, hasLeft(this.request.raw) ? serviceError('badRequest') : error);
+    refuseEarly(this.services, this.reply, hasLeft(this.request.raw) ? serviceError('badRequest') : error);
   }
 
   log(): void {

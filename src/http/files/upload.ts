@@ -7,12 +7,12 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { prefix } from '../../kernel/prefix.ts';
 import { carryOutRequest } from '../../requests/index.ts';
-import { senderOf } from '../body-reader.ts';
-import { allowBodyTime } from '../body-times.ts';
-import { answerEndpoint } from '../data.ts';
-import type { Edge } from '../edge.ts';
-import type { Endpoint } from '../endpoint.ts';
-import { type Envelope, openEnvelope } from '../envelope.ts';
+import { allowBodyTime } from '../connections/body-timeout.ts';
+import { senderOf } from '../endpoint/body-reader.ts';
+import type { Endpoint } from '../endpoint/endpoint.ts';
+import { answerEndpoint } from '../endpoint/endpoint-handler.ts';
+import { type Envelope, openEnvelope } from '../endpoint/parse-request.ts';
+import type { HttpServices } from '../endpoint/services.ts';
 import { removalEndpoint } from '../routes/files.ts';
 import { beginsAsObject, bytesOf, CountedBytes, isLonger, peek } from './body.ts';
 import { type LongString, readJsonBody } from './json-body.ts';
@@ -26,17 +26,17 @@ const UPLOAD_TIMEOUT_MS = 900_000;
 const UNNAMED_UPLOAD_TIMEOUT_MS = 300_000;
 /** What uploads work with. */
 interface Uploads {
-  readonly edge: Edge;
+  readonly services: HttpServices;
   readonly places: Places;
   readonly removal: Endpoint;
 }
 
 /** SPEC "Files: Upload". The body is not read before it is asked for, whatever its type. */
-export function registerUpload(server: FastifyInstance, edge: Edge): void {
+export function registerUpload(server: FastifyInstance, services: HttpServices): void {
   const uploads: Uploads = {
-    edge,
+    services,
     places: uploadPlaces(),
-    removal: removalEndpoint(edge.files),
+    removal: removalEndpoint(services.files),
   };
   server.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
@@ -54,7 +54,7 @@ export function registerUpload(server: FastifyInstance, edge: Edge): void {
 
 /** Answers one upload. Never throws. */
 async function answerUpload(uploads: Uploads, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const upload = new Upload(uploads.edge, request, reply);
+  const upload = new Upload(uploads.services, request, reply);
   await carryOutRequest(upload.asked, {
     mayWrite: true,
     run: () => take(uploads, upload),
@@ -75,7 +75,7 @@ async function take(uploads: Uploads, upload: Upload): Promise<void> {
   const bytes = bytesOf(raw);
   let placed: PlacedBytes | undefined;
   const place = (all: AsyncIterator<Buffer>, most: number): PlacedBytes => {
-    const sender = () => senderOf(uploads.edge.systems, request);
+    const sender = () => senderOf(uploads.services.systems, request);
     placed = new PlacedBytes({ places: uploads.places, sender, response: upload.reply.raw, size: length || most }, all);
     return placed;
   };
@@ -126,7 +126,7 @@ async function takeRaw(upload: Upload, bytes: PlacedBytes): Promise<void> {
 async function takeJson(uploads: Uploads, upload: Upload, bytes: PlacedBytes, isNamed: boolean): Promise<void> {
   const { headers } = upload.request;
   await bytes.wait();
-  const kept = await uploads.edge.files.spool(bytes, MAX_JSON_UPLOAD_BYTES);
+  const kept = await uploads.services.files.spool(bytes, MAX_JSON_UPLOAD_BYTES);
   try {
     const read = await readJsonBody(kept);
     const envelope = read && readJsonUpload(headers, read.text, isNamed);
@@ -142,7 +142,7 @@ async function takeJson(uploads: Uploads, upload: Upload, bytes: PlacedBytes, is
 
 /** CONTRACT "Requests": `_method` gives DELETE over POST. */
 async function takeEnvelope(
-  { edge, removal }: Uploads,
+  { services, removal }: Uploads,
   upload: Upload,
   envelope: Envelope,
   long: LongString | null,
@@ -153,7 +153,7 @@ async function takeEnvelope(
     const params = request.params as Record<string, string>;
     request.params = { ...params, name: params.fileName };
     upload.isHandedOn = true;
-    return answerEndpoint({ edge, endpoint: removal, envelope, request, reply, started: upload.asked.startedAt });
+    return answerEndpoint({ services, endpoint: removal, envelope, request, reply, started: upload.asked.startedAt });
   }
   await upload.open(envelope);
   if (method === 'GET' || method === 'PUT') fail('notFound');

@@ -5,17 +5,22 @@ import type { FunctionCall, FunctionUser } from '../../functions/index.ts';
 import { CallerRequest, carryOutRequest } from '../../requests/index.ts';
 import type { Credentials, System } from '../../systems/index.ts';
 import { wasSent } from '../../systems/system.ts';
-import { refuseEarly, sendError, sendReply } from '../answer.ts';
-import type { Edge } from '../edge.ts';
-import { headerCredentials } from '../envelope.ts';
+import { refuseEarly, sendError, sendReply } from '../endpoint/answer.ts';
+import { headerCredentials } from '../endpoint/parse-request.ts';
+import type { HttpServices } from '../endpoint/services.ts';
 import { callersHeaders, type Input, readInput } from './input.ts';
 
 /**
  * Answers a call of a function: application id, then name, then body. Never throws.
  * @param unread why the body could not be read
  */
-export async function answerCall(edge: Edge, request: FastifyRequest, reply: FastifyReply, unread?: unknown): Promise<void> {
-  const asked = new CallerRequest(edge, request);
+export async function answerCall(
+  services: HttpServices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  unread?: unknown,
+): Promise<void> {
+  const asked = new CallerRequest(services, request);
   let credentials: Credentials = headerCredentials(request.headers);
   asked.sent(credentials);
   const read = (): Input => {
@@ -32,13 +37,13 @@ export async function answerCall(edge: Edge, request: FastifyRequest, reply: Fas
       const { appId, name } = request.params as { appId: string; name: string };
       if (appId === '' || name === '') fail('notFound');
       const system = await asked.acquire(appId);
-      const json = await edge.functions.call(system, name, () => callOf(edge, request, asked, system, read()));
+      const json = await services.functions.call(system, name, () => callOf(services, request, asked, system, read()));
       // A GET that makes a record must reach the service each time.
-      sendReply(edge, reply, { status: 200, json, headers: { 'cache-control': 'no-store' } });
+      sendReply(services, reply, { status: 200, json, headers: { 'cache-control': 'no-store' } });
     },
     refuse(error) {
-      if (unread === undefined) sendError(edge, reply, error);
-      else refuseEarly(edge, reply, error);
+      if (unread === undefined) sendError(services, reply, error);
+      else refuseEarly(services, reply, error);
     },
     // docs/decisions.md "Functions and forms".
     log() {
@@ -51,7 +56,7 @@ export async function answerCall(edge: Edge, request: FastifyRequest, reply: Fas
 
 /** What a function is told of its call. @throws TooManyRequests (155) where keys are tried out from the address */
 function callOf(
-  edge: Edge,
+  services: HttpServices,
   { method, headers }: FastifyRequest,
   asked: CallerRequest,
   system: System,
@@ -68,13 +73,13 @@ function callOf(
       ip: asked.address,
       holdsKey: holdsKey(principal),
     },
-    user: () => userOf(edge, asked, credentials.sessionToken),
+    user: () => userOf(services, asked, credentials.sessionToken),
     caller: () => asked.callerOf(credentials),
   };
 }
 
 /** @throws invalidSession (209) */
-async function userOf({ users }: Edge, asked: CallerRequest, token: unknown): Promise<FunctionUser | null> {
+async function userOf({ users }: HttpServices, asked: CallerRequest, token: unknown): Promise<FunctionUser | null> {
   if (!wasSent(token)) return null;
   const user = await users.currentUser(asked.contextOf(master), token);
   // The user who was asked for is the caller; a holder of a key acts as the master.

@@ -2,7 +2,7 @@ import { unescape as decodePercents } from 'node:querystring';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { checkText } from '../../values/index.ts';
-import { decodePair } from '../envelope.ts';
+import { decodePair } from '../endpoint/parse-request.ts';
 
 /** Values of one form: more than any has, and soon read. */
 const MAX_VALUES = 100_000;

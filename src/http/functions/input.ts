@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Credentials } from '../../systems/index.ts';
-import { type Envelope, envelopeOf, fieldsOf, openEnvelope, stripConsumed } from '../envelope.ts';
+import { type Envelope, envelopeOf, fieldsOf, openEnvelope, stripConsumed } from '../endpoint/parse-request.ts';
 import { parseForm } from './form.ts';
 
 /** Values of a body, which anybody may send and which is read in one turn: some 100 ms at the worst. */

@@ -4,7 +4,7 @@ import zlib from 'node:zlib';
 import compress from '@fastify/compress';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import { networkOf } from '../../kernel/network.ts';
-import { varyBy } from '../answer.ts';
+import { varyBy } from '../endpoint/answer.ts';
 
 /** Bytes up to which an answer goes out as it is (CONTRACT "Operations"). */
 export const MAX_PLAIN_BYTES = 1024;

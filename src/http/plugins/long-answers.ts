@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { UntakenAnswers } from '../../admission/untaken.ts';
 import { networkOf } from '../../kernel/network.ts';
-import { MAX_BYTES_IN_MEMORY } from '../body-reader.ts';
+import { MAX_BYTES_IN_MEMORY } from '../endpoint/body-reader.ts';
 
 /** Characters from which on an answer counts; shorter ones are what a connection may cost. */
 const LONG_ANSWER_LENGTH = 256 * 1024;

@@ -14,8 +14,8 @@ import { SqliteStore } from '../../storage/sqlite/store.ts';
 import type { Systems } from '../../systems/index.ts';
 import { provision } from '../../systems/provision.ts';
 import { PasswordResets, userTableRules } from '../../users/index.ts';
-import { registerBodyReader } from '../body-reader.ts';
-import { parseQueryString } from '../envelope.ts';
+import { registerBodyReader } from '../endpoint/body-reader.ts';
+import { parseQueryString } from '../endpoint/parse-request.ts';
 import { pageHeaders } from '../pages/page.ts';
 import { registerResetPage } from './reset-page.ts';
 

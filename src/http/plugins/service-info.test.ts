@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fastify } from 'fastify';
-import { Readiness } from '../readiness.ts';
+import { Readiness } from './readiness.ts';
 import { registerHealth } from './service-info.ts';
 
 const UNAVAILABLE = '{"status":"unavailable","checks":{"store":"unreachable"}}';

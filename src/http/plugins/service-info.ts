@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { prefix } from '../../kernel/prefix.ts';
 import { serviceVersion } from '../../kernel/version.ts';
-import { jsonType, varyBy } from '../answer.ts';
-import type { Readiness } from '../readiness.ts';
+import { jsonType, varyBy } from '../endpoint/answer.ts';
+import type { Readiness } from './readiness.ts';
 
 const UNAVAILABLE = '{"status":"unavailable","checks":{"store":"unreachable"}}';
 

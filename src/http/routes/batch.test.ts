@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fail } from '../../errors/fail.ts';
-import type { ApiRequest, Endpoint } from '../endpoint.ts';
+import type { ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
 import { batchEndpoint } from './batch.ts';
 
 const log: string[] = [];

@@ -6,8 +6,8 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel
 import { prefix } from '../../kernel/prefix.ts';
 import { endOf, type Progress } from '../../records/index.ts';
 import { wholeText } from '../../storage/port.ts';
-import type { ApiRequest, Endpoint } from '../endpoint.ts';
-import { stripConsumed } from '../envelope.ts';
+import type { ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
+import { stripConsumed } from '../endpoint/parse-request.ts';
 
 /** An item of a batch, and who answers it. */
 interface Routed {

@@ -1,7 +1,7 @@
 import { fail } from '../../errors/fail.ts';
-import type { Edge } from '../edge.ts';
-import type { Endpoint } from '../endpoint.ts';
-import type { AddressLimit } from '../limits/address-limit.ts';
+import type { Endpoint } from '../endpoint/endpoint.ts';
+import type { RateLimit } from '../endpoint/rate-limit.ts';
+import type { HttpServices } from '../endpoint/services.ts';
 import { batchEndpoint } from './batch.ts';
 import { fileEndpoints } from './files.ts';
 import { aggregateEndpoints, classEndpoints } from './records.ts';
@@ -13,8 +13,8 @@ import { userEndpoints } from './users.ts';
  * @param loginLimit `null`: none
  */
 export function dataEndpoints(
-  { users, resets, files }: Pick<Edge, 'users' | 'resets' | 'files'>,
-  loginLimit: AddressLimit | null,
+  { users, resets, files }: Pick<HttpServices, 'users' | 'resets' | 'files'>,
+  loginLimit: RateLimit | null,
   reportFault: (error: unknown) => void,
 ): readonly Endpoint[] {
   const single = [

@@ -12,9 +12,9 @@ import {
 } from '../../records/index.ts';
 import type { JsonText } from '../../storage/port.ts';
 import type { Users } from '../../users/index.ts';
-import { resultsReply } from '../answer.ts';
-import type { ApiReply, ApiRequest, Endpoint } from '../endpoint.ts';
-import { fieldsOf } from '../envelope.ts';
+import { resultsReply } from '../endpoint/answer.ts';
+import type { ApiReply, ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
+import { fieldsOf } from '../endpoint/parse-request.ts';
 
 type Params = ApiRequest['params'];
 

@@ -14,7 +14,7 @@ import { SqliteEngine } from '../../storage/sqlite/index.ts';
 import { openAnyway } from '../../storage/testing/open.ts';
 import { provision } from '../../systems/provision.ts';
 import type { Users } from '../../users/index.ts';
-import type { ApiRequest } from '../endpoint.ts';
+import type { ApiRequest } from '../endpoint/endpoint.ts';
 import { aggregateEndpoints, recordEndpoints } from './records.ts';
 
 const base = '/classes/:className';

@@ -1,7 +1,7 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject } from '../../kernel/json.ts';
 import { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from '../../records/index.ts';
-import type { ApiReply, ApiRequest, Endpoint } from '../endpoint.ts';
+import type { ApiReply, ApiRequest, Endpoint } from '../endpoint/endpoint.ts';
 
 /** SPEC "Schemas"; CONTRACT "Records", schemas. */
 export const schemaEndpoints: readonly Endpoint[] = [

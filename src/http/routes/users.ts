@@ -6,16 +6,16 @@ import { readRecord } from '../../records/index.ts';
 import type { ClpAction } from '../../schema/model.ts';
 import type { JsonText } from '../../storage/port.ts';
 import type { PasswordResets, SignedIn, Users } from '../../users/index.ts';
-import type { ApiReply, ApiRequest, Client, Endpoint } from '../endpoint.ts';
-import { fieldsOf } from '../envelope.ts';
-import type { AddressLimit } from '../limits/address-limit.ts';
+import type { ApiReply, ApiRequest, Client, Endpoint } from '../endpoint/endpoint.ts';
+import { fieldsOf } from '../endpoint/parse-request.ts';
+import type { RateLimit } from '../endpoint/rate-limit.ts';
 import { readOptions } from './records.ts';
 
 /**
  * SPEC "Users and sessions", "Login and session": all that is not an operation on a record.
  * @param limit of what who knows the application id alone may try, in a batch too
  */
-export function userEndpoints(users: Users, resets: PasswordResets, limit: AddressLimit | null): readonly Endpoint[] {
+export function userEndpoints(users: Users, resets: PasswordResets, limit: RateLimit | null): readonly Endpoint[] {
   const counted = limitedBy(limit);
   const endpoints: readonly Endpoint[] = [
     {
@@ -75,7 +75,7 @@ const loginClient = ({ installationId, address, isGone }: Client) => ({ installa
 type Handle = Endpoint['handle'];
 
 const limitedBy =
-  (limit: AddressLimit | null) =>
+  (limit: RateLimit | null) =>
   (handle: Handle): Handle => {
     if (limit === null) return handle;
     return (request) => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { Places } from '../admission/places.ts';
-import { ServiceError } from '../errors/fail.ts';
+import { Places } from '../../admission/places.ts';
+import { ServiceError } from '../../errors/fail.ts';
 import { readBody } from './body-reader.ts';
 
 for (const bytes of [10, 40_000])

@@ -1,22 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { fail } from '../errors/fail.ts';
-import { isJsonObject } from '../kernel/json.ts';
-import { limits } from '../kernel/limits.ts';
-import { prefix } from '../kernel/prefix.ts';
-import type { NamedParameters } from '../query/index.ts';
-import { CallerRequest, carryOutAsCaller } from '../requests/index.ts';
+import { fail } from '../../errors/fail.ts';
+import { isJsonObject } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { prefix } from '../../kernel/prefix.ts';
+import type { NamedParameters } from '../../query/index.ts';
+import { CallerRequest, carryOutAsCaller } from '../../requests/index.ts';
 import { FramedPieces, sendError, sendReply } from './answer.ts';
-import type { Edge } from './edge.ts';
 import type { ApiReply, Endpoint } from './endpoint.ts';
-import { type Envelope, envelopeOf, openEnvelope } from './envelope.ts';
+import { refuseUnasked } from './log-rejected.ts';
 import { LONG_BODY_LENGTH, LongBodies } from './long-bodies.ts';
-import { refuseUnasked } from './unasked.ts';
+import { type Envelope, envelopeOf, openEnvelope } from './parse-request.ts';
+import type { HttpServices } from './services.ts';
 
 type Params = Readonly<Record<string, string>>;
 
 /** One request on its way to its answer. */
 export interface Exchange {
-  readonly edge: Edge;
+  readonly services: HttpServices;
   readonly endpoint: Endpoint;
   readonly envelope: Envelope;
   readonly request: FastifyRequest;
@@ -26,8 +26,8 @@ export interface Exchange {
 }
 
 /** Registers the data endpoints below the prefix. */
-export function registerDataEndpoints(server: FastifyInstance, edge: Edge, endpoints: readonly Endpoint[]): void {
-  const long = new LongBodies(edge);
+export function registerDataEndpoints(server: FastifyInstance, services: HttpServices, endpoints: readonly Endpoint[]): void {
+  const long = new LongBodies(services);
   for (const [path, ofPath] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
     const byMethod = new Map<unknown, Endpoint>(ofPath.map((endpoint) => [endpoint.method, endpoint]));
     // A POST may stand for any of the others, so each path takes one.
@@ -37,14 +37,14 @@ export function registerDataEndpoints(server: FastifyInstance, edge: Edge, endpo
     for (const method of methods) {
       const choose = method === 'POST' ? chooserOf(byMethod) : fixed(byMethod.get(method));
       const url = prefix + path;
-      server.route({ method, url, bodyLimit, handler: (request, reply) => handle({ edge, choose, long }, request, reply) });
+      server.route({ method, url, bodyLimit, handler: (request, reply) => handle({ services, choose, long }, request, reply) });
     }
   }
 }
 
 /** What a path is answered with. */
 interface Routed {
-  readonly edge: Edge;
+  readonly services: HttpServices;
   readonly choose: Choose;
   readonly long: LongBodies;
 }
@@ -67,12 +67,12 @@ function chooserOf(byMethod: ReadonlyMap<unknown, Endpoint>): Choose {
 }
 
 /** Answers one request: body, then application id, then caller, then the endpoint. */
-function handle({ edge, choose, long }: Routed, request: FastifyRequest, reply: FastifyReply): void {
+function handle({ services, choose, long }: Routed, request: FastifyRequest, reply: FastifyReply): void {
   const started = performance.now();
-  const refuse = (error: unknown) => refuseUnasked(edge, request, reply, () => sendError(edge, reply, error));
+  const refuse = (error: unknown) => refuseUnasked(services, request, reply, () => sendError(services, reply, error));
   const answer = (envelope: Envelope) => {
     const endpoint = choose(envelope.method) ?? fail('notFound');
-    void answerEndpoint({ edge, endpoint, envelope, request, reply, started });
+    void answerEndpoint({ services, endpoint, envelope, request, reply, started });
   };
   try {
     const params = request.params as Params;
@@ -92,10 +92,10 @@ function handle({ edge, choose, long }: Routed, request: FastifyRequest, reply: 
 }
 
 /** Has an endpoint answer a request whose body was read. */
-export async function answerEndpoint({ edge, endpoint, envelope, request, reply, started }: Exchange): Promise<void> {
+export async function answerEndpoint({ services, endpoint, envelope, request, reply, started }: Exchange): Promise<void> {
   const { appId, credentials, installationId } = envelope;
   const isOpen = endpoint.open === true;
-  const asked = new CallerRequest(edge, request, started);
+  const asked = new CallerRequest(services, request, started);
   await carryOutAsCaller(asked, {
     appId,
     credentials,
@@ -116,9 +116,9 @@ export async function answerEndpoint({ edge, endpoint, envelope, request, reply,
         query: queryOf(endpoint, envelope, request),
         body: envelope.body,
       });
-      await deliver(edge, reply, answer);
+      await deliver(services, reply, answer);
     },
-    refuse: (error) => sendError(edge, reply, error),
+    refuse: (error) => sendError(services, reply, error),
     log() {
       if (!isLogged(endpoint)) return;
       const { method, path } = endpoint;
@@ -133,14 +133,14 @@ export async function answerEndpoint({ edge, endpoint, envelope, request, reply,
 const isLogged = ({ method }: Endpoint): boolean => method !== 'GET';
 
 /** Sends an answer. A long one holds the system until its last piece was made or the client has gone. */
-async function deliver(edge: Edge, reply: FastifyReply, answer: ApiReply): Promise<void> {
+async function deliver(services: HttpServices, reply: FastifyReply, answer: ApiReply): Promise<void> {
   const { json } = answer;
   if (typeof json === 'string') {
-    sendReply(edge, reply, answer);
+    sendReply(services, reply, answer);
     return;
   }
   await new Promise<void>((ended) => {
-    sendReply(edge, reply, { ...answer, json: new FramedPieces('', json, '', ended) });
+    sendReply(services, reply, { ...answer, json: new FramedPieces('', json, '', ended) });
   });
 }
 

@@ -5,16 +5,16 @@ import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type FastifyInstance, fastify } from 'fastify';
 import { pino } from 'pino';
-import { fail } from '../errors/fail.ts';
-import { noFiles } from '../records/testing/context.ts';
-import type { Systems } from '../systems/systems.ts';
-import { Users } from '../users/index.ts';
-import { registerDataEndpoints } from './data.ts';
-import type { Edge } from './edge.ts';
+import { fail } from '../../errors/fail.ts';
+import { noFiles } from '../../records/testing/context.ts';
+import type { Systems } from '../../systems/systems.ts';
+import { Users } from '../../users/index.ts';
+import { registerErrors } from '../plugins/errors.ts';
+import { emptySystem } from '../testing/system.ts';
 import type { Endpoint } from './endpoint.ts';
-import { parseQueryString } from './envelope.ts';
-import { registerErrors } from './plugins/errors.ts';
-import { emptySystem } from './testing/system.ts';
+import { registerDataEndpoints } from './endpoint-handler.ts';
+import { parseQueryString } from './parse-request.ts';
+import type { HttpServices } from './services.ts';
 
 const system = emptySystem();
 const systems = {
@@ -26,12 +26,12 @@ const systems = {
     return system;
   },
 } as unknown as Systems;
-const edge: Edge = {
+const services: HttpServices = {
   systems,
   users: new Users(1),
-  resets: {} as Edge['resets'],
-  files: {} as Edge['files'],
-  functions: {} as Edge['functions'],
+  resets: {} as HttpServices['resets'],
+  files: {} as HttpServices['files'],
+  functions: {} as HttpServices['functions'],
   hooks: { observers: [], rules: new Map(), files: noFiles },
   log: pino({ level: 'silent' }),
   conditions: { met() {}, over() {} },
@@ -79,8 +79,8 @@ before(async () => {
   server = fastify({ routerOptions: { querystringParser: parseQueryString as never } });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => done(null, text));
-  registerErrors(server, edge);
-  registerDataEndpoints(server, edge, endpoints);
+  registerErrors(server, services);
+  registerDataEndpoints(server, services, endpoints);
   url = await server.listen({ host: '127.0.0.1', port: 0 });
 });
 after(() => server.close());

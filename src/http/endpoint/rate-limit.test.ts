@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TooManyRequests } from '../../errors/too-many-requests.ts';
-import { AddressLimit, limitOf } from './address-limit.ts';
+import { RateLimit, rateLimitOf } from './rate-limit.ts';
 
 let now = 0;
 const limited = (most: number, remembered?: number) => {
   now = 1_000;
-  return new AddressLimit(most, () => now, remembered);
+  return new RateLimit(most, () => now, remembered);
 };
-const refused = (limit: AddressLimit, address: string): number | null => {
+const refused = (limit: RateLimit, address: string): number | null => {
   try {
     limit.count(address);
     return null;
@@ -19,7 +19,7 @@ const refused = (limit: AddressLimit, address: string): number | null => {
   }
 };
 
-test('0 is no limit', () => assert.equal(limitOf(0), null));
+test('0 is no limit', () => assert.equal(rateLimitOf(0), null));
 test('so many in the minute that begins with the first; the rest hear when it ends', () => {
   const limit = limited(3);
   assert.deepEqual(

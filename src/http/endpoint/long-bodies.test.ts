@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { limits } from '../kernel/limits.ts';
+import { limits } from '../../kernel/limits.ts';
 import { valuesWithin } from './long-bodies.ts';
 
 const MIB = 1024 * 1024;

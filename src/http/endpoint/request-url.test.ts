@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseQueryString } from './envelope.ts';
+import { parseQueryString } from './parse-request.ts';
 
 for (const [text, parameters] of [
   ['', []],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressOf } from './envelope.ts';
+import { addressOf } from './parse-request.ts';
 
 for (const [url, address] of [
   ['/platform/classes/A?where=1#x', '/platform/classes/A?where=1'],

@@ -1,12 +1,12 @@
 import { getHeapStatistics } from 'node:v8';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Bounds, Places } from '../admission/places.ts';
-import { fail } from '../errors/fail.ts';
-import type { JsonValue } from '../kernel/json.ts';
-import { limits } from '../kernel/limits.ts';
-import { parseScannedJson, scanJson } from '../values/index.ts';
+import { type Bounds, Places } from '../../admission/places.ts';
+import { fail } from '../../errors/fail.ts';
+import type { JsonValue } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { parseScannedJson, scanJson } from '../../values/index.ts';
 import { senderOf } from './body-reader.ts';
-import type { Edge } from './edge.ts';
+import type { HttpServices } from './services.ts';
 
 /** Characters from which on a body is read in parts; below, even the worst takes some tens of milliseconds. */
 export const LONG_BODY_LENGTH = 128 * 1024;
@@ -25,10 +25,10 @@ export function valuesWithin(heapBytes: number): Bounds {
 
 /** Reads long bodies, so that neither one nor many of them keep others from their turns, or take all memory. */
 export class LongBodies {
-  readonly #systems: Edge['systems'];
+  readonly #systems: HttpServices['systems'];
   readonly #places = new Places(valuesWithin(getHeapStatistics().heap_size_limit));
 
-  constructor({ systems }: Pick<Edge, 'systems'>) {
+  constructor({ systems }: Pick<HttpServices, 'systems'>) {
     this.#systems = systems;
   }
 

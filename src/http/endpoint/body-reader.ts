@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { getHeapStatistics } from 'node:v8';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { FREE_BYTES, type Place, type Sender } from '../admission/place.ts';
-import { Places } from '../admission/places.ts';
-import { serviceError } from '../errors/fail.ts';
-import { GrowingBuffer } from '../kernel/growing-buffer.ts';
-import { withoutMark } from '../kernel/json.ts';
-import { networkOf } from '../kernel/network.ts';
-import type { Edge } from './edge.ts';
+import { FREE_BYTES, type Place, type Sender } from '../../admission/place.ts';
+import { Places } from '../../admission/places.ts';
+import { serviceError } from '../../errors/fail.ts';
+import { GrowingBuffer } from '../../kernel/growing-buffer.ts';
+import { withoutMark } from '../../kernel/json.ts';
+import { networkOf } from '../../kernel/network.ts';
+import type { HttpServices } from './services.ts';
 
 /** A body that is to be read. */
 export interface Arrival {
@@ -67,7 +67,7 @@ function admit(payload: IncomingMessage, place: Place, end: (error: Error) => vo
 }
 
 /** Whose a body is, as far as it shows before the body: the system that a header or the path names, and the network that it comes from. */
-export function senderOf(systems: Pick<Edge['systems'], 'isKnown'>, request: FastifyRequest): Sender {
+export function senderOf(systems: Pick<HttpServices['systems'], 'isKnown'>, request: FastifyRequest): Sender {
   const named = request.headers['x-platform-application-id'] || (request.params as { readonly appId?: string } | null)?.appId;
   const isNamed = typeof named === 'string' && systems.isKnown(named);
   return { system: isNamed ? named : '', caller: networkOf(request.ip ?? '') };
@@ -91,7 +91,7 @@ const inMemory = {
  * Bodies are read as text whatever their type says and parsed by the endpoints' own reader: Parse's clients send JSON as text/plain
  * (CONTRACT "Requests"), and what is no JSON is refused there. All that are being read share the memory that they take.
  */
-export function registerBodyReader(server: FastifyInstance, { systems }: Pick<Edge, 'systems'>): void {
+export function registerBodyReader(server: FastifyInstance, { systems }: Pick<HttpServices, 'systems'>): void {
   const places = new Places(inMemory);
   /** Where the answers go to requests whose bodies may be long. */
   const responses = new WeakMap<IncomingMessage, ServerResponse>();

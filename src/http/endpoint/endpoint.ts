@@ -1,9 +1,9 @@
-import type { Principal } from '../access/index.ts';
-import type { JsonValue } from '../kernel/json.ts';
-import type { NamedParameters } from '../query/index.ts';
-import type { RecordContext } from '../records/index.ts';
-import type { JsonText } from '../storage/port.ts';
-import type { System } from '../systems/index.ts';
+import type { Principal } from '../../access/index.ts';
+import type { JsonValue } from '../../kernel/json.ts';
+import type { NamedParameters } from '../../query/index.ts';
+import type { RecordContext } from '../../records/index.ts';
+import type { JsonText } from '../../storage/port.ts';
+import type { System } from '../../systems/index.ts';
 
 /** What a request says of its sender beside his rights. */
 export interface Client {

@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type Socket, Server as SocketServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { closeDoor, type Door, lastCall, turns } from '../kernel/door.ts';
-import { listeningHandle, type SocketHandle } from '../kernel/socket-handle.ts';
+import { closeDoor, type Door, lastCall, turns } from '../../kernel/door.ts';
+import { listeningHandle, type SocketHandle } from '../../kernel/socket-handle.ts';
 
 /** Milliseconds between two looks at the connections of an ending server. */
 const POLL_INTERVAL_MS = 10;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { envelopeOf, fieldsOf, openEnvelope } from './envelope.ts';
+import { envelopeOf, fieldsOf, openEnvelope } from './parse-request.ts';
 
 const open = (body: unknown, headers = {}) => openEnvelope(headers, body === undefined ? undefined : JSON.stringify(body));
 

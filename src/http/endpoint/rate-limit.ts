@@ -15,7 +15,7 @@ interface Window {
  * Requests of a kind that an address may make in a minute, which begins with its first one (docs/decisions.md "Functions and forms":
  * RATE_LIMIT_FUNCTIONS, RATE_LIMIT_LOGIN). It needs no timer and never grows beyond a bound, whatever addresses are made up.
  */
-export class AddressLimit {
+export class RateLimit {
   readonly #most: number;
   readonly #now: () => number;
   readonly #windows: LRUCache<string, Window>;
@@ -39,6 +39,6 @@ export class AddressLimit {
 }
 
 /** The limit of a setting. @param most requests a minute; 0: `null`, which is no limit */
-export function limitOf(most: number): AddressLimit | null {
-  return most === 0 ? null : new AddressLimit(most);
+export function rateLimitOf(most: number): RateLimit | null {
+  return most === 0 ? null : new RateLimit(most);
 }

@@ -4,12 +4,12 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { allowBodyTime, BodyTimes } from './body-times.ts';
+import { answerBadRequest } from '../plugins/errors.ts';
+import { allowBodyTime, BodyTimeouts } from './body-timeout.ts';
 import { Connections } from './connections.ts';
-import { answerBadRequest } from './plugins/errors.ts';
 
 let server: Server;
-let times: BodyTimes;
+let times: BodyTimeouts;
 before(async () => {
   server = createServer((request, response) => {
     if (request.url === '/long') allowBodyTime(request, 60_000);
@@ -22,7 +22,7 @@ before(async () => {
       });
   });
   server.on('clientError', answerBadRequest);
-  times = new BodyTimes(server, new Connections(server), 150, 20);
+  times = new BodyTimeouts(server, new Connections(server), 150, 20);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 });

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http';
-import { HOUR_MS } from '../kernel/time.ts';
+import { HOUR_MS } from '../../kernel/time.ts';
 import type { Connections } from './connections.ts';
 
 /** Milliseconds that the body of a request may take from its first byte to its last. */
@@ -20,7 +20,7 @@ export function allowBodyTime(request: IncomingMessage, time: number): void {
  * Cuts off requests whose body does not end in time. Node has one bound for all requests, and uploads need a longer one than a client
  * that holds a connection should have. It costs a look at each connection now and then, and a request nothing.
  */
-export class BodyTimes {
+export class BodyTimeouts {
   readonly #server: Server;
   readonly #connections: Connections;
   readonly #usual: number;

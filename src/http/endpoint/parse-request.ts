@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { fail } from '../errors/fail.ts';
-import { isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
-import { limits } from '../kernel/limits.ts';
-import { prefix } from '../kernel/prefix.ts';
-import type { Credentials } from '../systems/index.ts';
-import { parseRequestJson } from '../values/index.ts';
+import { fail } from '../../errors/fail.ts';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
+import { limits } from '../../kernel/limits.ts';
+import { prefix } from '../../kernel/prefix.ts';
+import type { Credentials } from '../../systems/index.ts';
+import { parseRequestJson } from '../../values/index.ts';
 
 /** What a request brings besides its address, credentials told apart from content. */
 export interface Envelope {

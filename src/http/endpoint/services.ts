@@ -1,12 +1,12 @@
-import type { Files } from '../files/index.ts';
-import type { Functions } from '../functions/index.ts';
-import type { Conditions, Logger } from '../observe/index.ts';
-import type { WriteHooks } from '../records/index.ts';
-import type { Systems } from '../systems/index.ts';
-import type { PasswordResets, Users } from '../users/index.ts';
+import type { Files } from '../../files/index.ts';
+import type { Functions } from '../../functions/index.ts';
+import type { Conditions, Logger } from '../../observe/index.ts';
+import type { WriteHooks } from '../../records/index.ts';
+import type { Systems } from '../../systems/index.ts';
+import type { PasswordResets, Users } from '../../users/index.ts';
 
-/** What the HTTP edge works with. */
-export interface Edge {
+/** The services that HTTP requests are answered by. */
+export interface HttpServices {
   readonly systems: Systems;
   readonly users: Users;
   readonly resets: PasswordResets;

@@ -1,13 +1,13 @@
+import type { OutgoingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { ServiceError } from '../errors/fail.ts';
-import { renderError, retryAfterOf } from '../errors/render.ts';
-import { faultPlace } from '../observe/index.ts';
-import type { FindResult } from '../storage/port.ts';
-import { answerEarly } from './early.ts';
-import type { Edge } from './edge.ts';
+import { ServiceError } from '../../errors/fail.ts';
+import { renderError, retryAfterOf } from '../../errors/render.ts';
+import { faultPlace } from '../../observe/index.ts';
+import type { FindResult } from '../../storage/port.ts';
+import { pageHeaders, tooLargePage } from '../pages/page.ts';
 import type { ApiReply } from './endpoint.ts';
-import { pageHeaders, tooLargePage } from './pages/page.ts';
+import type { HttpServices } from './services.ts';
 
 /** The Content-Type of every answer. */
 export const jsonType = 'application/json; charset=utf-8';
@@ -19,50 +19,50 @@ export const jsonType = 'application/json; charset=utf-8';
 const forItsClient = 'private, no-cache';
 
 /** Sends an endpoint's reply. Long ones are made while they are sent, no faster than the client reads. */
-export function sendReply(edge: Edge, reply: FastifyReply, { status, json, headers }: ApiReply): void {
+export function sendReply(services: HttpServices, reply: FastifyReply, { status, json, headers }: ApiReply): void {
   reply.code(status).header('content-type', jsonType).header('cache-control', forItsClient);
   if (headers) {
     for (const name of Object.keys(headers)) {
       const value = headers[name] as string;
-      reply.header(name, name === 'location' && value.startsWith('/') ? edge.baseUrl() + value : value);
+      reply.header(name, name === 'location' && value.startsWith('/') ? services.baseUrl() + value : value);
     }
   }
   // SPEC "Files: Delete" answers nothing at all, which is of no type.
   if (json === '') reply.removeHeader('content-type').send();
-  else reply.send(typeof json === 'string' ? json : piecesOf(edge, json));
+  else reply.send(typeof json === 'string' ? json : piecesOf(services, json));
 }
 
 /** An answer whose pieces end in an error is cut off, so that nobody takes its beginning for the whole. */
-function piecesOf({ conditions }: Pick<Edge, 'conditions'>, pieces: AsyncIterable<string>): Readable {
+function piecesOf({ conditions }: Pick<HttpServices, 'conditions'>, pieces: AsyncIterable<string>): Readable {
   return Readable.from(pieces).on('error', (error) => {
     if (!(error instanceof ServiceError)) conditions.met('an answer broke off', faultPlace(error), error);
   });
 }
 
 /** Sends an error; faults of ours are logged and not shown (SPEC "Errors": 500). */
-export function sendError(edge: ErrorEdge, reply: FastifyReply, error: unknown): void {
-  prepare(edge, reply, error);
+export function sendError(services: ErrorEdge, reply: FastifyReply, error: unknown): void {
+  prepare(services, reply, error);
   const { status, json } = renderError(error);
   if (!reply.hasHeader('cache-control')) reply.header('cache-control', forItsClient);
   reply.code(status).header('content-type', jsonType).send(json);
 }
 
 /** The same while the client may still be sending. A file that is too large has a page for an answer (SPEC "Errors": 413). */
-export function refuseEarly(edge: ErrorEdge, reply: FastifyReply, error: unknown): void {
+export function refuseEarly(services: ErrorEdge, reply: FastifyReply, error: unknown): void {
   if (error instanceof ServiceError && error.key === 'bodyTooSlow') {
     // What is left of the body is not waited for.
     reply.header('connection', 'close');
-    sendError(edge, reply, error);
+    sendError(services, reply, error);
     return;
   }
-  prepare(edge, reply, error);
+  prepare(services, reply, error);
   const { status, json } = renderError(error);
   const isPage = error instanceof ServiceError && error.key === 'fileTooLarge';
   const shown = isPage ? { headers: pageHeaders, text: tooLargePage } : { headers: { 'content-type': jsonType }, text: json };
   answerEarly(reply, { status, ...shown });
 }
 
-type ErrorEdge = Pick<Edge, 'log' | 'conditions'>;
+type ErrorEdge = Pick<HttpServices, 'log' | 'conditions'>;
 
 /** Tells the log of a fault; says when to come again where that is the trouble. */
 function prepare({ log, conditions }: ErrorEdge, reply: FastifyReply, error: unknown): void {
@@ -150,4 +150,38 @@ export class FramedPieces implements AsyncIterableIterator<string> {
     this.#over = true;
     this.#ended();
   }
+}
+
+/** How long the rest of a body may take that nobody wants, in milliseconds. */
+const DROP_TIMEOUT_MS = 30_000;
+
+/** What is answered while the client may still be sending. */
+export interface EarlyAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/**
+ * Answers at once and closes only when the client has sent its whole body, which is read and dropped: a connection that is closed on
+ * unread data takes the answer with it.
+ */
+export function answerEarly(reply: FastifyReply, { status, headers, text }: EarlyAnswer): void {
+  const { raw } = reply.request;
+  reply.removeHeader('connection');
+  reply.code(status).hijack();
+  // The client has left.
+  if (reply.raw.destroyed) return;
+  const before = reply.getHeaders() as OutgoingHttpHeaders;
+  reply.raw.writeHead(status, { ...before, ...headers, 'content-length': Buffer.byteLength(text) });
+  reply.raw.write(text);
+  const end = () => {
+    clearTimeout(timer);
+    reply.raw.end();
+  };
+  const timer = setTimeout(() => raw.destroy(), DROP_TIMEOUT_MS);
+  // Whoever read it reads no more, and would hold it up.
+  raw.unpipe();
+  if (raw.readableEnded || raw.destroyed) end();
+  else raw.once('end', end).once('close', end).resume();
 }
