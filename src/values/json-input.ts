@@ -17,7 +17,7 @@ const tooDeep = (): never => fail('nestedTooDeep');
 
 /**
  * The value of a JSON text that came from outside: a body, a `where`, a pipeline. Keys are not judged here, since what they
- * may be depends on where they stand: field names by schema/naming.ts, keys inside values by `checkKeys`.
+ * may be depends on where they stand: field names by schema/model.ts, keys inside values by `checkKeys`.
  * @param text as decoded from UTF-8, so that half of a surrogate pair can only stand in it as an escape
  * @param levels of nesting that are taken
  * @param values that are taken, counted by what stands between and before them: `{"a":[]}` has three marks; keys of which an object has very

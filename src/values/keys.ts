@@ -8,7 +8,7 @@ import { wirePointer } from './wire.ts';
 
 /**
  * Compared one by one: keys that JSON.parse makes are interned, so each comparison is one of pointers. The set of the same
- * names in schema/naming.ts would hash every key of every value.
+ * names in schema/model.ts would hash every key of every value.
  */
 const isForbidden = (key: string) => key === '__proto__' || key === 'constructor' || key === 'prototype';
 

@@ -216,7 +216,7 @@ function fieldIndexes(schemaName: string, table: TableSchema, field: Field): str
   return [];
 }
 
-/** In the order of ORDER BY (storage/sql/order.ts). Equal values are ordered by objectId, so an index that ends in it serves a sorted page without a sort. */
+/** In the order of ORDER BY (storage/sql/select.ts). Equal values are ordered by objectId, so an index that ends in it serves a sorted page without a sort. */
 function keysOf(table: TableSchema, index: TableIndex): string {
   const keys = index.keys.map(([name, direction]) => {
     const field = fieldOf(table, name);

@@ -266,7 +266,7 @@ export class Connection implements LimitedRows {
     return this.#statements.get(text) ?? this.#statements.add(this.db, text);
   }
 
-  /** How many comparisons an index answers for a statement (index-use.ts). Remembered, since SQLite is asked for its plan. */
+  /** How many comparisons an index answers for a statement (statements.ts). Remembered, since SQLite is asked for its plan. */
   constraintsTaken(text: string): number {
     return this.#plans.get(text) ?? this.ask((db) => this.#plans.add(db, text));
   }

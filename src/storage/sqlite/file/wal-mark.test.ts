@@ -232,7 +232,7 @@ describe('The mark of a log', () => {
     const live = new Live('a').add(20);
     live.close();
     const other = new Live('b', 'b').add(40);
-    // A log that has the whole of another file has whose it is, too, which is looked at besides (identity.ts).
+    // A log that has the whole of another file has whose it is, too, which is looked at besides (schema/identity.ts).
     other.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     other.add(40);
     cpSync(`${other.path}-wal`, `${live.path}-wal`);
