@@ -33,7 +33,7 @@ export async function holds(context: RecordContext, place: Place, name: string):
   }
 }
 
-/** Whether a record's File or PrivateFile field holds a file of a name now, whoever asks and whether that is there or not. */
+/** Whether the field references the named file now, whatever the permissions, and whether or not the file still exists. */
 export async function isHeld(context: RecordContext, place: Place, name: string): Promise<boolean> {
   try {
     return isNamed(await readField({ ...context, principal: master }, place), name);

@@ -90,7 +90,7 @@ export class HttpServer {
       },
     });
     serializePipelined(server.server);
-    // Asked for what it does not know, the server goes on as if it were not asked, so that this answer too is made by the service.
+    // Ignores unknown `Expect` headers. Node would answer them with 417 itself, not in the form of our errors.
     server.server.on('checkExpectation', (request, response) => server.server.emit('request', request, response));
     const http = new HttpServer(server, services, options);
     // Before the framework answers.

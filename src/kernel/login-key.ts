@@ -10,8 +10,8 @@ export function loginKey(text: string): string {
 }
 
 /**
- * Enough to tell an address from something else; whether it is one, a message tells. What mail headers are written with, and what nobody
- * sees, is in none: a message would go to another address than the one that is kept.
+ * A syntactic plausibility check only: that an address works is proven by a message to it. It rejects the syntax of mail headers and invisible
+ * characters, since either could send a message to another address than the one that is kept.
  */
 const address = /^[^\s\p{C}@<>()[\]\\,;:"]+@[^\s\p{C}@<>()[\]\\,;:"]+$/u;
 const MAX_ADDRESS_LENGTH = 320;

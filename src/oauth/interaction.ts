@@ -43,7 +43,7 @@ export interface Visit {
 /** There is no such request for this browser: it has ended, or begun in another one. */
 class InteractionGone extends Error {}
 
-/** Whether an error says that there is no request that waits for this browser, which the provider says in its own way. */
+/** Whether an error reports that no interaction of this browser is pending; `SessionNotFound` is the error of `oidc-provider`. */
 export function isGone(error: unknown): boolean {
   return error instanceof InteractionGone || (error as { readonly name?: unknown }).name === 'SessionNotFound';
 }

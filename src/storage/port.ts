@@ -96,7 +96,7 @@ export type InsertSource = RecordCopy | Snapshot;
 
 /** One step of a write. All steps of a write, and the schema changes before them, take effect together or not at all. */
 export type Mutation =
-  /** @throws duplicateValue when the objectId is taken; the error of `uniqueFields` where another record has the value of such a field */
+  /** @throws duplicateValue when the objectId is taken; the error of `uniqueFieldsOf` where another record has the value of such a field */
   | {
       readonly kind: 'insert';
       readonly table: TableSchema;
@@ -106,7 +106,7 @@ export type Mutation =
       /** It tells of the write in a table of the service's own, under a new id: it does not fail, and may be added in any order with others. */
       readonly isNote?: true;
     }
-  /** @throws objectNotFound when there is no such record, the guard hides it or the condition is not met; the errors of `uniqueFields` */
+  /** @throws objectNotFound when there is no such record, the guard hides it or the condition is not met; the errors of `uniqueFieldsOf` */
   | {
       readonly kind: 'update';
       readonly table: TableSchema;
@@ -134,8 +134,8 @@ export type Mutation =
       readonly exclusive?: true;
     }
   /**
-   * Sets a mark, a Boolean that is true, to false in the last few created of the records that hold the values: among these it is, unless
-   * many were written at once. It costs the same however many there are, where an index has the values and `createdAt`.
+   * Clears a Boolean mark in the newest few of the matching records. Only these are examined, so that the cost is constant where an index has
+   * the values and `createdAt`; a mark further back, after many writes at once, stays.
    */
   | {
       readonly kind: 'unmark';

@@ -56,7 +56,7 @@ function waitingAmong(own: readonly Job[], inQueue: readonly Job[], owner: strin
     if (row.owner !== owner) taken.add(key);
     else if (!taken.has(key)) free.add(row.id);
   }
-  // One that is gone by now is found out at its commit; one beyond the look waits for the next.
+  // A job that was deleted meanwhile is detected at its commit; jobs beyond this page are checked at the next poll.
   return own.filter((job) => job.kind === 'write' && !free.has(job.id) && (taken.has(recordKey(job)) || !isAll));
 }
 

@@ -144,7 +144,7 @@ export class LaterJobs {
   }
 
   /**
-   * Commits what came of an attempt, however long that takes: it may be more than the next attempt could know.
+   * Commits the result of an attempt, retrying without a limit: the next attempt could not find it out (that mail was sent, say).
    * @param isDone asked where it may have been carried out without an answer: it cannot be then any more
    * @throws JobLost
    */

@@ -15,7 +15,7 @@ export function schemaName(appId: string): string {
   return fitting(`${systemPrefix}${appId}`);
 }
 
-/** An identifier that is short enough, another for every other one. */
+/** Shortens an identifier to `MAX_NAME_BYTES`, with a hash at its end that keeps distinct names distinct. */
 function fitting(identifier: string): string {
   if (Buffer.byteLength(identifier) <= MAX_NAME_BYTES) return identifier;
   const hash = createHash('sha256').update(identifier).digest('hex');

@@ -7,8 +7,8 @@ import { writeSnapshot } from '../sql/snapshot.ts';
 type Of<K extends Mutation['kind']> = Extract<Mutation, { kind: K }>;
 
 /**
- * A step that goes along with another one in its statement, which it tells of. So a write that its record refuses does not fail the others of
- * its transaction.
+ * A row about another step, written by the same statement (a CTE). Where that step matches no record nothing is written, and the transaction
+ * goes on for the other writes.
  */
 export type FoldedStep = Of<'insert' | 'unmark'>;
 
