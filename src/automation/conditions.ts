@@ -2,9 +2,9 @@ import { authorize, master, type Principal, unseenIn } from '../access/index.ts'
 import { fail } from '../errors/fail.ts';
 import { canonicalJson } from '../kernel/json.ts';
 import { evaluate } from '../query/evaluate/index.ts';
-import type { Filter } from '../query/filter.ts';
+import type { Filter } from '../query/model/filter.ts';
 import type { RecordContext } from '../records/index.ts';
-import { underSchema } from '../records/read.ts';
+import { underSchema } from '../records/read/find.ts';
 import { type Field, fieldOf, rootOf, type Schema, type TableSchema } from '../schema/model.ts';
 import { type Store, wholeText } from '../storage/port.ts';
 import { type StoredValue, storageOf } from '../values/index.ts';

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors/fail.ts';
-import type { Comparison, Filter } from '../query/filter.ts';
+import type { Comparison, Filter } from '../query/model/filter.ts';
 import { readRow, readRows } from '../records/index.ts';
 import { type Field, fieldOf, type Schema, type TableSchema, tableOf } from '../schema/model.ts';
 import { assignmentsOf, columnsOf, type OwnValues } from '../storage/column-values.ts';

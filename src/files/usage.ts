@@ -1,5 +1,5 @@
 import { fail } from '../errors/fail.ts';
-import type { Filter } from '../query/filter.ts';
+import type { Filter } from '../query/model/filter.ts';
 import { readRow } from '../records/index.ts';
 import { fieldOf, type Schema, tableOf } from '../schema/model.ts';
 import { assignmentsOf } from '../storage/column-values.ts';

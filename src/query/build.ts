@@ -1,10 +1,11 @@
 import type { Grant } from '../access/index.ts';
 import { limits } from '../kernel/limits.ts';
 import { countPlaces, type Shape, selectionOf } from './include.ts';
-import type { FindOptions, ReadOptions } from './options.ts';
-import { findSearch, parseOrder } from './order.ts';
-import type { QueryScope } from './scope.ts';
-import type { Query, Selection } from './selection.ts';
+import { findSearch } from './model/filter.ts';
+import type { FindOptions, ReadOptions } from './model/options.ts';
+import type { Query, Selection } from './model/selection.ts';
+import { parseOrder } from './order.ts';
+import type { QueryScope } from './where/context.ts';
 import { always, guardedFilter, parseWhere } from './where/index.ts';
 
 /**

@@ -1,10 +1,11 @@
 import { authorize, type Grant } from '../access/index.ts';
 import { fail, ServiceError } from '../errors/fail.ts';
 import type { Field, FieldType } from '../schema/model.ts';
-import type { Filter } from './filter.ts';
-import { namesBelow, projectFields, resolveShown } from './keys.ts';
-import type { QueryScope } from './scope.ts';
-import type { Include, Selection } from './selection.ts';
+import { projectFields } from './keys.ts';
+import type { Filter } from './model/filter.ts';
+import { namesBelow, resolveShown } from './model/names.ts';
+import type { Include, Selection } from './model/selection.ts';
+import type { QueryScope } from './where/context.ts';
 import { always, guardedFilter } from './where/index.ts';
 
 /** Levels of included records: each is a further read. */

@@ -4,7 +4,7 @@ import { ServiceError } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { targetAt } from '../storage/sql/reads/read-plan.ts';
 import { buildQuery, buildSelection, FindParameters, ReadParameters } from './index.ts';
-import type { Include, Selection } from './selection.ts';
+import type { Include, Selection } from './model/selection.ts';
 import { grant, narrowGrant, scope, userScope } from './testing/fixture.ts';
 
 const query = (parameters: JsonObject) => buildQuery(new FindParameters(new Map(Object.entries(parameters))), grant, scope);

@@ -2,8 +2,8 @@ import { fail, ServiceError } from '../errors/fail.ts';
 import { hasMoreParts, isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { parseRequestJson } from '../values/index.ts';
-import { splitNames } from './keys.ts';
-import type { FindOptions, ReadOptions } from './options.ts';
+import { splitNames } from './model/names.ts';
+import type { FindOptions, ReadOptions } from './model/options.ts';
 import { refuseDepth } from './where/context.ts';
 
 /** Parameters by name: text from an address; JSON values where a query came in a body, or from a function. */

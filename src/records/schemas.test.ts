@@ -10,9 +10,9 @@ import { addressesOf } from '../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../storage/sqlite/index.ts';
 import { openAnyway } from '../storage/testing/open.ts';
 import { provision } from '../systems/provision.ts';
-import type { RecordContext } from './context.ts';
+import type { RecordContext } from './context/context.ts';
+import { readRows } from './read/system-reads.ts';
 import { createSchema, deleteSchema, getSchema, listSchemas, updateSchema } from './schemas.ts';
-import { readRows } from './system-reads.ts';
 import { masterContext } from './testing/context.ts';
 import { createRecord } from './write/create.ts';
 

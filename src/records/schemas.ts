@@ -14,9 +14,9 @@ import { definedClass, planTable, planTableChange } from '../schema/definition.t
 import { describeTable, type FieldLabels, type SchemaRecord } from '../schema/describe.ts';
 import type { Schema, TableSchema } from '../schema/model.ts';
 import { isHidden, isSystemTable } from '../schema/system-tables.ts';
-import type { RecordContext } from './context.ts';
-import { readDefinitions, switchOffDefinitions } from './definitions.ts';
-import { readLabels } from './labels.ts';
+import type { RecordContext } from './context/context.ts';
+import { readLabels } from './read/labels.ts';
+import { readDefinitions, switchOffDefinitions } from './read/trigger-definitions.ts';
 import { type RecordWrite, type SchemaPlan, writeTogether } from './write/batch-write.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { ADMIN, authorize } from '../access/index.ts';
 import { fail } from '../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts';
-import type { Filter } from '../query/filter.ts';
 import { guardedFilter } from '../query/index.ts';
+import type { Filter } from '../query/model/filter.ts';
 import { type RuledFields, type RuledWrite, readRows } from '../records/index.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../schema/model.ts';
 import { holds, notBlocked } from './filters.ts';

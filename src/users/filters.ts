@@ -1,4 +1,4 @@
-import type { Filter } from '../query/filter.ts';
+import type { Filter } from '../query/model/filter.ts';
 import { fieldOf, type TableSchema } from '../schema/model.ts';
 import type { StoredValue } from '../values/index.ts';
 

@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../kernel/time.ts';
-import type { Filter } from '../query/filter.ts';
+import type { Filter } from '../query/model/filter.ts';
 import { fieldOf, type TableSchema } from '../schema/model.ts';
 
 /** SPEC "Limits": so many failed logins in a row lock a user out. */

@@ -1,7 +1,7 @@
 import { fail } from '../errors/fail.ts';
 import type { JsonValue } from '../kernel/json.ts';
 import { loginKey } from '../kernel/login-key.ts';
-import type { Filter } from '../query/filter.ts';
+import type { Filter } from '../query/model/filter.ts';
 import { readRow, readRows } from '../records/index.ts';
 import type { Schema, TableSchema } from '../schema/model.ts';
 import type { Mutation, Store } from '../storage/port.ts';

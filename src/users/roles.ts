@@ -1,4 +1,4 @@
-import type { Filter } from '../query/filter.ts';
+import type { Filter } from '../query/model/filter.ts';
 import { type OwnQuery, readRows } from '../records/index.ts';
 import type { TableSchema } from '../schema/model.ts';
 import type { Store } from '../storage/port.ts';

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors/fail.ts';
-import type { Filter } from '../query/filter.ts';
+import type { Filter } from '../query/model/filter.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../schema/model.ts';
 import { assignmentsOf, type OwnValues } from '../storage/column-values.ts';
 import type { Mutation, Store } from '../storage/port.ts';

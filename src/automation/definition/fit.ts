@@ -1,7 +1,7 @@
 import { actorId, authorize, master, type Principal, unseenIn } from '../../access/index.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import type { Filter } from '../../query/filter.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { budgetOf, PatternBudget, type SharedPatterns } from '../../query/regex/index.ts';
 import { always, guardedFilter, parseWhere } from '../../query/where/index.ts';
 import { checkClassName, checkFieldName, rootOf, type Schema, type TableSchema } from '../../schema/model.ts';

@@ -1,4 +1,4 @@
-import type { Filter } from '../../query/filter.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { isLinear } from '../../query/regex/index.ts';
 import { refuse } from './form.ts';
 

@@ -1,4 +1,4 @@
-import type { Filter } from '../../query/filter.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { fieldOf } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
 import { type Bounds, type Listed, lengthOf, QueueReader } from './contents.ts';

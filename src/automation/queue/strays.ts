@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../../kernel/time.ts';
-import type { Filter } from '../../query/filter.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { readRows } from '../../records/index.ts';
 import { fieldOf, type TableSchema, tableOf } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';

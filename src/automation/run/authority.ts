@@ -1,7 +1,7 @@
 import { authorize, master, type Principal, unseenIn } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { evaluate } from '../../query/evaluate/index.ts';
-import type { Filter } from '../../query/filter.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { presentUser } from '../../users/index.ts';
 import type { AutomationSystem } from '../actions/action.ts';
 import { ActionFailed } from '../actions/action.ts';

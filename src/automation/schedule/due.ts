@@ -1,6 +1,6 @@
 import { ServiceError } from '../../errors/fail.ts';
 import { newRowId } from '../../kernel/ids.ts';
-import type { Filter } from '../../query/filter.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { readRows } from '../../records/index.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
 import { assignmentsOf, type OwnValues } from '../../storage/column-values.ts';

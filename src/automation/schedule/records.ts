@@ -1,7 +1,7 @@
 import { authorize, type Principal } from '../../access/index.ts';
 import { newRowId } from '../../kernel/ids.ts';
-import type { Filter } from '../../query/filter.ts';
 import { guardedFilter } from '../../query/index.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { readRows } from '../../records/index.ts';
 import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
 import type { Mutation, Store } from '../../storage/port.ts';

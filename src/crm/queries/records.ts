@@ -2,7 +2,7 @@ import { mayKnowTable } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { FindOptions } from '../../query/index.ts';
-import { splitNames } from '../../query/keys.ts';
+import { splitNames } from '../../query/model/names.ts';
 import * as records from '../../records/index.ts';
 import { type FieldType, rootOf, type TableSchema } from '../../schema/model.ts';
 import { isHidden } from '../../schema/system-tables.ts';

@@ -3,7 +3,7 @@ import { deleteExpired } from '../../audit/index.ts';
 import { fail, isInDoubt, isPassing, ServiceError } from '../../errors/fail.ts';
 import { Contention } from '../../kernel/contention.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { Filter } from '../../query/filter.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { type Progress, readRow, readRows } from '../../records/index.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
 import { assignmentsOf, columnsOf, type OwnValues } from '../../storage/column-values.ts';

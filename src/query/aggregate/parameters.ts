@@ -1,8 +1,8 @@
 import { fail } from '../../errors/fail.ts';
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import { splitNames } from '../keys.ts';
-import type { AggregateOptions } from '../options.ts';
+import { splitNames } from '../model/names.ts';
+import type { AggregateOptions } from '../model/options.ts';
 import { type NamedParameters, queryJson, whereOption } from '../parameters.ts';
 
 /** The stages of the short form, in the order in which they apply. */

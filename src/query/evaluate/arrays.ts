@@ -1,9 +1,9 @@
 import { canonicalJson, type JsonValue } from '../../kernel/json.ts';
 import { memoByObject } from '../../kernel/memo.ts';
-import type { Comparison, JsonOperand, Regex } from '../filter.ts';
+import type { Comparison, JsonOperand, Regex } from '../model/filter.ts';
 import { instantOf } from '../where/context.ts';
-import { inOrder, isContent, keyOf, pointerKey } from './json.ts';
 import { textMatches } from './pattern.ts';
+import { inOrder, isContent, keyOf, pointerKey } from './values.ts';
 
 type Operands = readonly (JsonOperand | Regex)[];
 type Place = JsonValue | undefined;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { limits } from '../../kernel/limits.ts';
 import type { Field } from '../../schema/model.ts';
 import type { StoredValue } from '../../values/index.ts';
-import type { Filter } from '../filter.ts';
+import type { Filter } from '../model/filter.ts';
 import { field, grant, scope, table } from '../testing/fixture.ts';
 import { parseWhere } from '../where/index.ts';
 import { evaluate, evaluateKnown } from './index.ts';

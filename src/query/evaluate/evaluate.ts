@@ -1,7 +1,7 @@
 import type { Field } from '../../schema/model.ts';
 import type { StoredValue } from '../../values/index.ts';
-import type { Filter } from '../filter.ts';
-import { partsLeft } from './parts.ts';
+import type { Filter } from '../model/filter.ts';
+import { partsLeft } from './partial-evaluation.ts';
 import { StoredRecord } from './record.ts';
 
 /** Asks the database whether a part of a filter holds of the record as it is now. */

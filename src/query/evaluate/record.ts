@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { Field } from '../../schema/model.ts';
 import { type StoredValue, storageOf } from '../../values/index.ts';
-import type { FieldRef } from '../filter.ts';
+import type { FieldRef } from '../model/filter.ts';
 
 /** A position in an array; in an object it is a key like others. */
 const position = /^\d{1,9}$/;

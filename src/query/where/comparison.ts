@@ -1,7 +1,7 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, WEEK_MS } from '../../kernel/time.ts';
-import type { FieldRef, Filter, Inequality, JsonOperand } from '../filter.ts';
+import type { FieldRef, Filter, Inequality, JsonOperand } from '../model/filter.ts';
 import {
   always,
   anyOf,
@@ -14,7 +14,7 @@ import {
   spend,
   type WhereContext,
 } from './context.ts';
-import { hasMember } from './relations.ts';
+import { hasMember } from './members.ts';
 
 /** Equality, bare or as `$eq`. On an Array a scalar or Pointer matches an element; null matches absence. */
 export const equals: FieldOperator = (ref, value) => {

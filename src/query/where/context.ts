@@ -1,15 +1,14 @@
-import type { Grant } from '../../access/index.ts';
+import type { Grant, Principal } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isoText } from '../../kernel/time.ts';
-import type { Field, FieldType } from '../../schema/model.ts';
+import type { Field, FieldType, Schema } from '../../schema/model.ts';
 import { parseIsoDate } from '../../values/iso.ts';
 import { pointerOf } from '../../values/pointer.ts';
 import type { StoredValue } from '../../values/type.ts';
-import type { FieldRef, Filter, JsonOperand } from '../filter.ts';
-import { budgetOf, type PatternBudget } from '../regex/index.ts';
-import type { QueryScope } from '../scope.ts';
+import type { FieldRef, Filter, JsonOperand } from '../model/filter.ts';
+import { budgetOf, type PatternBudget, type SharedPatterns } from '../regex/index.ts';
 
 /** What a query has brought so far: its `where`, the sub-queries in it, and each `$match` over records. */
 export interface Spending {
@@ -152,4 +151,14 @@ export function jsonOperand(value: JsonValue): JsonOperand {
   if (instant !== undefined) return { kind: 'date', iso: isoText(instant) };
   const pointer = pointerOf(value);
   return pointer ? { kind: 'pointer', ...pointer } : { kind: 'json', canonical: canonicalJson(value) };
+}
+
+/** What the parts of a query beyond its own table are read against: sub-queries, included records, the present time. */
+export interface QueryScope {
+  readonly schema: Schema;
+  readonly principal: Principal;
+  /** Milliseconds since 1970 that `$relativeTime` counts from; the clock where it is left out. */
+  readonly now?: number;
+  /** What the patterns of the request may still cost; the query has a budget of its own where it is left out. */
+  readonly patterns?: SharedPatterns | undefined;
 }

@@ -11,12 +11,12 @@ import type { Store } from '../../storage/port.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
 import { openAnyway } from '../../storage/testing/open.ts';
-import { readRows } from '../system-reads.ts';
+import type { RuledWrite, WriteObserver } from '../context/write-hooks.ts';
+import { readRows } from '../read/system-reads.ts';
 import { masterContext } from '../testing/context.ts';
 import { checkTogether, createTogether, writeTogether } from './batch-write.ts';
 import { createRecord } from './create.ts';
 import { type OnlyIf, updateRecord } from './update.ts';
-import type { RuledWrite, WriteObserver } from './write-hooks.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-create-'));
 const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });

@@ -1,7 +1,7 @@
 import { isoText } from '../../kernel/time.ts';
 import type { SchemaChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
-import type { RecordContext } from '../context.ts';
+import type { RecordContext } from '../context/context.ts';
 import { commitRecords, type PreparedRecord, planRecords } from './commit.ts';
 import { type Created, type NewRecord, prepareCreate } from './create.ts';
 import { prepareRemove, type RecordRemoval } from './remove.ts';

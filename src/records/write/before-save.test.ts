@@ -11,14 +11,15 @@ import type { Store } from '../../storage/port.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
 import { openAnyway } from '../../storage/testing/open.ts';
-import type { RecordContext } from '../context.ts';
-import { readRow } from '../system-reads.ts';
+import type { RecordContext } from '../context/context.ts';
+import type { TableRules } from '../context/write-hooks.ts';
+import { readRow } from '../read/system-reads.ts';
 import { masterContext } from '../testing/context.ts';
 import { writeTogether } from './batch-write.ts';
+import { retryOutdated } from './before-save.ts';
 import type { PreparedRecord } from './commit.ts';
 import { createRecord } from './create.ts';
 import { type OnlyIf, updateRecord } from './update.ts';
-import { retryOutdated, type TableRules } from './write-hooks.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-rules-'));
 const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });

@@ -4,9 +4,11 @@ import { applyChanges, type SchemaChange } from '../../schema/change.ts';
 import type { Schema } from '../../schema/model.ts';
 import { refuseLarge } from '../../storage/column-values.ts';
 import type { Condition, Mutation, WriteOutcome, WritePlan } from '../../storage/port.ts';
-import type { RecordContext } from '../context.ts';
-import { type FieldsWrite, type SettledFiles, settleFiles, unsettled } from './file-attachments.ts';
-import { type AddedSteps, retryOutdated, type WriteEvent, type WriteObserver } from './write-hooks.ts';
+import type { RecordContext } from '../context/context.ts';
+import type { SettledFiles } from '../context/file-keeper.ts';
+import type { AddedSteps, WriteEvent, WriteObserver } from '../context/write-hooks.ts';
+import { retryOutdated } from './before-save.ts';
+import { type FieldsWrite, settleFiles, unsettled } from './file-attachments.ts';
 
 /** A plan of a write, with the events that observers are told of: one for each record. */
 export type RecordPlan = WritePlan & { readonly events: readonly WriteEvent[] };

@@ -6,12 +6,14 @@ import { checkClassName, type Schema, type TableSchema } from '../../schema/mode
 import { newIdFor } from '../../schema/system-tables.ts';
 import { columnsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
-import type { RecordContext } from '../context.ts';
+import type { RecordContext } from '../context/context.ts';
+import type { SettledFiles } from '../context/file-keeper.ts';
+import { eventOf, type RuledFields, type SilencingFlags } from '../context/write-hooks.ts';
+import { runBeforeSave, signerOf, takeFlags } from './before-save.ts';
 import { commitRecords, type PreparedRecord, type RecordPlan } from './commit.ts';
 import { planFields, relationSteps, sourcesFor } from './fields.ts';
-import { attachments, type SettledFiles } from './file-attachments.ts';
+import { attachments } from './file-attachments.ts';
 import { SchemaDraft } from './schema-draft.ts';
-import { eventOf, type RuledFields, runBeforeSave, type SilencingFlags, signerOf, takeFlags } from './write-hooks.ts';
 
 /** What a create answers (SPEC "Records"). */
 export interface Created {

@@ -20,7 +20,7 @@ import {
   valueTypeOf,
 } from '../../values/index.ts';
 import type { JsonEdit } from '../../values/operators/edit.ts';
-import type { RecordContext } from '../context.ts';
+import type { RecordContext } from '../context/context.ts';
 import type { SchemaDraft } from './schema-draft.ts';
 
 /** Members to add to, or remove from, a Relation; or all of them to be removed. */

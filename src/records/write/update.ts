@@ -2,18 +2,20 @@ import { actsAsMaster, authorize, bothOf, grantFor, refuseOutright } from '../..
 import { fail, ServiceError, serviceError } from '../../errors/fail.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
-import type { Filter } from '../../query/filter.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
 import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
 import { valuesReturned } from '../../storage/text-values.ts';
-import type { RecordContext } from '../context.ts';
-import { getRow, type Row } from '../rows.ts';
+import type { RecordContext } from '../context/context.ts';
+import type { SettledFiles } from '../context/file-keeper.ts';
+import { eventOf, type RuledFields, type SilencingFlags } from '../context/write-hooks.ts';
+import { getRow, type Row } from '../read/rows.ts';
+import { runBeforeSave, signerOf, takeFlags } from './before-save.ts';
 import { commitRecords, type PreparedRecord, type RecordPlan } from './commit.ts';
 import { disownedBy, planFields, relationSteps, sourcesFor } from './fields.ts';
-import { attachments, type SettledFiles } from './file-attachments.ts';
+import { attachments } from './file-attachments.ts';
 import { SchemaDraft } from './schema-draft.ts';
-import { eventOf, type RuledFields, runBeforeSave, type SilencingFlags, signerOf, takeFlags } from './write-hooks.ts';
 
 /** What has to hold of a record for it to be changed, looked at in the commit itself. Pure. */
 export type OnlyIf = (table: TableSchema) => Filter;

@@ -1,4 +1,4 @@
-import type { Comparison, FieldRef, JsonOperand, Regex, TextSearch } from '../../query/filter.ts';
+import type { Comparison, FieldRef, JsonOperand, Regex, TextSearch } from '../../query/model/filter.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import type { JsonEdit } from '../../values/operators/edit.ts';
 import type { Storage, StoredValue } from '../../values/type.ts';

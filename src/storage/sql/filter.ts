@@ -1,4 +1,4 @@
-import type { FieldRef, Filter, SubQuery } from '../../query/filter.ts';
+import type { FieldRef, Filter, SubQuery } from '../../query/model/filter.ts';
 import type { Field } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
 import { writeGuard } from './row-security.ts';

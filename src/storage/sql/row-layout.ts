@@ -1,5 +1,5 @@
 import type { FileAddresses } from '../../config/index.ts';
-import type { Include, Query, Selection } from '../../query/selection.ts';
+import type { Include, Query, Selection } from '../../query/model/selection.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { type ColumnShape, type RowShape, type RowWriter, rowWriter } from '../../values/encode.ts';
 import type { FileForm } from '../../values/file-text.ts';

@@ -1,6 +1,6 @@
-import type { Filter, OrderKey } from '../../query/filter.ts';
-import { findSearch } from '../../query/order.ts';
-import type { Query, Selection } from '../../query/selection.ts';
+import { type Filter, findSearch, type OrderKey } from '../../query/model/filter.ts';
+
+import type { Query, Selection } from '../../query/model/selection.ts';
 import { storageOf } from '../../values/index.ts';
 import type { Dialect } from './dialect.ts';
 import { writeFilter, writeWhere } from './filter.ts';

@@ -1,5 +1,5 @@
 import type { Mask, Masks } from '../../access/index.ts';
-import type { Filter } from '../../query/filter.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { type Field, fieldOf, type TableSchema } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
 import { writeRecordOf } from './readable.ts';

@@ -1,6 +1,5 @@
 import type { Condition } from '../../query/aggregate/model.ts';
-import { hasPattern, someCondition } from '../../query/conditions.ts';
-import type { Filter } from '../../query/filter.ts';
+import { type Filter, hasPattern, someCondition } from '../../query/model/filter.ts';
 
 /**
  * Patterns may take their time, which would tell what they were held against. So they are held against records only that the caller may see:

@@ -1,4 +1,4 @@
-import type { Comparison } from '../../query/filter.ts';
+import type { Comparison } from '../../query/model/filter.ts';
 import type { Field } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
 import type { StoredValue } from '../../values/type.ts';

@@ -2,7 +2,7 @@ import { ServiceError } from '../../errors/fail.ts';
 import { Contention } from '../../kernel/contention.ts';
 import { limits } from '../../kernel/limits.ts';
 import { MINUTE_MS } from '../../kernel/time.ts';
-import type { Filter } from '../../query/filter.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import type { SchemaChange } from '../../schema/change.ts';
 import { type Field, fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
 import { derivedFieldsOf } from '../../schema/system-tables.ts';

@@ -1,5 +1,5 @@
 import { deletionsOf } from '../../access/index.ts';
-import type { Filter } from '../../query/filter.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
 import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Store, WritePlan } from '../../storage/port.ts';

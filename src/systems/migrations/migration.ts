@@ -1,6 +1,6 @@
 import { Contention } from '../../kernel/contention.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { Query } from '../../query/selection.ts';
+import type { Query } from '../../query/model/selection.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Migration } from '../../storage/migrations.ts';
 import { SchemaChanged, type Store, type WritePlan } from '../../storage/port.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { HOUR_MS } from '../../kernel/time.ts';
-import type { Filter } from '../../query/filter.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { fieldOf, type TableSchema } from '../../schema/model.ts';
 import { holds } from '../filters.ts';
 

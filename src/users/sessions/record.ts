@@ -1,6 +1,6 @@
 import { newObjectId } from '../../kernel/ids.ts';
 import { DAY_MS } from '../../kernel/time.ts';
-import type { Filter } from '../../query/filter.ts';
+import type { Filter } from '../../query/model/filter.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
 import { columnsOf } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';

@@ -1,4 +1,4 @@
-import type { Include, Selection } from '../../../query/selection.ts';
+import type { Include, Selection } from '../../../query/model/selection.ts';
 import type { Dialect } from '../../sql/dialect.ts';
 import { type IncludePlan, includePlans, type JoinedRecord, type ReadPlan, readPlan } from '../../sql/reads/read-plan.ts';
 import { includePositions, type RowContext, rowFields, rowShape } from '../../sql/row-layout.ts';

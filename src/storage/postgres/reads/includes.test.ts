@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { authorize, master, type Principal } from '../../../access/index.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import { buildQuery, buildSelection, FindParameters } from '../../../query/index.ts';
-import type { Query } from '../../../query/selection.ts';
+import type { Query } from '../../../query/model/selection.ts';
 import { applyStep, emptySchema, type NewField, type SchemaChange, stepsOf } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, tableOf } from '../../../schema/model.ts';
 import { valueTypeOf } from '../../../values/index.ts';

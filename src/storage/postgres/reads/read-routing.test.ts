@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Stage } from '../../../query/aggregate/model.ts';
-import type { Filter, OrderKey } from '../../../query/filter.ts';
-import type { Query } from '../../../query/selection.ts';
+import type { Filter, OrderKey } from '../../../query/model/filter.ts';
+import type { Query } from '../../../query/model/selection.ts';
 import { newTable } from '../../../schema/defaults.ts';
 import { type Field, fieldOf, type TableSchema } from '../../../schema/model.ts';
 import { isFew, isShort } from './read-routing.ts';

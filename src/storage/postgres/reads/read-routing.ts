@@ -1,7 +1,6 @@
 import type { Stage } from '../../../query/aggregate/model.ts';
-import { someCondition } from '../../../query/conditions.ts';
-import type { Filter } from '../../../query/filter.ts';
-import type { Query } from '../../../query/selection.ts';
+import { type Filter, someCondition } from '../../../query/model/filter.ts';
+import type { Query } from '../../../query/model/selection.ts';
 import type { TableSchema } from '../../../schema/model.ts';
 import { lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { authorize, master } from '../../../access/index.ts';
 import { buildQuery, buildSelection, FindParameters } from '../../../query/index.ts';
-import type { Query } from '../../../query/selection.ts';
+import type { Query } from '../../../query/model/selection.ts';
 import { applyStep, emptySchema, type SchemaChange, stepsOf } from '../../../schema/change.ts';
 import { type Schema, tableOf } from '../../../schema/model.ts';
 import { SchemaChanged, wholeText } from '../../port.ts';

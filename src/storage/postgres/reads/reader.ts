@@ -1,6 +1,6 @@
 import { fail, ServiceError, serviceError } from '../../../errors/fail.ts';
 import type { Aggregation } from '../../../query/aggregate/model.ts';
-import type { Query, Selection } from '../../../query/selection.ts';
+import type { Query, Selection } from '../../../query/model/selection.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
 import { rowWriter } from '../../../values/encode.ts';
 import { rowReader } from '../../../values/row-values.ts';

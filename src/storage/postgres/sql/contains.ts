@@ -1,4 +1,4 @@
-import type { FieldRef, JsonOperand, Regex } from '../../../query/filter.ts';
+import type { FieldRef, JsonOperand, Regex } from '../../../query/model/filter.ts';
 import { wireDate, wirePointer } from '../../../values/wire.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
 import { quotedName } from './names.ts';

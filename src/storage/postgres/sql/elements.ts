@@ -1,4 +1,4 @@
-import type { Comparison, FieldRef, JsonOperand, Regex } from '../../../query/filter.ts';
+import type { Comparison, FieldRef, JsonOperand, Regex } from '../../../query/model/filter.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
 import { arrayLiteral } from './arrays.ts';

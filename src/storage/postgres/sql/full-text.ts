@@ -1,4 +1,4 @@
-import type { TextSearch } from '../../../query/filter.ts';
+import type { TextSearch } from '../../../query/model/filter.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
 import { foldedSearch, indexFolding } from '../../sql/full-text/words.ts';

@@ -1,4 +1,4 @@
-import type { Comparison, FieldRef, JsonOperand, Regex } from '../../../query/filter.ts';
+import type { Comparison, FieldRef, JsonOperand, Regex } from '../../../query/model/filter.ts';
 import { storageOf } from '../../../values/index.ts';
 import { comparisonSigns, type SqlOut } from '../../sql/dialect.ts';
 import { arrayLiteral } from './arrays.ts';

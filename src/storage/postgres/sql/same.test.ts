@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import type { JsonValue } from '../../../kernel/json.ts';
-import type { FieldRef, Filter } from '../../../query/filter.ts';
+import type { FieldRef, Filter } from '../../../query/model/filter.ts';
 import { jsonOperand } from '../../../query/where/context.ts';
 import { compileUpdate } from '../../sql/mutation.ts';
 import type { EngineTables } from '../../sql/testing/tables.ts';

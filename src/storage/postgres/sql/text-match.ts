@@ -1,4 +1,4 @@
-import type { Regex } from '../../../query/filter.ts';
+import type { Regex } from '../../../query/model/filter.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
 import { prefixUpperBound } from '../../sql/prefix-upper-bound.ts';
 import { postgresPattern } from './regex/index.ts';

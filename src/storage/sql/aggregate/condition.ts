@@ -1,5 +1,4 @@
-import { kindOf } from '../../../query/aggregate/kind.ts';
-import type { Condition, Literal } from '../../../query/aggregate/model.ts';
+import { type Condition, kindOf, type Literal } from '../../../query/aggregate/model.ts';
 import { comparisonSigns } from '../dialect.ts';
 import { balanced, bound, columnName, type Fragment, sql, typedColumn } from './fragment.ts';
 import { as, type ExpressionContext } from './value-types.ts';

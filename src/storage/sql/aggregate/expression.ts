@@ -1,5 +1,4 @@
-import { kindOf } from '../../../query/aggregate/kind.ts';
-import type { Expression } from '../../../query/aggregate/model.ts';
+import { type Expression, kindOf } from '../../../query/aggregate/model.ts';
 import { balanced, bound, columnName, type Fragment, joined, sql } from './fragment.ts';
 import { literalOperand, type Operand, operators } from './operators.ts';
 import { as, type ExpressionContext } from './value-types.ts';

@@ -1,5 +1,4 @@
-import { sameKind } from '../../../query/aggregate/kind.ts';
-import type { ValueKind } from '../../../query/aggregate/model.ts';
+import { sameKind, type ValueKind } from '../../../query/aggregate/model.ts';
 import type { Dialect } from '../dialect.ts';
 import type { AggregateDialect } from './dialect.ts';
 import { bound, type Fragment, sql, type Typed } from './fragment.ts';

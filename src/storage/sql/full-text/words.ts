@@ -1,4 +1,4 @@
-import type { TextSearch } from '../../../query/filter.ts';
+import type { TextSearch } from '../../../query/model/filter.ts';
 
 /** What a search minds; a full-text index minds neither. */
 export type Folding = Pick<TextSearch, 'caseSensitive' | 'diacriticSensitive'>;

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Include, Selection } from '../../../query/selection.ts';
+import type { Include, Selection } from '../../../query/model/selection.ts';
 import type { RowShape } from '../../../values/encode.ts';
 import type { StoredValue } from '../../../values/type.ts';
 import type { Dialect } from '../dialect.ts';

@@ -1,7 +1,7 @@
 // `updateAll`, `Reader.textOf` and who serves a system, for the unit tests of both engines.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Filter } from '../../../query/filter.ts';
+import type { Filter } from '../../../query/model/filter.ts';
 import { fieldOf, tableOf } from '../../../schema/model.ts';
 import { storedFile } from '../../../values/file-text.ts';
 import type { StoredValue } from '../../../values/type.ts';

@@ -1,5 +1,5 @@
 import { evaluate } from '../../../query/evaluate/index.ts';
-import type { Filter } from '../../../query/filter.ts';
+import type { Filter } from '../../../query/model/filter.ts';
 import { columnFields, snapshotValues } from '../../column-values.ts';
 import { SqlWriter } from '../writer.ts';
 import type { EngineTables } from './tables.ts';

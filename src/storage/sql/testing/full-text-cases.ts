@@ -1,7 +1,7 @@
 // What `$text` finds and what a record's own words make of its relevance, for the unit tests of both engines.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Filter, TextSearch } from '../../../query/filter.ts';
+import type { Filter, TextSearch } from '../../../query/model/filter.ts';
 import { MAX_INDEXED_LENGTH } from '../full-text/words.ts';
 import { compileUpdate } from '../mutation.ts';
 import { writeScore } from '../select.ts';

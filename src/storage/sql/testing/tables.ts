@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
-import type { FieldRef, Filter, OrderKey } from '../../../query/filter.ts';
+import type { FieldRef, Filter, OrderKey } from '../../../query/model/filter.ts';
 import { applyChange, emptySchema, type SchemaChange } from '../../../schema/change.ts';
 import { type Field, type FieldType, fieldOf, type Schema, type TableSchema, tableOf } from '../../../schema/model.ts';
 import { valueTypes } from '../../../values/index.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Filter, JsonOperand, Regex } from '../../../query/filter.ts';
-import type { Query } from '../../../query/selection.ts';
+import type { Filter, JsonOperand, Regex } from '../../../query/model/filter.ts';
+import type { Query } from '../../../query/model/selection.ts';
 import { NotShort } from '../../sql/reads/read-plan.ts';
 import { TestTables } from '../testing/tables.ts';
 import { shortCount, shortList } from './read-routing.ts';

@@ -1,6 +1,6 @@
 import type { Masks, RowGuard } from '../../../access/index.ts';
-import type { Filter } from '../../../query/filter.ts';
-import type { Query } from '../../../query/selection.ts';
+import type { Filter } from '../../../query/model/filter.ts';
+import type { Query } from '../../../query/model/selection.ts';
 import { storageOf } from '../../../values/index.ts';
 import { compileCountUpTo, compileList } from '../../sql/select.ts';
 import type { Statement } from '../../sql/writer.ts';

@@ -1,5 +1,5 @@
 import type { Aggregation } from '../../../query/aggregate/model.ts';
-import type { Query, Selection } from '../../../query/selection.ts';
+import type { Query, Selection } from '../../../query/model/selection.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
 import { type RowWriter, rowWriter } from '../../../values/encode.ts';
 import type { StoredValue } from '../../../values/type.ts';

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { canonicalJson, isJsonObject, type JsonValue, own } from '../../../kernel/json.ts';
 import { isoText } from '../../../kernel/time.ts';
-import type { TextSearch } from '../../../query/filter.ts';
+import type { TextSearch } from '../../../query/model/filter.ts';
 import { compileRegex } from '../../../query/regex/index.ts';
 import { rootOf } from '../../../schema/model.ts';
 import { parseIsoDate } from '../../../values/iso.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Filter, OrderKey, Regex } from '../../../query/filter.ts';
-import type { Query } from '../../../query/selection.ts';
+import type { Filter, OrderKey, Regex } from '../../../query/model/filter.ts';
+import type { Query } from '../../../query/model/selection.ts';
 import { compileUnmark } from '../../sql/mutation.ts';
 import { compileList } from '../../sql/select.ts';
 import { shortList } from '../reads/read-routing.ts';

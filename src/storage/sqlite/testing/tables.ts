@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../kernel/json.ts';
-import type { Filter, OrderKey } from '../../../query/filter.ts';
+import type { Filter, OrderKey } from '../../../query/model/filter.ts';
 import { type SchemaChange, stepsOf } from '../../../schema/change.ts';
 import type { Schema } from '../../../schema/model.ts';
 import { writeFilter } from '../../sql/filter.ts';

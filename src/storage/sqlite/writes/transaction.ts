@@ -1,6 +1,6 @@
 import { fail, isUnavailable } from '../../../errors/fail.ts';
 import { inDoubtSince } from '../../../errors/system-faults.ts';
-import type { Filter } from '../../../query/filter.ts';
+import type { Filter } from '../../../query/model/filter.ts';
 import { type Field, fieldOf, type TableSchema } from '../../../schema/model.ts';
 import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import type { StoredValue } from '../../../values/type.ts';

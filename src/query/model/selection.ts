@@ -1,5 +1,5 @@
-import type { RowGuard } from '../access/index.ts';
-import type { Field, TableSchema } from '../schema/model.ts';
+import type { RowGuard } from '../../access/index.ts';
+import type { Field, TableSchema } from '../../schema/model.ts';
 import type { Filter, OrderKey } from './filter.ts';
 
 /** What to read of each record of a table, and what to expand. */

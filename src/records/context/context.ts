@@ -1,10 +1,10 @@
-import type { Principal } from '../access/index.ts';
-import type { SharedPatterns } from '../query/regex/index.ts';
-import type { Schema } from '../schema/model.ts';
-import type { Condition, Mutation, Store } from '../storage/port.ts';
+import type { Principal } from '../../access/index.ts';
+import type { SharedPatterns } from '../../query/regex/index.ts';
+import type { Schema } from '../../schema/model.ts';
+import type { Condition, Mutation, Store } from '../../storage/port.ts';
+import type { FileKeeper } from './file-keeper.ts';
 import type { Progress } from './progress.ts';
-import type { FileKeeper } from './write/file-attachments.ts';
-import type { Cause, TableRules, WriteObserver } from './write/write-hooks.ts';
+import type { Cause, TableRules, WriteObserver } from './write-hooks.ts';
 
 /** What others have to say of writes. `app.ts` hands it to the records, which know nobody above them. */
 export interface WriteHooks {
@@ -53,3 +53,12 @@ export interface RecordContext {
   /** Of the request, told of each write that is carried out. */
   readonly progress?: Progress;
 }
+
+/** What the Referer of writes by functions begins with (SPEC "`_Timeline` fields"). */
+const mark = 'server-side-code';
+
+/** The Referer of what a function writes. */
+export const functionReferer = (name: string): string => `${mark}:${name}`;
+
+/** Whether a Referer says that a function wrote, which no client may say. */
+export const tellsOfFunction = (referer: string): boolean => referer.startsWith(mark);

@@ -1,4 +1,4 @@
-import type { Store } from '../storage/port.ts';
+import type { Store } from '../../storage/port.ts';
 
 /** Keys of a store: functions of an operator may ask for what their callers name. */
 const MOST_KEYS = 1_000;

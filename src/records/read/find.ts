@@ -1,6 +1,8 @@
-import { authorize, type Grant, master, refuseOutright } from '../access/index.ts';
-import { fail } from '../errors/fail.ts';
+import { authorize, type Grant, master, refuseOutright } from '../../access/index.ts';
+import { fail } from '../../errors/fail.ts';
+import { buildAggregation } from '../../query/aggregate/index.ts';
 import {
+  type AggregateOptions,
   buildQuery,
   buildSelection,
   checkOptions,
@@ -9,13 +11,13 @@ import {
   guardedFilter,
   type ReadOptions,
   redirected,
-} from '../query/index.ts';
-import type { QueryScope } from '../query/scope.ts';
-import type { Selection } from '../query/selection.ts';
-import { newTable } from '../schema/defaults.ts';
-import type { Schema } from '../schema/model.ts';
-import { type FindResult, type JsonText, SchemaChanged, type Store } from '../storage/port.ts';
-import type { RecordContext } from './context.ts';
+} from '../../query/index.ts';
+import type { Selection } from '../../query/model/selection.ts';
+import type { QueryScope } from '../../query/where/context.ts';
+import { newTable } from '../../schema/defaults.ts';
+import type { Schema } from '../../schema/model.ts';
+import { type FindResult, type JsonText, SchemaChanged, type Store } from '../../storage/port.ts';
+import type { RecordContext } from '../context/context.ts';
 
 /** Whole records as a grant shows them. Grants are remembered, so that the engine compiles them once for each. */
 const wholeRecords = new WeakMap<Grant, Selection>();
@@ -113,4 +115,25 @@ export async function underSchema<T>(store: Store, read: (schema: Schema) => Pro
     } catch (error) {
       if (!(error instanceof SchemaChanged) || attempt === ATTEMPTS) throw error;
     }
+}
+
+/**
+ * Runs an aggregation. SPEC "Aggregation"; CONTRACT "Records".
+ * @returns JSON array of the result rows
+ * @throws permissionDenied (119), badQuery (102), timeout (124); what the options throw
+ */
+export async function aggregateRecords(context: RecordContext, className: string, options: AggregateOptions): Promise<JsonText> {
+  const { store, principal, patterns } = context;
+  // Whatever the table would answer else (SPEC "Aggregation").
+  if (principal.kind === 'anonymous') fail('permissionDenied', 'find', className);
+  refuseOutright(principal, 'find', className);
+  return underSchema(store, async (schema) => {
+    const table = schema.tables.get(className);
+    if (!table) {
+      options.refuseUnknown?.();
+      return '[]';
+    }
+    const grant = authorize(principal, 'find', table, schema);
+    return store.reader.aggregate(buildAggregation(options, grant, { schema, principal, patterns }));
+  });
 }

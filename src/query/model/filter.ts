@@ -1,6 +1,6 @@
-import type { Masks, RowGuard } from '../access/index.ts';
-import type { Field, TableSchema } from '../schema/model.ts';
-import type { StoredValue } from '../values/type.ts';
+import type { Masks, RowGuard } from '../../access/index.ts';
+import type { Field, TableSchema } from '../../schema/model.ts';
+import type { StoredValue } from '../../values/type.ts';
 
 /**
  * What a constraint speaks of: a field, or a place inside an Object or Array field (`path` not empty: keys and array positions).
@@ -112,3 +112,33 @@ export interface SubQuery {
 export type OrderKey =
   | { readonly kind: 'field'; readonly ref: FieldRef; readonly descending: boolean }
   | { readonly kind: 'score'; readonly descending: boolean };
+
+/** Whether a test holds of some condition of a filter, however deep in `and`, `or` and `not`. A sub-query is one condition. */
+export function someCondition(filter: Filter, test: (condition: Filter) => boolean): boolean {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return filter.items.some((item) => someCondition(item, test));
+    case 'not':
+      return someCondition(filter.item, test);
+    default:
+      return test(filter);
+  }
+}
+
+/** Whether a condition holds texts against a pattern that is more than plain text: how long that takes depends on both. */
+export function hasPattern(condition: Filter): boolean {
+  if (condition.kind === 'regex') return condition.regex.literal === undefined;
+  return condition.kind === 'hasAll' && condition.operands.some((operand) => operand.kind === 'pattern');
+}
+
+/** The `$text` of a filter by which relevance is measured: the first that a match may rest on. */
+export function findSearch(filter: Filter): Extract<Filter, { kind: 'text' }> | undefined {
+  if (filter.kind === 'text') return filter;
+  if (filter.kind !== 'and' && filter.kind !== 'or') return undefined;
+  for (const item of filter.items) {
+    const found = findSearch(item);
+    if (found) return found;
+  }
+  return undefined;
+}

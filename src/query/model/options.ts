@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../kernel/json.ts';
+import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 
 /**
  * Options of reads. They are read one at a time, in the order in which malformed ones are refused: an implementation may parse

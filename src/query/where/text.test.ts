@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { authorize, master } from '../access/index.ts';
-import { ServiceError } from '../errors/fail.ts';
-import type { JsonValue } from '../kernel/json.ts';
-import { parseText, splitTerm } from './order.ts';
-import { grant, narrowGrant, table } from './testing/fixture.ts';
+import { authorize, master } from '../../access/index.ts';
+import { ServiceError } from '../../errors/fail.ts';
+import type { JsonValue } from '../../kernel/json.ts';
+import { grant, narrowGrant, table } from '../testing/fixture.ts';
+import { parseText, splitTerm } from './text.ts';
 
 const terms: ReadonlyArray<readonly [term: string, terms: string[], phrases: string[], excluded: string[]]> = [
   ['blue cat', ['blue', 'cat'], [], []],

@@ -1,11 +1,10 @@
 import { storageOf } from '../../values/index.ts';
-import type { FieldRef, Filter, Regex } from '../filter.ts';
+import type { FieldRef, Filter, Regex } from '../model/filter.ts';
 import { elementInOrder, hasAll, hasAny, hasOnly } from './arrays.ts';
 import { asksOthers, isAllowed } from './guard.ts';
-import { inOrder } from './json.ts';
 import { matchCost, textMatches } from './pattern.ts';
 import type { StoredRecord } from './record.ts';
-import { isOneOf, standsTo } from './values.ts';
+import { inOrder, isOneOf, standsTo } from './values.ts';
 
 type Of<K extends Filter['kind']> = Extract<Filter, { kind: K }>;
 

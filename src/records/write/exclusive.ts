@@ -1,10 +1,10 @@
-import { fail } from '../errors/fail.ts';
-import { Contention } from '../kernel/contention.ts';
-import { newObjectId } from '../kernel/ids.ts';
-import { KeyedMutex } from '../kernel/keyed-mutex.ts';
-import { memoByObject } from '../kernel/memo.ts';
-import { type KeyVersion, Overtaken, type Store } from '../storage/port.ts';
-import type { RecordContext } from './context.ts';
+import { fail } from '../../errors/fail.ts';
+import { Contention } from '../../kernel/contention.ts';
+import { newObjectId } from '../../kernel/ids.ts';
+import { KeyedMutex } from '../../kernel/keyed-mutex.ts';
+import { memoByObject } from '../../kernel/memo.ts';
+import { type KeyVersion, Overtaken, type Store } from '../../storage/port.ts';
+import type { RecordContext } from '../context/context.ts';
 
 /**
  * Does work that reads, decides and writes under conditions; from the beginning where a condition no longer held in the commit, since another

@@ -1,10 +1,10 @@
-import type { Grant } from '../access/index.ts';
-import type { JsonObject } from '../kernel/json.ts';
-import { guardedFilter } from '../query/index.ts';
-import type { Schema } from '../schema/model.ts';
-import { assignmentsOf } from '../storage/column-values.ts';
-import type { Mutation, Store } from '../storage/port.ts';
-import { storageOf } from '../values/index.ts';
+import type { Grant } from '../../access/index.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { guardedFilter } from '../../query/index.ts';
+import type { Schema } from '../../schema/model.ts';
+import { assignmentsOf } from '../../storage/column-values.ts';
+import type { Mutation, Store } from '../../storage/port.ts';
+import { storageOf } from '../../values/index.ts';
 import { readRows } from './system-reads.ts';
 
 /** What of a trigger's row its definition is (SPEC "Schema record": triggers). */

@@ -7,18 +7,18 @@ import {
   mayCreateTable,
   type Principal,
   refuseOutright,
-} from '../access/index.ts';
-import { fail, isRefusal, type ServiceError } from '../errors/fail.ts';
-import type { JsonObject, JsonValue } from '../kernel/json.ts';
-import { checkClassName, type Field, rootOf, type TableSchema } from '../schema/model.ts';
-import { newIdFor } from '../schema/system-tables.ts';
-import type { Assignment } from '../storage/port.ts';
-import { pointerOf } from '../values/pointer.ts';
-import type { RecordContext } from './context.ts';
-import { chosenId } from './write/create.ts';
-import { type FieldPlan, planFields } from './write/fields.ts';
-import { SchemaDraft } from './write/schema-draft.ts';
-import { runBeforeSave, takeFlags } from './write/write-hooks.ts';
+} from '../../access/index.ts';
+import { fail, isRefusal, type ServiceError } from '../../errors/fail.ts';
+import type { JsonObject, JsonValue } from '../../kernel/json.ts';
+import { checkClassName, type Field, rootOf, type TableSchema } from '../../schema/model.ts';
+import { newIdFor } from '../../schema/system-tables.ts';
+import type { Assignment } from '../../storage/port.ts';
+import { pointerOf } from '../../values/pointer.ts';
+import type { RecordContext } from '../context/context.ts';
+import { runBeforeSave, takeFlags } from './before-save.ts';
+import { chosenId } from './create.ts';
+import { type FieldPlan, planFields } from './fields.ts';
+import { SchemaDraft } from './schema-draft.ts';
 
 /** What is wrong with a record to be. */
 export interface RecordFault {

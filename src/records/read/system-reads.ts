@@ -1,10 +1,10 @@
-import type { Filter, OrderKey } from '../query/filter.ts';
-import type { Selection } from '../query/selection.ts';
-import { type Field, fieldOf, type TableSchema } from '../schema/model.ts';
-import type { Store } from '../storage/port.ts';
-import { rowsOf, valueOfText } from '../storage/text-values.ts';
-import { storageOf } from '../values/index.ts';
-import { underSchema } from './read.ts';
+import type { Filter, OrderKey } from '../../query/model/filter.ts';
+import type { Selection } from '../../query/model/selection.ts';
+import { type Field, fieldOf, type TableSchema } from '../../schema/model.ts';
+import type { Store } from '../../storage/port.ts';
+import { rowsOf, valueOfText } from '../../storage/text-values.ts';
+import { storageOf } from '../../values/index.ts';
+import { underSchema } from './find.ts';
 
 /** What the service reads for itself: beyond every permission, fields that exist for nobody too. */
 export interface OwnQuery {

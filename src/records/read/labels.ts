@@ -1,7 +1,7 @@
-import type { Filter } from '../query/filter.ts';
-import type { FieldLabels } from '../schema/describe.ts';
-import type { TableSchema } from '../schema/model.ts';
-import type { Store } from '../storage/port.ts';
+import type { Filter } from '../../query/model/filter.ts';
+import type { FieldLabels } from '../../schema/describe.ts';
+import type { TableSchema } from '../../schema/model.ts';
+import type { Store } from '../../storage/port.ts';
 import { readRows } from './system-reads.ts';
 
 /** Labels by table, then by field. */

@@ -1,9 +1,8 @@
-import type { JsonObject } from '../kernel/json.ts';
-import type { AggregateOptions, FindOptions, ReadOptions } from '../query/index.ts';
-import { rowsOf, valueOfText } from '../storage/text-values.ts';
-import { aggregateRecords } from './aggregate.ts';
-import type { RecordContext } from './context.ts';
-import { findRecords, readRecord } from './read.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { AggregateOptions, FindOptions, ReadOptions } from '../../query/index.ts';
+import { rowsOf, valueOfText } from '../../storage/text-values.ts';
+import type { RecordContext } from '../context/context.ts';
+import { aggregateRecords, findRecords, readRecord } from './find.ts';
 
 /** A record in wire form, as its caller may see it: Dates, Pointers and Files are objects with `__type`. */
 export type Row = JsonObject & { objectId: string };

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts';
-import type { Store } from '../storage/port.ts';
-import { remembering } from './remembered.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
+import type { Store } from '../../storage/port.ts';
 import { readFirst } from './system-reads.ts';
+import { remembering } from './versioned-cache.ts';
 
 /** A row of `Config`. */
 export interface ConfigRow {

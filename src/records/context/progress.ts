@@ -1,5 +1,5 @@
-import { isPassing } from '../errors/fail.ts';
-import { endOfWrite, inDoubtSince } from '../errors/system-faults.ts';
+import { isPassing } from '../../errors/fail.ts';
+import { endOfWrite, inDoubtSince } from '../../errors/system-faults.ts';
 
 /** How far the work of one request has come, which may be several writes. */
 export interface Progress {
