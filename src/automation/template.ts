@@ -3,7 +3,7 @@ import { escapeHtml } from '../kernel/html.ts';
 import { hasMoreParts, isJsonObject, type JsonObject, type JsonValue, own } from '../kernel/json.ts';
 import type { Store } from '../storage/port.ts';
 import { isOperator } from '../values/index.ts';
-import { wireDate } from '../values/wire.ts';
+import { wireDate } from '../values/json/wire.ts';
 import type { ActionDraft } from './actions/action.ts';
 import { ActionFailed } from './actions/action.ts';
 import { workingOff } from './loop-share.ts';

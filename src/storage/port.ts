@@ -6,8 +6,8 @@ import type { Filter } from '../query/model/filter.ts';
 import type { Query, Selection } from '../query/model/selection.ts';
 import type { SchemaChange } from '../schema/change.ts';
 import type { Field, Schema, TableSchema } from '../schema/model.ts';
-import type { JsonEdit } from '../values/operators/edit.ts';
-import type { StoredValue } from '../values/type.ts';
+import type { JsonEdit } from '../values/operators/apply.ts';
+import type { StoredValue } from '../values/types/type.ts';
 import type { Cluster } from './cluster.ts';
 import type { RawAccess } from './raw-access.ts';
 

@@ -1,5 +1,5 @@
 import type { Field, TableSchema } from '../schema/model.ts';
-import type { StoredValue } from '../values/type.ts';
+import type { StoredValue } from '../values/types/type.ts';
 
 /** A record as it lies in its table: its place in the order of creation, then the values of `columnFields`. Booleans are 1 and 0. */
 export type StoredRow = readonly [place: number, ...values: StoredValue[]];

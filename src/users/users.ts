@@ -17,8 +17,8 @@ import {
 } from '../records/index.ts';
 import { type Schema, tableOf } from '../schema/model.ts';
 import { type Store, wholeText } from '../storage/port.ts';
-import { typeOfValue } from '../values/infer.ts';
-import { pointerOf } from '../values/pointer.ts';
+import { typeOfValue } from '../values/json/infer.ts';
+import { pointerOf } from '../values/types/pointer.ts';
 import { logIn } from './login.ts';
 import { notificationRules } from './rules/notification.ts';
 import { roleRules } from './rules/role.ts';
@@ -26,7 +26,7 @@ import { sessionRules } from './rules/session.ts';
 import { startsBlocked, userRules } from './rules/user.ts';
 import { type Session, sessionsOf } from './sessions/cache.ts';
 import { endSession, newSession, openSession, requireSession, requireUser } from './sessions/record.ts';
-import { hashToken } from './token-hash.ts';
+import { hashToken } from './sessions/token.ts';
 
 /** The installation that a client says it is; `null` where it says nothing. */
 export type InstallationId = string | null;

@@ -1,21 +1,27 @@
 import type { Field, FieldType } from '../schema/model.ts';
-import { aclType } from './acl.ts';
-import { dateType } from './date.ts';
-import { fileType, privateFileType } from './file.ts';
-import { arrayType, objectType } from './json-types.ts';
-import { pointerType, relationType } from './pointer.ts';
-import { booleanType, htmlType, numberType, stringType } from './scalar-types.ts';
-import type { Storage, ValueType } from './type.ts';
+import { aclType } from './types/acl.ts';
+import { dateType } from './types/date.ts';
+import { fileType, privateFileType } from './types/file.ts';
+import { arrayType, objectType } from './types/json-types.ts';
+import { pointerType, relationType } from './types/pointer.ts';
+import { booleanType, htmlType, numberType, stringType } from './types/scalar-types.ts';
+import type { Storage, ValueType } from './types/type.ts';
 
-export { type InferredType, inferType } from './infer.ts';
-export { parseIsoDate } from './iso.ts';
-export { checkText, parseRequestJson } from './json-input.ts';
-export { parseScannedJson, scanJson } from './json-long.ts';
-export { checkKeys, checkPath } from './keys.ts';
+export { type InferredType, inferType } from './json/infer.ts';
+export { parseIsoDate } from './json/iso.ts';
+export { checkText, parseRequestJson } from './json/json-input.ts';
+export { parseScannedJson, scanJson } from './json/json-long.ts';
+export { checkKeys, checkPath } from './json/keys.ts';
 export { applyEdits } from './operators/apply.ts';
-export { flattenForCreate } from './operators/create.ts';
-export { isOperator, type Operator, operatorType, parseOperator, type RelationStep } from './operators/parse.ts';
-export type { Storage, StoredValue, ValueType } from './type.ts';
+export {
+  flattenForCreate,
+  isOperator,
+  type Operator,
+  operatorType,
+  parseOperator,
+  type RelationStep,
+} from './operators/parse.ts';
+export type { Storage, StoredValue, ValueType } from './types/type.ts';
 
 /** The wire types by name (SPEC "Wire types"). */
 export const valueTypes: ReadonlyMap<FieldType, ValueType> = new Map(

@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url';
 import { isJsonObject, type JsonObject, own } from '../../kernel/json.ts';
 import { type AddressList, addressesIn, addressesOf, headerText, type ListPiece } from '../../mail/index.ts';
 import { createRecord } from '../../records/index.ts';
-import { wirePointer } from '../../values/wire.ts';
+import { wirePointer } from '../../values/json/wire.ts';
 import { mailTable, stateOf } from '../mail/queued-mail.ts';
 import { queueJob } from '../queue/index.ts';
 import { notingSources } from '../sources.ts';

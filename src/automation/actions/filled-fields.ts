@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
-import { wirePointer } from '../../values/wire.ts';
+import { wirePointer } from '../../values/json/wire.ts';
 import type { Template } from '../model.ts';
 import { type Filled, fillerFor, isoOf } from '../template.ts';
 

@@ -1,5 +1,5 @@
 import { own } from '../../kernel/json.ts';
-import { pointerOf } from '../../values/pointer.ts';
+import { pointerOf } from '../../values/types/pointer.ts';
 import type { ActionRun } from './action.ts';
 
 /** A record by its class and id. */

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel
 import { limits } from '../../kernel/limits.ts';
 import { checkFieldName, rootOf } from '../../schema/model.ts';
 import { checkPath } from '../../values/index.ts';
-import { pointerOf } from '../../values/pointer.ts';
+import { pointerOf } from '../../values/types/pointer.ts';
 import type { Action, ActionData, ActionType, Template } from '../model.ts';
 import { arrayOf, at, booleanAt, filledText, objectOf, optionalText, refuse, shown, textAt } from './form.ts';
 

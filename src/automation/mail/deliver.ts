@@ -6,7 +6,7 @@ import type { MailAttempt, RefusedRecipient } from '../../mail/index.ts';
 import { readRow, updateRecord } from '../../records/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Mutation } from '../../storage/port.ts';
-import { wireDate } from '../../values/wire.ts';
+import { wireDate } from '../../values/json/wire.ts';
 import type { ActionParts, AutomationSystem } from '../actions/action.ts';
 import { logError } from '../log.ts';
 import { queueJob } from '../queue/index.ts';

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel
 import { getRow, type RecordContext } from '../../records/index.ts';
 import type { FieldType } from '../../schema/model.ts';
 import { isHidden, secretFieldsOf } from '../../schema/system-tables.ts';
-import { pointerOf } from '../../values/pointer.ts';
+import { pointerOf } from '../../values/types/pointer.ts';
 import type { Sources } from '../sources.ts';
 
 /** Pointers that a path may follow (docs/decisions.md "Triggers": templates). */

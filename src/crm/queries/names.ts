@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../kernel/json.ts';
-import { pointerOf } from '../../values/pointer.ts';
+import { pointerOf } from '../../values/types/pointer.ts';
 import type { CrmContext } from '../context.ts';
 import { unless, unseen } from '../refusals.ts';
 import { titleFieldsOf, titleOf } from '../wire/titles.ts';

@@ -1,8 +1,8 @@
 import { type ServiceError, serviceError } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
-import { typeOfValue } from '../../values/infer.ts';
-import { pointerOf } from '../../values/pointer.ts';
+import { typeOfValue } from '../../values/json/infer.ts';
+import { pointerOf } from '../../values/types/pointer.ts';
 
 /** The table that a name of a multi-select field ends in: `array_<purpose>_Pointer_<Table>` (SPEC "Wire types"). */
 const targetInName = (name: string): string | undefined => /^array_.+_Pointer_(\w+)$/.exec(name)?.[1];

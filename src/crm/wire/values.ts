@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { parseIsoDate } from '../../values/index.ts';
-import { wireDate as dateOf } from '../../values/wire.ts';
+import { wireDate as dateOf } from '../../values/json/wire.ts';
 
-export { wirePointer as pointer } from '../../values/wire.ts';
+export { wirePointer as pointer } from '../../values/json/wire.ts';
 
 /** What a Pointer or an included record in wire form points at; `undefined` for anything else. */
 export function pointedAt(value: JsonValue | undefined): string | undefined {

@@ -2,7 +2,7 @@ import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { parseRequestJson } from '../../values/index.ts';
-import { wireDate } from '../../values/wire.ts';
+import { wireDate } from '../../values/json/wire.ts';
 
 /**
  * A value of a function as the service takes it from outside: a copy, held to what bodies are held to. A Date becomes a wire Date.

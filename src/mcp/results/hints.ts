@@ -4,7 +4,7 @@ import { multiSelectTarget } from '../../crm/wire/multi-select.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { similarTo } from '../../kernel/similar.ts';
 import { type Field, rootOf, type TableSchema } from '../../schema/model.ts';
-import { pointerOf } from '../../values/pointer.ts';
+import { pointerOf } from '../../values/types/pointer.ts';
 import type { ToolCall } from '../definition/tool.ts';
 
 /** What a read asks about. */

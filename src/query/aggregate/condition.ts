@@ -1,7 +1,7 @@
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
-import type { StoredValue } from '../../values/type.ts';
+import type { StoredValue } from '../../values/types/type.ts';
 import type { Comparison, Inequality } from '../model/filter.ts';
 import { parseRegex } from '../regex/index.ts';
 import { literalFor, literalOf } from './literal.ts';

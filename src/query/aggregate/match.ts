@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { isoText } from '../../kernel/time.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
-import { wireDate, wirePointer } from '../../values/wire.ts';
+import { wireDate, wirePointer } from '../../values/json/wire.ts';
 import { literalFor, literalOf } from './literal.ts';
 import { aliasOf } from './names.ts';
 

@@ -1,6 +1,6 @@
 // The checked form of an aggregation (CONTRACT "Records", `classes-aggregate`). No SQL here; engines compile it.
 import type { Field, TableSchema } from '../../schema/model.ts';
-import type { Storage, StoredValue } from '../../values/type.ts';
+import type { Storage, StoredValue } from '../../values/types/type.ts';
 import type { Comparison, Filter, Regex } from '../model/filter.ts';
 
 /** What a value is known to be; `json` is JSON text of any value, where only the row knows. */

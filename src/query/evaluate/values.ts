@@ -1,7 +1,7 @@
 import { canonicalJson, type JsonValue } from '../../kernel/json.ts';
 import { memoByObject } from '../../kernel/memo.ts';
 import type { StoredValue } from '../../values/index.ts';
-import { pointerOf } from '../../values/pointer.ts';
+import { pointerOf } from '../../values/types/pointer.ts';
 import type { Comparison, JsonOperand } from '../model/filter.ts';
 import { instantOf } from '../where/context.ts';
 

@@ -1,6 +1,6 @@
 import type { Masks, RowGuard } from '../../access/index.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
-import type { StoredValue } from '../../values/type.ts';
+import type { StoredValue } from '../../values/types/type.ts';
 
 /**
  * What a constraint speaks of: a field, or a place inside an Object or Array field (`path` not empty: keys and array positions).

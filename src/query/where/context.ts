@@ -4,9 +4,9 @@ import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, own } fro
 import { limits } from '../../kernel/limits.ts';
 import { isoText } from '../../kernel/time.ts';
 import type { Field, FieldType, Schema } from '../../schema/model.ts';
-import { parseIsoDate } from '../../values/iso.ts';
-import { pointerOf } from '../../values/pointer.ts';
-import type { StoredValue } from '../../values/type.ts';
+import { parseIsoDate } from '../../values/json/iso.ts';
+import { pointerOf } from '../../values/types/pointer.ts';
+import type { StoredValue } from '../../values/types/type.ts';
 import type { FieldRef, Filter, JsonOperand } from '../model/filter.ts';
 import { budgetOf, type PatternBudget, type SharedPatterns } from '../regex/index.ts';
 

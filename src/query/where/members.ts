@@ -2,7 +2,7 @@ import { authorize } from '../../access/index.ts';
 import { fail } from '../../errors/fail.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { checkFieldName, type Field } from '../../schema/model.ts';
-import { pointerOf } from '../../values/pointer.ts';
+import { pointerOf } from '../../values/types/pointer.ts';
 import type { FieldRef, Filter } from '../model/filter.ts';
 import { resolveName } from '../model/names.ts';
 import { parseRegex } from '../regex/index.ts';

@@ -19,7 +19,7 @@ import {
   storageOf,
   valueTypeOf,
 } from '../../values/index.ts';
-import type { JsonEdit } from '../../values/operators/edit.ts';
+import type { JsonEdit } from '../../values/operators/apply.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { SchemaDraft } from './schema-draft.ts';
 

@@ -2,7 +2,7 @@ import type { Principal } from '../../access/index.ts';
 import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import type { Field, FieldType, Schema, TableSchema } from '../../schema/model.ts';
 import type { Assignment, Mutation } from '../../storage/port.ts';
-import { storedFileName } from '../../values/file.ts';
+import { storedFileName } from '../../values/types/file.ts';
 import type { RecordContext } from '../context/context.ts';
 import type { HeldFile, NamedFile, SettledFiles } from '../context/file-keeper.ts';
 

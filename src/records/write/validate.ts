@@ -13,7 +13,7 @@ import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 import { checkClassName, type Field, rootOf, type TableSchema } from '../../schema/model.ts';
 import { newIdFor } from '../../schema/system-tables.ts';
 import type { Assignment } from '../../storage/port.ts';
-import { pointerOf } from '../../values/pointer.ts';
+import { pointerOf } from '../../values/types/pointer.ts';
 import type { RecordContext } from '../context/context.ts';
 import { runBeforeSave, takeFlags } from './before-save.ts';
 import { chosenId } from './create.ts';

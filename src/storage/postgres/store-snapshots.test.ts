@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type pg from 'pg';
 import * as records from '../../records/index.ts';
 import { fieldOf, type TableSchema, tableOf } from '../../schema/model.ts';
-import type { StoredValue } from '../../values/type.ts';
+import type { StoredValue } from '../../values/types/type.ts';
 import { assignmentsOf, columnFields, columnsOf, snapshotValues } from '../column-values.ts';
 import type { Mutation } from '../port.ts';
 import { tableChanges } from '../sql/testing/tables.ts';

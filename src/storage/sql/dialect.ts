@@ -1,7 +1,7 @@
 import type { Comparison, FieldRef, JsonOperand, Regex, TextSearch } from '../../query/model/filter.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
-import type { JsonEdit } from '../../values/operators/edit.ts';
-import type { Storage, StoredValue } from '../../values/type.ts';
+import type { JsonEdit } from '../../values/operators/apply.ts';
+import type { Storage, StoredValue } from '../../values/types/type.ts';
 
 /** Comparisons as SQL writes them, between two operands. */
 export const comparisonSigns: Readonly<Record<Comparison, string>> = {

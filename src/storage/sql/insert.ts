@@ -1,6 +1,6 @@
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
-import type { Storage, StoredValue } from '../../values/type.ts';
+import type { Storage, StoredValue } from '../../values/types/type.ts';
 import type { InsertSource, Mutation } from '../port.ts';
 import type { Companion, Dialect } from './dialect.ts';
 import { SqlWriter, type Statement } from './writer.ts';

@@ -1,9 +1,9 @@
 import type { FileAddresses } from '../../config/index.ts';
 import type { Include, Query, Selection } from '../../query/model/selection.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
-import { type ColumnShape, type RowShape, type RowWriter, rowWriter } from '../../values/encode.ts';
-import type { FileForm } from '../../values/file-text.ts';
 import { type StoredValue, storageOf } from '../../values/index.ts';
+import { type ColumnShape, type RowShape, type RowWriter, rowWriter } from '../../values/rows/encode.ts';
+import type { FileForm } from '../../values/types/file-text.ts';
 import type { Mutation } from '../port.ts';
 
 /** What of a system's records is not in them. */

@@ -1,7 +1,7 @@
 import type { Comparison } from '../../query/model/filter.ts';
 import type { Field } from '../../schema/model.ts';
 import { storageOf } from '../../values/index.ts';
-import type { StoredValue } from '../../values/type.ts';
+import type { StoredValue } from '../../values/types/type.ts';
 import { comparisonSigns, type Dialect, type SqlOut } from './dialect.ts';
 
 /** SQL text and its values. Texts depend on the shape of a query alone, so that prepared statements are used again. */

@@ -5,8 +5,8 @@ import { guardedFilter } from '../../query/index.ts';
 import { type RuledFields, type RuledWrite, readRows, type TableRules } from '../../records/index.ts';
 import { rootOf, type TableSchema, tableOf } from '../../schema/model.ts';
 import { notificationFields } from '../../schema/system-tables.ts';
-import { wirePointer } from '../../values/wire.ts';
-import { holds } from '../filters.ts';
+import { wirePointer } from '../../values/json/wire.ts';
+import { holds } from '../accounts/user-filters.ts';
 
 const className = '_Notification';
 

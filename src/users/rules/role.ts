@@ -3,8 +3,8 @@ import { fail } from '../../errors/fail.ts';
 import type { JsonValue } from '../../kernel/json.ts';
 import { guardedFilter } from '../../query/index.ts';
 import { type RuledFields, type RuledWrite, readRows, type TableRules } from '../../records/index.ts';
-import { keepAdministrator, removedMembers } from '../administrators.ts';
-import { holds } from '../filters.ts';
+import { keepAdministrator, removedMembers } from '../accounts/administrators.ts';
+import { holds } from '../accounts/user-filters.ts';
 
 /** Permissions are written with these names, so they are plain. SPEC "`_Role`": names in English. */
 const roleName = /^[0-9A-Za-z_\- ]{1,100}$/;

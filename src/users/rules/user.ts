@@ -4,13 +4,11 @@ import { type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { emailKey, loginKey } from '../../kernel/login-key.ts';
 import type { RecordContext, RuledFields, RuledWrite, TableRules } from '../../records/index.ts';
 import type { OwnValues } from '../../storage/column-values.ts';
-import type { StoredValue } from '../../values/index.ts';
-import { isOperator } from '../../values/index.ts';
-import { keepAdministrator } from '../administrators.ts';
-import { unlocked } from '../lock.ts';
-import { hashPassword } from '../passwords/hash.ts';
-import { meetsPolicy } from '../passwords/policy.ts';
-import { withoutLink } from '../reset/token.ts';
+import { isOperator, type StoredValue } from '../../values/index.ts';
+import { keepAdministrator } from '../accounts/administrators.ts';
+import { unlocked } from '../accounts/lockout.ts';
+import { hashPassword, meetsPolicy } from '../passwords/password.ts';
+import { withoutLink } from '../passwords/reset-token.ts';
 import { endSessionsOf } from '../sessions/record.ts';
 
 /**

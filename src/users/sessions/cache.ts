@@ -4,10 +4,9 @@ import { fail } from '../../errors/fail.ts';
 import { memoByObject } from '../../kernel/memo.ts';
 import { readRows } from '../../records/index.ts';
 import type { Store } from '../../storage/port.ts';
-import { holds } from '../filters.ts';
-import { rolesOf, sameRoles } from '../roles.ts';
-import { hashToken } from '../token-hash.ts';
-import { isToken } from './token.ts';
+import { rolesOf, sameRoles } from '../accounts/roles.ts';
+import { holds } from '../accounts/user-filters.ts';
+import { hashToken, isToken } from './token.ts';
 
 /**
  * Sessions that are remembered for each system; any other is read anew, which takes some 30 µs. What is remembered for the tables that a

@@ -4,9 +4,8 @@ import type { Filter } from '../../query/model/filter.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
 import { columnsOf } from '../../storage/column-values.ts';
 import type { Mutation } from '../../storage/port.ts';
-import { holds, notBlocked } from '../filters.ts';
-import { hashToken } from '../token-hash.ts';
-import { newToken } from './token.ts';
+import { holds, notBlocked } from '../accounts/user-filters.ts';
+import { hashToken, newToken } from './token.ts';
 
 /** A session to open. */
 export interface NewSession {

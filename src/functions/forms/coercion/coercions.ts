@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { Field, FieldType } from '../../../schema/model.ts';
 import { isOperator, valueTypeOf } from '../../../values/index.ts';
-import { mismatch } from '../../../values/mismatch.ts';
-import { decodeText } from '../../../values/scalar-types.ts';
+import { decodeText } from '../../../values/types/scalar-types.ts';
+import { mismatch } from '../../../values/types/type.ts';
 import { date } from './date.ts';
 import { bareId, pointer } from './pointer.ts';
 import { type Coercion, type Place, passOver } from './type.ts';

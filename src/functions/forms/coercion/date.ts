@@ -1,8 +1,8 @@
 import { isoText } from '../../../kernel/time.ts';
-import { dateType } from '../../../values/date.ts';
 import { parseIsoDate } from '../../../values/index.ts';
-import { mismatch } from '../../../values/mismatch.ts';
-import { wireDate } from '../../../values/wire.ts';
+import { wireDate } from '../../../values/json/wire.ts';
+import { dateType } from '../../../values/types/date.ts';
+import { mismatch } from '../../../values/types/type.ts';
 import type { Coercion } from './type.ts';
 
 const monthFirst = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/;

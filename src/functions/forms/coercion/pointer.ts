@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import type { Field } from '../../../schema/model.ts';
-import { mismatch } from '../../../values/mismatch.ts';
-import { pointerType } from '../../../values/pointer.ts';
-import { wirePointer } from '../../../values/wire.ts';
+import { wirePointer } from '../../../values/json/wire.ts';
+import { pointerType } from '../../../values/types/pointer.ts';
+import { mismatch } from '../../../values/types/type.ts';
 import type { Coercion } from './type.ts';
 
 /** SPEC "Limits": characters of an objectId. */

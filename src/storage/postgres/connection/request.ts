@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { StoredValue } from '../../../values/type.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import { NotShort } from '../../sql/reads/read-plan.ts';
 import type { Result, Row } from './database.ts';
 import { boundFor, parserOf } from './wire-values.ts';

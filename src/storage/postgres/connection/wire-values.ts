@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { StoredValue } from '../../../values/type.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 
 type Parse = (text: string) => unknown;
 

@@ -7,7 +7,7 @@ import type { Query } from '../../../query/model/selection.ts';
 import { applyStep, emptySchema, type NewField, type SchemaChange, stepsOf } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, tableOf } from '../../../schema/model.ts';
 import { valueTypeOf } from '../../../values/index.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import { wholeText } from '../../port.ts';
 import { compileInsert } from '../../sql/insert.ts';
 import { byIdsPlan, includeResolver, readPlan } from '../../sql/reads/read-plan.ts';

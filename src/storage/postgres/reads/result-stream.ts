@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { endOfPiece } from '../../../values/row-pieces.ts';
+import { endOfPiece } from '../../../values/rows/row-pieces.ts';
 import type { JsonText } from '../../port.ts';
 
 /** Characters of an answer that go out in one piece; a shorter answer is one text. */

@@ -3,7 +3,7 @@ import type { SchemaStep } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, tableOf } from '../../../schema/model.ts';
 import { isLog, lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import { storageOf } from '../../../values/index.ts';
-import type { Storage } from '../../../values/type.ts';
+import type { Storage } from '../../../values/types/type.ts';
 import { isActorField, isRequired, type Statement } from '../../sql/writer.ts';
 import type { Session } from '../connection/database.ts';
 import { quotedName as quote } from '../sql/names.ts';

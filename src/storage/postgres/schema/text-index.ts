@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Field, TableSchema } from '../../../schema/model.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import type { Companion } from '../../sql/dialect.ts';
 import { MAX_INDEXED_LENGTH } from '../../sql/full-text/words.ts';
 import type { Row, Session } from '../connection/database.ts';

@@ -1,4 +1,4 @@
-import { type PlaceTree, placeTreeOf } from '../../../values/place-tree.ts';
+import { type PlaceTree, placeTreeOf } from '../../../values/rows/place-tree.ts';
 import { bound, type Fragment, joined, sql } from '../../sql/aggregate/fragment.ts';
 import { arrayLiteral } from './arrays.ts';
 

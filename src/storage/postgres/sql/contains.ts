@@ -1,5 +1,5 @@
 import type { FieldRef, JsonOperand, Regex } from '../../../query/model/filter.ts';
-import { wireDate, wirePointer } from '../../../values/wire.ts';
+import { wireDate, wirePointer } from '../../../values/json/wire.ts';
 import type { SqlOut } from '../../sql/dialect.ts';
 import { quotedName } from './names.ts';
 

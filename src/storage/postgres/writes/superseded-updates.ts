@@ -1,6 +1,6 @@
 import type { Field } from '../../../schema/model.ts';
 import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import { growthOf } from '../../column-values.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
 import { type RowContext, returnedMembers } from '../../sql/row-layout.ts';

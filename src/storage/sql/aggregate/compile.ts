@@ -1,5 +1,5 @@
 import type { Aggregation, Column, Stage } from '../../../query/aggregate/model.ts';
-import type { ColumnShape } from '../../../values/encode.ts';
+import type { ColumnShape } from '../../../values/rows/encode.ts';
 import type { Dialect } from '../dialect.ts';
 import type { RowContext } from '../row-layout.ts';
 import { conditionTakesTime, isGuarded } from '../timing-safe-filter.ts';

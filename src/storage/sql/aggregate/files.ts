@@ -1,5 +1,5 @@
 import type { Aggregation, Column } from '../../../query/aggregate/model.ts';
-import { type FileForm, inJson, publicFileText } from '../../../values/file-text.ts';
+import { type FileForm, inJson, publicFileText } from '../../../values/types/file-text.ts';
 import { privateFile, type RowContext } from '../row-layout.ts';
 import { bound, type Fragment, sql } from './fragment.ts';
 

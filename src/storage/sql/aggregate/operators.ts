@@ -1,5 +1,5 @@
 import { type DatePart, kindOf, type Operator, sameKind, type ValueKind } from '../../../query/aggregate/model.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import { balanced, bound, combined, type Fragment, joined, sql, type Typed } from './fragment.ts';
 import { as, asNumber, asText, type ExpressionContext, equalityKey, sortKey, using } from './value-types.ts';
 

@@ -1,9 +1,9 @@
 import { fail } from '../../../errors/fail.ts';
 import type { JsonValue } from '../../../kernel/json.ts';
-import { type Expansion, rowWriter } from '../../../values/encode.ts';
-import { pointerOf } from '../../../values/pointer.ts';
-import { rowPieces } from '../../../values/row-pieces.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import { type Expansion, rowWriter } from '../../../values/rows/encode.ts';
+import { rowPieces } from '../../../values/rows/row-pieces.ts';
+import { pointerOf } from '../../../values/types/pointer.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import type { Statement } from '../writer.ts';
 import {
   Allowance,

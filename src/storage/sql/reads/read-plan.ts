@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Include, Selection } from '../../../query/model/selection.ts';
-import type { RowShape } from '../../../values/encode.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import type { RowShape } from '../../../values/rows/encode.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import type { Dialect } from '../dialect.ts';
 import { includePositions, type RowContext, rowShape } from '../row-layout.ts';
 import { type ByIdStatement, compileByIds } from '../select.ts';

@@ -7,7 +7,7 @@ import { buildAggregation } from '../../../query/aggregate/index.ts';
 import { buildQuery, buildSelection, FindParameters, ReadParameters } from '../../../query/index.ts';
 import { type Field, fieldOf, tableOf } from '../../../schema/model.ts';
 import { valueTypeOf } from '../../../values/index.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import { type Mutation, type Store, wholeText } from '../../port.ts';
 import { addressesOf } from './addresses.ts';
 import { tableChanges } from './tables.ts';

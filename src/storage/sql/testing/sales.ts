@@ -4,7 +4,7 @@ import { authorize, master } from '../../../access/index.ts';
 import type { JsonObject, JsonValue } from '../../../kernel/json.ts';
 import { AggregateParameters, buildAggregation } from '../../../query/aggregate/index.ts';
 import type { TableSchema } from '../../../schema/model.ts';
-import { rowWriter } from '../../../values/encode.ts';
+import { rowWriter } from '../../../values/rows/encode.ts';
 import { type AggregateStatement, compileAggregation } from '../aggregate/compile.ts';
 import type { AggregateDialect } from '../aggregate/dialect.ts';
 import { compileDeleteAll } from '../mutation.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RowGuard } from '../../../access/index.ts';
 import type { Query } from '../../../query/model/selection.ts';
-import { rowWriter } from '../../../values/encode.ts';
+import { rowWriter } from '../../../values/rows/encode.ts';
 import { includePositions, rowShape } from '../row-layout.ts';
 import { compileByIds, compileCount, compileCountUpTo, compileGet, compileList } from '../select.ts';
 import { rowContext } from './addresses.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Field, fieldOf, type TableSchema, tableOf } from '../../../schema/model.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import { columnFields, snapshotValues } from '../../column-values.ts';
 import { type Mutation, type Store, wholeText } from '../../port.ts';
 import { MAX_SNAPSHOT, MAX_SNAPSHOT_VALUE } from '../../snapshot-limits.ts';

@@ -3,7 +3,7 @@ import type { FieldRef, Filter, OrderKey } from '../../../query/model/filter.ts'
 import { applyChange, emptySchema, type SchemaChange } from '../../../schema/change.ts';
 import { type Field, type FieldType, fieldOf, type Schema, type TableSchema, tableOf } from '../../../schema/model.ts';
 import { valueTypes } from '../../../values/index.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import type { Dialect } from '../dialect.ts';
 import { writeWhere } from '../filter.ts';
 import { compileInsert } from '../insert.ts';

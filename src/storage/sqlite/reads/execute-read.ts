@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../kernel/json.ts';
-import { rowWriter } from '../../../values/encode.ts';
-import { rowReader } from '../../../values/row-values.ts';
+import { rowWriter } from '../../../values/rows/encode.ts';
+import { rowReader } from '../../../values/rows/row-values.ts';
 import { Commas, type TargetSource, writePage, writeShort } from '../../sql/reads/include-expansion.ts';
 import { Allowance, type ReadPlan, type ResolveInclude, type Row, textOf } from '../../sql/reads/read-plan.ts';
 import type { Rows } from '../connection/statements.ts';

@@ -1,8 +1,8 @@
 import type { Aggregation } from '../../../query/aggregate/model.ts';
 import type { Query, Selection } from '../../../query/model/selection.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
-import { type RowWriter, rowWriter } from '../../../values/encode.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import { type RowWriter, rowWriter } from '../../../values/rows/encode.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import { type FindResult, type JsonText, type Reader, SchemaChanged } from '../../port.ts';
 import { compileAggregation } from '../../sql/aggregate/compile.ts';
 import {

@@ -4,7 +4,7 @@ import type { SchemaStep } from '../../../schema/change.ts';
 import { type Field, fieldOf, type Schema, type TableIndex, type TableSchema, tableOf } from '../../../schema/model.ts';
 import { isGuarding, lookUpFieldsOf, uniqueFieldsOf } from '../../../schema/system-tables.ts';
 import { storageOf } from '../../../values/index.ts';
-import type { Storage } from '../../../values/type.ts';
+import type { Storage } from '../../../values/types/type.ts';
 import { isActorField, quoted as quote } from '../../sql/writer.ts';
 import type { Connection } from '../connection/connection.ts';
 import { maxRowCount } from '../connection/statements.ts';

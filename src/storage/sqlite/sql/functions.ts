@@ -4,10 +4,9 @@ import { isoText } from '../../../kernel/time.ts';
 import type { TextSearch } from '../../../query/model/filter.ts';
 import { compileRegex } from '../../../query/regex/index.ts';
 import { rootOf } from '../../../schema/model.ts';
-import { parseIsoDate } from '../../../values/iso.ts';
-import { applyEdits } from '../../../values/operators/apply.ts';
-import type { JsonEdit } from '../../../values/operators/edit.ts';
-import { wireDate, wirePointer } from '../../../values/wire.ts';
+import { parseIsoDate } from '../../../values/json/iso.ts';
+import { wireDate, wirePointer } from '../../../values/json/wire.ts';
+import { applyEdits, type JsonEdit } from '../../../values/operators/apply.ts';
 import { textMatcher, textScorer } from '../../sql/full-text/match.ts';
 
 /**

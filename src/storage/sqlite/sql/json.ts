@@ -1,5 +1,5 @@
 import type { Comparison, FieldRef, JsonOperand, Regex } from '../../../query/model/filter.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import { comparisonSigns, type SqlOut } from '../../sql/dialect.ts';
 import { writeTextMatch } from './text-match.ts';
 

@@ -1,5 +1,5 @@
 import type { Field } from '../../../schema/model.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import type { Snapshot } from '../../port.ts';
 import { boundedSnapshot, MAX_SNAPSHOT_VALUE, snapshotLimits } from '../../snapshot-limits.ts';
 import { SqlWriter } from '../../sql/writer.ts';

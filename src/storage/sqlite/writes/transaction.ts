@@ -3,7 +3,7 @@ import { inDoubtSince } from '../../../errors/system-faults.ts';
 import type { Filter } from '../../../query/model/filter.ts';
 import { type Field, fieldOf, type TableSchema } from '../../../schema/model.ts';
 import { uniqueFieldsOf } from '../../../schema/system-tables.ts';
-import type { StoredValue } from '../../../values/type.ts';
+import type { StoredValue } from '../../../values/types/type.ts';
 import { growthOf } from '../../column-values.ts';
 import type { Mutation, WritePlan } from '../../port.ts';
 import { compileRequire } from '../../sql/mutation.ts';
