@@ -103,7 +103,7 @@ export class Automation implements WriteListener {
     this.#heard(appId, () => this.#doubts.add(appId, schedules, store));
   }
 
-  /** Whoever has written is not to hear what goes wrong here: what was queued is found all the same. */
+  /** Faults here do not reach the write: what was queued is found all the same. */
   #heard(appId: string, listen: () => void): void {
     try {
       listen();

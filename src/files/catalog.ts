@@ -87,7 +87,7 @@ export async function addFile(store: Store, { id, ...file }: NewFile): Promise<v
 }
 
 /**
- * Notes that the bytes of an awaited upload are there, and counts it. Whoever is first decides.
+ * Notes that the bytes of an awaited upload are there, and counts it. The first call decides.
  * @returns whether it was this call: the file may be there already, or gone
  */
 export async function completeFile(store: Store, id: string, bytes: UploadedBytes): Promise<boolean> {

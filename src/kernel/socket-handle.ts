@@ -2,8 +2,8 @@ import type { Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /*
- * The private handles that Node's sockets stand on, for what it has no public interface for. Whoever upgrades Node looks here: `_handle` and
- * the members below are all that the service uses of them.
+ * The private handles that Node's sockets stand on, for what it has no public interface for. An upgrade of Node begins here: `_handle`
+ * and the members below are all that the service uses of them.
  */
 
 /** What a listening socket stands on. */

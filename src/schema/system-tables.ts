@@ -5,7 +5,7 @@ import type { FieldType } from './model.ts';
 /** The error for a value that another record has. */
 export type DuplicateError = 'usernameTaken' | 'emailTaken' | 'duplicateValue';
 
-/** A field that follows another one: whoever writes that one, the service writes this one with it. It is a String. */
+/** A String field that is derived from another one: each write of that one sets it, too. */
 export interface DerivedField {
   readonly field: string;
   /** The value that follows from a text; `null` for none. */

@@ -16,7 +16,7 @@ export const serverSideCode: Perform<'server-side-code'> = async (run, { functio
     await queue(run, { functionName, trigger: called, record: record.fields });
     return;
   }
-  // That it was called is remembered first: whoever asked for it notes that it is done.
+  // The call is noted first; the caller of this notes that it is done.
   await functions.callForRecord(system, functionName, record.fields, { ...called, attempt }, cause);
 };
 

@@ -47,7 +47,7 @@ export function readDefinition(row: JsonObject): Trigger {
 }
 
 /**
- * Reads a row of `_Trigger` as it is stored, whoever wrote it: what makes no definition is switched off. Never throws.
+ * Reads a row of `_Trigger` as it is stored, whatever wrote it: what makes no definition is switched off. Never throws.
  * @param row in wire form
  */
 export function parseTrigger(row: JsonObject): Trigger {

@@ -41,7 +41,7 @@ export type Attempt = {
 /** One kind of such work. It throws faults that pass, which are tried again and not counted; others count as `again` after a minute. */
 export type LaterWork = (system: AutomationSystem, job: LaterJob, parts: ActionParts) => Promise<Attempt>;
 
-/** What a row says of its work cannot be read: whoever writes the queue by other means than the service's own harms nobody. */
+/** What a row says of its work cannot be read: a row that something else than the service wrote does no harm. */
 export class UnreadableJob extends Error {
   constructor() {
     super('What was queued cannot be read.');

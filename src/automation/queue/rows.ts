@@ -16,7 +16,7 @@ export type RowValues = Readonly<Partial<Record<QueueField | 'objectId' | 'creat
 const fieldNames = memoByObject((fields: readonly Field[]) => JSON.stringify(fields.map(({ name }) => name)));
 
 /**
- * Adds a row to the queue. Whoever adds many gives the same keys each time, so that they are one statement.
+ * Adds a row to the queue. Many of them should have the same keys, so that they are one statement.
  * @param snapshot of a record, to be taken in the commit: it becomes `fields` and `record`. Nothing is added where the record is not there
  * @returns the step; none where the system has no queue
  */

@@ -79,7 +79,7 @@ async function claim(
   { now, next }: { readonly now: number; readonly next: number | null },
 ): Promise<void> {
   const { id, table } = scheduled.trigger;
-  // A run that has not ended yet takes the records that this one would, or they are still at work. Whoever moved `nextRun` to `due` had queued it by then.
+  // A run that has not ended yet takes the records that this one would, or they are still at work. The process that moved `nextRun` to `due` had queued it by then.
   if (await isQueued(store, id)) return change(store, scheduled, { nextRun: next }, () => []);
   const row = {
     ...{ objectId: newRowId(now), createdAt: now, kind: 'schedule', event: 'schedule', level: 1 },

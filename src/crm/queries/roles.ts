@@ -21,7 +21,7 @@ export async function findRoles(context: CrmContext, where?: JsonObject): Promis
   return rows.map(({ objectId, name }) => ({ objectId, name: typeof name === 'string' ? name : objectId }));
 }
 
-/** The names of all roles, whoever asks, in the order of creation: permissions name roles that who gives them need not see. */
+/** The names of all roles, whatever the caller's rights, in the order of creation: permissions may name roles that their author cannot see. */
 export async function allRoleNames({ store }: RecordContext): Promise<string[]> {
   const query = { className: '_Role', fields: ['name'], filter: () => ({ kind: 'always' }) as const };
   const rows = await readRows<{ readonly name?: string }>(store, query);

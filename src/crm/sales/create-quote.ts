@@ -40,7 +40,7 @@ export async function createQuote(
   const rows = await pricedRows(context, asked);
   const totals = totalsOf(rows);
   const quote = quoteOf(context, { ...links, name, currencyId: currencyOf(rows), totals });
-  // Whoever numbers quotes waits for the one before, so that no two have one number.
+  // Quotes are numbered one at a time, so that no two have the same number.
   return inTurn(context, QUOTES, async (held) => {
     const number = await nextNumber(held, QUOTES);
     const writes = writesFor(context, { ...quote, ...(number !== undefined && { Number: number }) }, rows, totals, links);

@@ -103,7 +103,7 @@ export async function connect(location: S3Location): Promise<S3Client> {
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     expectContinueHeader: false,
-    // Faults are thrown, and logged by whoever catches them.
+    // Faults are thrown, and logged where they are caught.
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     requestHandler: {
       connectionTimeout: CONNECT_TIMEOUT_MS,

@@ -180,7 +180,7 @@ export function answerEarly(reply: FastifyReply, { status, headers, text }: Earl
     reply.raw.end();
   };
   const timer = setTimeout(() => raw.destroy(), DROP_TIMEOUT_MS);
-  // Whoever read it reads no more, and would hold it up.
+  // Its reader reads no more, and would hold it up.
   raw.unpipe();
   if (raw.readableEnded || raw.destroyed) end();
   else raw.once('end', end).once('close', end).resume();

@@ -6,7 +6,7 @@ import { MAX_BYTES_IN_MEMORY } from '../endpoint/body-reader.ts';
 /** Characters from which on an answer counts; shorter ones are what a connection may cost. */
 const LONG_ANSWER_LENGTH = 256 * 1024;
 
-/** Bounds the answers that are in memory whole until their clients take them, whoever sends them. To be registered before the routes. */
+/** Bounds the answers that are in memory whole until their clients take them, of every route. To be registered before the routes. */
 export function registerLongAnswers(server: FastifyInstance): void {
   const answers = new UntakenAnswers(MAX_BYTES_IN_MEMORY);
   server.addHook('onSend', (request, reply, payload, done) => {

@@ -15,8 +15,8 @@ import { formPage, messagePage } from '../pages/password-reset.ts';
 const FORM_BYTES = 32 * 1024;
 
 /**
- * The page behind the link of a password reset (docs/decisions.md "Users and sessions": Reset). Whoever opens it uses nothing up, since
- * mail scanners do, and learns nothing of the token.
+ * The page behind the link of a password reset (docs/decisions.md "Users and sessions": Reset). Opening it uses nothing up, since
+ * mail scanners open it, and tells nothing of the token.
  */
 export function registerResetPage(server: FastifyInstance, services: Pick<HttpServices, 'systems' | 'conditions'>): void {
   const url = `${resetPath}/:appId`;

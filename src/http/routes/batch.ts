@@ -74,7 +74,7 @@ export function batchEndpoint(endpoints: readonly Endpoint[], reportFault: (erro
         let lastOpen: Promise<unknown> = Promise.resolve();
         const slice = items.slice(at, end).map((item) => {
           if (!item.endpoint.open) return answer(request, item, reportFault);
-          // Whoever knows the application id may ask for these, and a password takes long to look at: one at a time.
+          // The application id is all that these need, and a password takes long to compare: one at a time.
           const answered = lastOpen.then(() =>
             performance.now() > openUntil ? { text: tooLate } : answer(request, item, reportFault),
           );

@@ -115,7 +115,7 @@ export class Items {
   }
 
   /**
-   * Marks an item as used. Whoever asks again after one of which nobody knows the outcome would be the second to use it: that is found out here.
+   * Marks an item as used. A caller that asks again after an unknown outcome would count as the second one: that is found out here.
    * @returns whether this was the first time; of many at once one is
    */
   async consume(kind: string, id: string): Promise<boolean> {

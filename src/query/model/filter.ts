@@ -24,7 +24,7 @@ export type Filter =
   | { readonly kind: 'and' | 'or'; readonly items: readonly Filter[] }
   /** True exactly where the item is not true (absent values included). */
   | { readonly kind: 'not'; readonly item: Filter }
-  /** What the caller may see of the table: which records, and of which fields another value than stands there, whoever names them. */
+  /** What the caller may see of the table: which records, and of which fields another value than stands there, in whatever condition they are named. */
   | { readonly kind: 'guard'; readonly guard: RowGuard; readonly table: TableSchema; readonly masks?: Masks }
   | { readonly kind: 'exists'; readonly ref: FieldRef }
   /** Plain column (path empty, not json): `column <op> value`; false where the value is absent. */

@@ -75,7 +75,7 @@ export class FaultyStore {
     if (fate === 'undone') throw serviceError('unavailable');
     const done = (async () => {
       if (fate === 'late') await wait(this.#faults.late ?? 50);
-      // Whoever fails has a reason that nobody hears.
+      // Why it fails is not told.
       await write().catch(() => {});
     })();
     if (fate === 'done') await done;

@@ -10,7 +10,7 @@ import { nothing, readRecords, type SystemMigration } from './migration.ts';
 
 /**
  * Systems from before there were users had six tables. They get what a new system has: its tables with their first rows, and of the
- * tables that they have, whoever made them, the fields. Permissions are given to new tables only: those of others are the operator's.
+ * tables that they have, whatever made them, the fields. Permissions are given to new tables only: those of others are the operator's.
  */
 export const users: SystemMigration = { number: 1, what: 'users and the tables of a new system', prepare };
 

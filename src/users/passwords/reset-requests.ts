@@ -64,7 +64,7 @@ export class PasswordResets {
   }
 
   /**
-   * Takes a request on. The answer is the same whoever the address belongs to, since it is made before anything is looked up; the system
+   * Takes a request on. The answer does not depend on whose address it is, since it is made before anything is looked up; the system
    * is held until the link is made.
    * @throws emailMissing (204)
    */

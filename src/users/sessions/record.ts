@@ -68,7 +68,7 @@ export function requireSession(schema: Schema, objectId: string): Mutation {
   return { kind: 'require', table, filter: holds(table, 'objectId', objectId) };
 }
 
-/** The steps that end all sessions of a user, those too that others open at the same moment: whoever opens one requires or writes the user. */
+/** The steps that end all sessions of a user, those too that are opened at the same moment: opening one requires or writes the user. */
 export function endSessionsOf(schema: Schema, userId: string): Mutation[] {
   const users = tableOf(schema, '_User');
   const table = tableOf(schema, '_Session');

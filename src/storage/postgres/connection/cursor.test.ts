@@ -64,7 +64,7 @@ test('one who takes nothing for five seconds is given up soon after others wait,
   assert.equal(looks, 0);
   await pass(1);
   assert.equal(looks, 1);
-  // Whoever waits for a lock does so for 300 ms at a time.
+  // A lock is waited for 300 ms at a time.
   for (let n = 0; n < 3; n++) await pass(150);
   assert.equal(looks, 4);
   assert.deepEqual(log, ['BEGIN RE', 'ROLLBACK', 'released']);

@@ -150,7 +150,7 @@ export function markBytes(mark: Mark, owner: string): Buffer {
   return bytes;
 }
 
-/** Whether a mark, of whomever, says that there is a log. */
+/** Whether a mark, of any store, says that there is a log. */
 export function isOfLog(bytes: Buffer | null): boolean {
   return bytes?.length === MARK_BYTES && bytes.subarray(0, 8).equals(MARK_MAGIC) && bytes.readUInt32BE(16) === 0;
 }
