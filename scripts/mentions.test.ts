@@ -10,6 +10,7 @@ const sources = {
   'src/records/read.ts': 'export {};',
   'src/records/write/commit.ts': 'export {};',
   'src/storage/read.ts': 'export {};',
+  'src/http/records/find.ts': 'export {};',
   'src/app.ts': 'export {};',
 };
 
@@ -30,6 +31,18 @@ const cases: { title: string; path: string; text: string; expected: RegExp[] }[]
       /^docs\/adr\/1\.md:2: there is no file records\/gone\.ts$/,
       /^docs\/adr\/1\.md:2: there is no folder records\/old$/,
     ],
+  },
+  {
+    title: 'a path from a layer on, which another path ends in',
+    path: 'docs/a.md',
+    text: '`records/find.ts`, `http/records/find.ts`',
+    expected: [/^docs\/a\.md:1: there is no file records\/find\.ts$/],
+  },
+  {
+    title: 'the same, named by a file beside the folder',
+    path: 'src/http/server.ts',
+    text: '// See records/find.ts.',
+    expected: [],
   },
   { title: 'a name of several files', path: 'docs/a.md', text: '`read.ts`', expected: [/:1: read\.ts may be .* or /] },
   { title: 'the same, its folder on the line', path: 'docs/a.md', text: '| `storage/` | `read.ts` |', expected: [] },

@@ -19,32 +19,37 @@ const ABOUT_SOURCES = /^docs\/(?!guide\/)/;
 const ENTRANCE = 'index.ts';
 
 /**
- * A name matches a file or folder whose path ends in it. A bare file name has to be that of a neighbour, of a file in a folder that is named on
- * the same line, or of one source file only.
+ * A path that begins with a layer leads from `src` or from a folder around the one that names it; any other matches what ends in it. A bare file
+ * name has to be that of a neighbour, of a file in a folder that is named on the same line, or of one source file only.
  *
  * @param baseDir the directory that holds `src`, absolute.
  * @returns one line per name that matches nothing, or several files.
  */
 export function mentionFindings(baseDir: string): string[] {
   const tree = globSync(TREE, { cwd: baseDir }).map((path) => path.replaceAll('\\', '/'));
+  const paths = new Set(tree);
+  const layers = new Set(tree.flatMap((path) => /^src\/([^/.]+)$/.exec(path)?.[1] ?? []));
   const endingIn = (name: string) => tree.filter((path) => path === name || path.endsWith(`/${name}`));
+  const isThere = (name: string, home: string) =>
+    layers.has(name.split('/')[0] ?? '')
+      ? [...around(home), 'src'].some((folder) => paths.has(join(folder, name)))
+      : endingIn(name).length > 0;
 
-  const fileFault = (name: string, folders: readonly string[]) => {
-    const found = endingIn(name);
-    if (found.length === 0) return `there is no file ${name}`;
+  const fileFault = (name: string, home: string, folders: readonly string[]) => {
+    if (!isThere(name, home)) return `there is no file ${name}`;
     const isNear = name.includes('/') || folders.some((folder) => endingIn(`${folder}/${name}`).length > 0);
     if (isNear || name === ENTRANCE) return undefined;
-    const sources = found.filter((path) => path.startsWith('src/'));
-    const isClear = sources.length === 1 || found.length === 1;
+    const found = endingIn(name);
+    const isClear = found.length === 1 || found.filter((path) => path.startsWith('src/')).length === 1;
     return isClear ? undefined : `${name} may be ${found.join(' or ')}`;
   };
-  const folderFault = (name: string) => (endingIn(name).length === 0 ? `there is no folder ${name}` : undefined);
 
   const faults = (line: string, home: string, namesFolders: boolean) => {
     const files = Array.from(line.matchAll(FILE), ([name]) => name);
     const folders = Array.from(line.matchAll(FOLDER), ([name]) => name.slice(0, -1));
     const near = [home, ...folders, ...files.map((name) => dirname(name)).filter((folder) => folder !== '.')];
-    return [...files.map((name) => fileFault(name, near)), ...(namesFolders ? folders.map(folderFault) : [])];
+    const folderFault = (name: string) => (isThere(name, home) ? undefined : `there is no folder ${name}`);
+    return [...files.map((name) => fileFault(name, home, near)), ...(namesFolders ? folders.map(folderFault) : [])];
   };
 
   const findings: string[] = [];
@@ -56,6 +61,11 @@ export function mentionFindings(baseDir: string): string[] {
         if (fault) findings.push(`${path}:${index + 1}: ${fault}`);
   }
   return findings;
+}
+
+/** A folder and those that it is in. */
+function around(folder: string): string[] {
+  return folder === '.' ? ['.'] : [folder, ...around(dirname(folder))];
 }
 
 /** The comment of a line of code: all of it, or what follows the code. */

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../kernel/json.ts';
 
 /**
  * Options of reads. They are read one at a time, in the order in which malformed ones are refused: an implementation may parse
- * them when they are read (`parameters.ts`), other callers give plain objects.
+ * them when they are read (`query/parameters.ts`), other callers give plain objects.
  */
 interface Options {
   /** Refuses options that do not exist. Called when the caller is known to have the right to read, before the others are read. */

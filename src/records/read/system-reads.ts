@@ -21,7 +21,7 @@ export interface OwnQuery {
   readonly mostCharacters?: number;
 }
 
-/** Records in wire form. Never for an answer: see `read.ts`. @throws resultTooLarge (116) where they are more than memory should hold */
+/** Records in wire form. Never for an answer: see `find.ts`. @throws resultTooLarge (116) where they are more than memory should hold */
 export async function readRows<Row>(store: Store, query: OwnQuery): Promise<Row[]> {
   const { className, fields, filter, orderBy, limit, mostCharacters } = query;
   return underSchema(store, async (schema) => {
