@@ -13,7 +13,7 @@ const ERA = 146_097;
 /** Days from the 1st of March of the year 0 to the start of 1970. */
 const EPOCH = 719_468;
 
-/** The forms that values/iso.ts takes. */
+/** The forms that values/json/iso.ts takes. */
 const isoForm =
   '^([0-9]{4}|[+][0-9]{6}|-[0-9]{6})-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?$';
 

@@ -7,7 +7,7 @@ const { opening, between, closing } = publicFileText;
 
 /**
  * The stored value of a File field as answers show it, so that every stage knows its `url`. What is not the stored form stays as it is
- * (values/file-text.ts).
+ * (values/types/file-text.ts).
  * @param stored a column
  */
 export function publicFile(stored: Fragment, { addresses }: RowContext): Fragment {
