@@ -4,9 +4,10 @@ import { endOfWrite } from '../errors/system-faults.ts';
 import type { JsonObject, JsonValue } from '../kernel/json.ts';
 import type { Logger } from '../observe/index.ts';
 import { type Cause, functionReferer, type RecordContext, type WriteHooks } from '../records/index.ts';
+import { type FunctionRecord, OperatorFunctions, queueCall } from './custom/index.ts';
+import type { FunctionCall, FunctionSystem, FunctionTrigger } from './custom/model.ts';
 import { forms } from './forms/index.ts';
-import type { FormFunction, FunctionCall, FunctionSystem, FunctionTrigger } from './model.ts';
-import { type FunctionRecord, OperatorFunctions, queueCall } from './operator/index.ts';
+import type { FormFunction } from './forms/input.ts';
 
 /** What functions stand on. */
 export interface FunctionsParts {

@@ -18,6 +18,7 @@ import {
 } from './caller.ts';
 import type { Tool } from './definition/tool.ts';
 import { callTool, ToolRegistry, type ToolSet } from './dispatch-tool.ts';
+import { McpProtocol } from './protocol.ts';
 import type { McpServices } from './services.ts';
 import { loadTools } from './tools/index.ts';
 import {
@@ -30,7 +31,6 @@ import {
   sendRpcError,
   toolsCalled,
 } from './transport/messages.ts';
-import { McpProtocol } from './transport/protocol.ts';
 
 /** What requests are answered with. */
 export interface McpServer {

@@ -6,10 +6,9 @@ import { activeTriggers } from '../../automation/active.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { RecordContext } from '../../records/index.ts';
 import { importRecords, type RejectedLine, readRows, refuseImport, refuseNewColumns } from '../../transfer/index.ts';
-import { forOperator, oneLine } from '../one-line.ts';
-import type { Actions, Print } from '../program.ts';
-import { addTellOptions, Teller, type TellOptions } from '../progress.ts';
-import { withRefusals } from '../refusals.ts';
+import type { Actions, Print } from '../terminal/actions.ts';
+import { forOperator, oneLine, withRefusals } from '../terminal/format-error.ts';
+import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
 
 interface ImportOptions extends TellOptions {
   system: string;

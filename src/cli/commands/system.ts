@@ -4,10 +4,10 @@ import { isoText } from '../../kernel/time.ts';
 import type { Store } from '../../storage/port.ts';
 import type { RemovedSystem, SystemEntry } from '../../storage/registry.ts';
 import type { StoreState } from '../../systems/index.ts';
-import { addAdministrator, administratorFrom } from '../administrator.ts';
-import { warnOfShort } from '../one-line.ts';
-import type { Actions, Print } from '../program.ts';
-import { addTellOptions, Teller, type TellOptions } from '../progress.ts';
+import type { Actions, Print } from '../terminal/actions.ts';
+import { warnOfShort } from '../terminal/format-error.ts';
+import { addTellOptions, Teller, type TellOptions } from '../terminal/progress.ts';
+import { addAdministrator, administratorFrom } from '../users/administrator.ts';
 
 interface AddOptions {
   appId?: string;

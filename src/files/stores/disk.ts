@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { appIdPattern } from '../../kernel/credentials.ts';
-import { fileFault, sortFileError, withFileFaults } from '../faults.ts';
-import { fileIdPattern } from '../name.ts';
+import { fileFault, sortFileError, withFileFaults } from './faults.ts';
+import { fileIdPattern } from './name.ts';
 import type { ByteRange, FileStore, ReceivedFile, StoredObject } from './port.ts';
 
 /** Bytes that are read at once: few reads are quicker than many. */

@@ -15,8 +15,8 @@ import {
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import type { S3Location } from '../../config/index.ts';
 import { appIdPattern } from '../../kernel/credentials.ts';
-import { sortFileError } from '../faults.ts';
-import { fileIdPattern } from '../name.ts';
+import { sortFileError } from './faults.ts';
+import { fileIdPattern } from './name.ts';
 import type { ByteRange, FileStore, ReceivedFile, StoredObject, UploadForm, UploadPolicy } from './port.ts';
 import { checkBucket, connect, MAX_ATTEMPTS, S3Fault, S3Health, watch, watchBody } from './s3-client.ts';
 

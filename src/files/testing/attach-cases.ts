@@ -6,9 +6,9 @@ import { createRecord, getRow, type RecordContext, updateRecord, updateSchema } 
 import { masterContext } from '../../records/testing/context.ts';
 import type { Store } from '../../storage/port.ts';
 import { fileKeeper } from '../attach.ts';
-import { completeFile, findFile, removeFile } from '../catalog.ts';
-import { holds } from '../holder.ts';
-import type { FileRow } from '../model.ts';
+import { holds } from '../file-access.ts';
+import { completeFile, findFile, removeFile } from '../metadata/file-metadata.ts';
+import type { FileRow } from '../metadata/model.ts';
 import { added, newFile } from './catalog-cases.ts';
 
 const user: Principal = { kind: 'user', userId: 'u1', roles: [] };

@@ -3,13 +3,11 @@ import { type JsonObject, own } from '../../kernel/json.ts';
 import { createRecord, readFirst, remembering } from '../../records/index.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
-import type { FormFunction } from '../model.ts';
 import { coerce } from './coercion/coerce.ts';
 import { pointerTo } from './coercion/pointer.ts';
 import { accountByPhone, hasEmail, type Sought, withContactLock } from './duplicates.ts';
 import { requireFlag, requireRights } from './flag.ts';
-import { isThere, isValidEmail, isValidPhone, setBoolean, textOf } from './input.ts';
-import { openTable } from './tables.ts';
+import { type FormFunction, isThere, isValidEmail, isValidPhone, openTable, setBoolean, textOf } from './input.ts';
 
 /**
  * The objectId of the status that a new lead has, or a duplicate one: the first created row of `LeadStatuses` with the `SystemKey`; `null`

@@ -4,14 +4,12 @@ import { phoneKey } from '../../kernel/phone-key.ts';
 import { createRecord, createTogether, type RecordContext } from '../../records/index.ts';
 import type { Field, TableSchema } from '../../schema/model.ts';
 import { newIdFor } from '../../schema/system-tables.ts';
-import type { FormFunction } from '../model.ts';
 import { coerce } from './coercion/coerce.ts';
 import { pointerTo } from './coercion/pointer.ts';
 import { contactOf, newContact } from './contact.ts';
 import { accountByPhone, withContactLock } from './duplicates.ts';
 import { type FormFlag, requireFlag, requireRights } from './flag.ts';
-import { isThere, textOf } from './input.ts';
-import { openTable } from './tables.ts';
+import { type FormFunction, isThere, openTable, textOf } from './input.ts';
 
 /**
  * A form that creates a record, and links it to a contact that it finds by telephone number or creates. SPEC "`web2table`".

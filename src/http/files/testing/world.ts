@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
 import { fail } from '../../../errors/fail.ts';
 import type { Files, OpenFile } from '../../../files/index.ts';
-import { receive } from '../../../files/receive.ts';
+import { receive } from '../../../files/uploads/store-upload.ts';
 import { Users } from '../../../users/index.ts';
 import type { HttpServices } from '../../endpoint/services.ts';
 import { HttpServer } from '../../server.ts';
