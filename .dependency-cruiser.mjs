@@ -98,12 +98,6 @@ function onlyIn(name, packages, folders) {
   };
 }
 
-/**
- * Layers in which some folders still import each other, or hold a single file. In all others no two folders do (`folderViolations` of
- * scripts/layers.ts).
- */
-export const unsortedLayers = ['automation', 'cli', 'files', 'functions', 'mcp', 'systems', 'users', 'values'];
-
 /** The path patterns of the known layers, so that a new folder has to be given its place. */
 export const layerPatterns = layers.flat().map(pattern);
 

@@ -5,7 +5,7 @@
 import { globSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { cruise, type ICruiseResult, type IModule } from 'dependency-cruiser';
-import configuration, { layerPatterns, unsortedLayers } from '../.dependency-cruiser.mjs';
+import configuration, { layerPatterns } from '../.dependency-cruiser.mjs';
 
 /**
  * Cruises the folder `src` of a directory.
@@ -37,11 +37,11 @@ export async function layerViolations(baseDir: string): Promise<string[]> {
  * @returns one line per pair or folder
  */
 function folderViolations(modules: readonly IModule[]): string[] {
-  const sources = modules.filter(({ source }) => isSorted(source));
+  const sources = modules.filter(({ source }) => isSource(source));
   const imports = new Set<string>();
   for (const { source, dependencies } of sources)
     for (const { resolved } of dependencies) {
-      if (!isSorted(resolved) || dirname(source) === dirname(resolved)) continue;
+      if (!isSource(resolved) || dirname(source) === dirname(resolved)) continue;
       imports.add(`${dirname(source)} ${dirname(resolved)}`);
     }
   const mutual = [...imports]
@@ -58,9 +58,8 @@ function folderViolations(modules: readonly IModule[]): string[] {
   ];
 }
 
-function isSorted(file: string): boolean {
-  const [root, layer] = file.split('/');
-  return root === 'src' && !unsortedLayers.includes(layer ?? '') && !/[.]test[.]ts$|[/]testing[/]/.test(file);
+function isSource(file: string): boolean {
+  return file.startsWith('src/') && !/[.]test[.]ts$|[/]testing[/]/.test(file);
 }
 
 function isPlaced(file: string): boolean {

@@ -14,8 +14,8 @@ import { SqliteRegistry } from '../storage/sqlite/registry.ts';
 import { SqliteStore } from '../storage/sqlite/store.ts';
 import { Systems } from '../systems/index.ts';
 import { newestVersion } from '../systems/migrations/index.ts';
-import type { ActionRun } from './actions/action.ts';
 import { Automation } from './automation.ts';
+import type { ActionRun } from './model/action.ts';
 import { finish, left, logged, makes, partsOf, queueRows, trigger, type WorldOptions } from './run/testing/world.ts';
 import { makeTables } from './schedule/testing/tables.ts';
 

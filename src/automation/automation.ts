@@ -3,19 +3,18 @@ import pLimit from 'p-limit';
 import { isPassing } from '../errors/fail.ts';
 import type { RecordContext, WriteHooks } from '../records/index.ts';
 import type { System, Systems } from '../systems/index.ts';
-import type { ActionParts } from './actions/action.ts';
-import { Peers } from './queue/peers.ts';
-import { Agenda } from './run/agenda.ts';
+import type { WriteListener } from './matching/trigger-observer.ts';
+import type { ActionParts } from './model/action.ts';
+import { LiveProcesses } from './queue/live-processes.ts';
+import { CircuitBreaker } from './run/circuit-breaker.ts';
 import { ClockWatch } from './run/clock-watch.ts';
 import { Doubts } from './run/doubts.ts';
-import { Holds } from './run/holds.ts';
-import type { RunParts } from './run/parts.ts';
-import { PeerWatch } from './run/peer-watch.ts';
-import { Sweep } from './run/sweep.ts';
+import { ProcessWatch } from './run/process-watch.ts';
+import type { JobServices } from './run/services.ts';
+import { Sweep, UnderWay } from './run/sweep.ts';
 import { SystemWorker } from './run/system-worker.ts';
-import { UnderWay } from './run/under-way.ts';
+import { TimerQueue } from './run/timer-queue.ts';
 import { standardParts } from './standard-parts.ts';
-import type { WriteListener } from './trigger-observer.ts';
 
 /** Milliseconds between two looks at the systems that are open. */
 const POLL_INTERVAL_MS = 2_000;
@@ -40,17 +39,17 @@ export interface AutomationParts extends ActionParts {
 /** Runs the triggers of all systems that this process serves (SPEC "Events"; docs/adr/0012). */
 export class Automation implements WriteListener {
   readonly #systems: Systems;
-  readonly #parts: RunParts;
-  readonly #peers = new Peers();
-  readonly #peerWatch: PeerWatch;
+  readonly #parts: JobServices;
+  readonly #processes = new LiveProcesses();
+  readonly #processWatch: ProcessWatch;
   readonly #workers = new WeakMap<System, SystemWorker>();
   readonly #atWork = new Map<string, SystemWorker>();
   readonly #woken = new Map<string, { schedules: boolean }>();
-  readonly #jobsDue = new Agenda(
+  readonly #jobsDue = new TimerQueue(
     (appId) => this.#call(appId, false),
     () => performance.now(),
   );
-  readonly #schedulesDue = new Agenda(
+  readonly #schedulesDue = new TimerQueue(
     (appId) => this.#call(appId, true),
     () => Date.now(),
   );
@@ -80,8 +79,8 @@ export class Automation implements WriteListener {
 
   constructor({ systems, ...parts }: AutomationParts, instead: Partial<typeof standardParts> = {}) {
     this.#systems = systems;
-    this.#peerWatch = new PeerWatch(this.#peers, systems);
-    this.#parts = { ...parts, ...standardParts, holds: new Holds(), ...instead };
+    this.#processWatch = new ProcessWatch(this.#processes, systems);
+    this.#parts = { ...parts, ...standardParts, breaker: new CircuitBreaker(), ...instead };
   }
 
   /** A write has queued something: its system's jobs are begun, after this turn of the event loop. */
@@ -181,7 +180,7 @@ export class Automation implements WriteListener {
   }
 
   #newWorker(system: System): SystemWorker {
-    const worker = new SystemWorker(system, this.#parts, this.#peers, {
+    const worker = new SystemWorker(system, this.#parts, this.#processes, {
       atWork: (one, isAtWork) => {
         if (isAtWork) this.#atWork.set(system.appId, one);
         else if (this.#atWork.get(system.appId) === one) this.#atWork.delete(system.appId);
@@ -218,7 +217,7 @@ export class Automation implements WriteListener {
   /** Looks for what other processes left behind or wrote. Holds only systems of which something may be new: the others may be closed. */
   async #lookAtOpened(): Promise<void> {
     // What is in the way of one of these is in the way of no other.
-    for (const look of [() => this.#followSystems(), () => this.#peerWatch.look()])
+    for (const look of [() => this.#followSystems(), () => this.#processWatch.look()])
       await look().catch((error) => this.#tell(error, 'the systems and processes could not be looked at'));
     for (const system of this.#systems.opened()) {
       if (this.#isClosed) return;
@@ -228,9 +227,9 @@ export class Automation implements WriteListener {
       const look = this.#lookAt(system, news).catch((error) => this.#tell(error, notLookedAt, system.appId));
       await this.#underWay.atMostFor(MAX_LOOK_MS, look);
     }
-    if (this.#losses === this.#peers.losses) return;
+    if (this.#losses === this.#processes.losses) return;
     // The process that is gone may have had jobs of systems that are not open here, and known of their schedules.
-    this.#losses = this.#peers.losses;
+    this.#losses = this.#processes.losses;
     this.#sweep.begin(notLookedAt);
   }
 

@@ -1,15 +1,13 @@
 import { isRefusal, ServiceError } from '../errors/fail.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { getRow, type RecordContext, readFirst } from '../records/index.ts';
-import type { ActionDraft } from './actions/action.ts';
-import { ActionFailed } from './actions/action.ts';
 import { draftOf } from './actions/drafts.ts';
-import { meetsCriteria } from './conditions.ts';
 import { authorField, parseTrigger } from './definition/index.ts';
-import type { ActionType, Trigger } from './model.ts';
-import { actingFor, unreadable } from './run/authority.ts';
+import { actingFor, unreadable } from './matching/authority.ts';
+import { meetsCriteria } from './matching/conditions.ts';
+import { type ActionDraft, ActionFailed, TemplateAllowance } from './model/action.ts';
+import type { ActionType, Trigger } from './model/model.ts';
 import { messageOf } from './run/outcome.ts';
-import { TemplateAllowance } from './templates/allowance.ts';
 
 /** What an action would do, or why it could not. */
 export interface ActionPreview {

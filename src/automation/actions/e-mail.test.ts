@@ -5,7 +5,7 @@ import type { Mailer } from '../../mail/index.ts';
 import { addressesOf } from '../../storage/sql/testing/addresses.ts';
 import { SqliteEngine } from '../../storage/sqlite/index.ts';
 import { queuedMail } from '../mail/testing/queued.ts';
-import type { ActionData, TriggeringRecord } from '../model.ts';
+import type { ActionData, TriggeringRecord } from '../model/model.ts';
 import { cause, makeWorld, type World } from '../testing/world.ts';
 import { email } from './e-mail.ts';
 

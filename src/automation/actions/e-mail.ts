@@ -5,11 +5,11 @@ import { type AddressList, addressesIn, addressesOf, headerText, type ListPiece 
 import { createRecord } from '../../records/index.ts';
 import { wirePointer } from '../../values/json/wire.ts';
 import { mailTable, stateOf } from '../mail/queued-mail.ts';
+import type { ActionDraft, ActionRun, Perform } from '../model/action.ts';
+import { asService } from '../model/action.ts';
+import { notingSources } from '../model/sources.ts';
 import { queueJob } from '../queue/index.ts';
-import { notingSources } from '../sources.ts';
-import { fillerFor } from '../template.ts';
-import type { ActionDraft, ActionRun, Perform } from './action.ts';
-import { asService } from './action.ts';
+import { fillerFor } from '../templates/template.ts';
 
 type Run = ActionRun<'e-mail'>;
 

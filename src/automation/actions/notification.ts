@@ -5,10 +5,10 @@ import { createRecord } from '../../records/index.ts';
 import { causeField } from '../../schema/system-tables.ts';
 import { wireDate, wirePointer } from '../../values/json/wire.ts';
 import { pointerOf } from '../../values/types/pointer.ts';
-import { notingSources } from '../sources.ts';
-import { type Filler, fillerFor } from '../template.ts';
-import type { ActionDraft, Perform } from './action.ts';
-import { ActionFailed, asService } from './action.ts';
+import type { ActionDraft, Perform } from '../model/action.ts';
+import { ActionFailed, asService } from '../model/action.ts';
+import { notingSources } from '../model/sources.ts';
+import { type Filler, fillerFor } from '../templates/template.ts';
 import { pointerField } from './pointer-field.ts';
 
 const table = '_Notification';

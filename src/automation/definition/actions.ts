@@ -3,8 +3,8 @@ import { limits } from '../../kernel/limits.ts';
 import { checkFieldName, rootOf } from '../../schema/model.ts';
 import { checkPath } from '../../values/index.ts';
 import { pointerOf } from '../../values/types/pointer.ts';
-import type { Action, ActionData, ActionType, Template } from '../model.ts';
-import { arrayOf, at, booleanAt, filledText, objectOf, optionalText, refuse, shown, textAt } from './form.ts';
+import type { Action, ActionData, ActionType, Template } from '../model/model.ts';
+import { arrayOf, at, booleanAt, filledText, objectOf, optionalText, refuse, shown, textAt } from './assertions.ts';
 
 const MAX_ACTIONS = 100;
 /** Characters of all actions together, as JSON: definitions are kept in memory. */

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { rootOf } from '../../schema/model.ts';
-import { type Trigger, type TriggerEvent, triggerEvents } from '../model.ts';
+import { type Trigger, type TriggerEvent, triggerEvents } from '../model/model.ts';
 import { readActions } from './actions.ts';
-import { arrayOf, at, booleanAt, filledText, isId, optionalText, refuse, shown } from './form.ts';
+import { arrayOf, at, booleanAt, filledText, isId, optionalText, refuse, shown } from './assertions.ts';
 import { readSchedule } from './schedule.ts';
 
 /** The fields of `_Trigger` that make a definition (CONTRACT "Triggers"). */

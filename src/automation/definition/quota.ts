@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Store } from '../../storage/port.ts';
-import { activeTriggers } from '../active.ts';
+import { refuse } from './assertions.ts';
 import { sizeOf } from './definition.ts';
-import { refuse } from './form.ts';
+import { activeTriggers } from './trigger-cache.ts';
 
 /** Definitions of a system, and their characters together: all of them are kept in memory. */
 const MAX_DEFINITIONS = 1_000;

@@ -1,8 +1,8 @@
 import { Cron } from 'croner';
 import type { JsonValue } from '../../kernel/json.ts';
 import { DAY_MS } from '../../kernel/time.ts';
-import type { Schedule } from '../model.ts';
-import { filledText, objectOf, optionalText, refuse, shown } from './form.ts';
+import type { Schedule } from '../model/model.ts';
+import { filledText, objectOf, optionalText, refuse, shown } from './assertions.ts';
 
 /** 29 February comes every four years, and may have eight between. */
 const MAX_WAIT_MS = 9 * 366 * DAY_MS;

@@ -7,10 +7,10 @@ import { readRow, updateRecord } from '../../records/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Mutation } from '../../storage/port.ts';
 import { wireDate } from '../../values/json/wire.ts';
-import type { ActionParts, AutomationSystem } from '../actions/action.ts';
-import { logError } from '../log.ts';
+import type { ActionParts, AutomationSystem } from '../model/action.ts';
+import { logError } from '../model/trigger-log.ts';
 import { queueJob } from '../queue/index.ts';
-import type { Attempt, LaterJob, LaterWork } from '../queue/later.ts';
+import type { Attempt, RetryableJob, RetryableWork } from '../queue/retryable-jobs.ts';
 import { mailOf, mailTable, type QueuedMail, stateOf } from './queued-mail.ts';
 
 type Steps = (schema: Schema) => readonly Mutation[];
@@ -33,7 +33,7 @@ const MAX_ERROR_LENGTH = 2_000;
  * Tries once to send a message that was queued, and tells its row in `Emails` what came of it (CONTRACT "Triggers": `e-mail`). Where it is
  * not to be sent, the action's row in `_syslogTriggers` has the reason too.
  */
-export const deliverMail: LaterWork = async (system, job, parts) => {
+export const deliverMail: RetryableWork = async (system, job, parts) => {
   const mail = mailOf(job.state);
   const outcome = await tryOnce(system, job, mail, parts);
   // It was none, or one that nobody knows the end of.
@@ -60,7 +60,7 @@ function whyNotAll({ message: { only = [] }, rest }: QueuedMail, why: string): s
 /** The server took it for all, or for some. Those whom it refused for now have a job of their own. */
 function settleSent(
   system: AutomationSystem,
-  job: LaterJob,
+  job: RetryableJob,
   mail: QueuedMail,
   refused: readonly RefusedRecipient[],
 ): Promise<Attempt> {
@@ -79,7 +79,7 @@ function settleSent(
 
 function queueRest(
   { store }: AutomationSystem,
-  { cause }: LaterJob,
+  { cause }: RetryableJob,
   mail: QueuedMail,
   { left, forGood }: { left: readonly RefusedRecipient[]; forGood: readonly string[] },
   schema: Schema,
@@ -99,7 +99,7 @@ const notSent =
 /** Ends the job in the commit that changes the row in `Emails`, or without where that is gone or does not take the values. */
 async function settle(
   system: AutomationSystem,
-  job: LaterJob,
+  job: RetryableJob,
   { emailId }: QueuedMail,
   fields: JsonObject,
   more: Steps = () => [],
@@ -119,7 +119,7 @@ async function settle(
 const reasonAlone = ['ErrorMessage'] as const;
 
 /** Leaves the reason of the last attempt in the row, as far as that can be. */
-async function tellWhy(system: AutomationSystem, { reading }: LaterJob, { emailId }: QueuedMail, why: string): Promise<void> {
+async function tellWhy(system: AutomationSystem, { reading }: RetryableJob, { emailId }: QueuedMail, why: string): Promise<void> {
   try {
     const row = await readRow<{ ErrorMessage?: string }>(system.store, mailTable, reasonAlone, emailId);
     const fields = knownFields(system, { ErrorMessage: why });
@@ -142,11 +142,11 @@ function knownFields({ store }: AutomationSystem, fields: JsonObject): JsonObjec
  */
 const settled = new Map<string, MailAttempt>();
 const MAX_SETTLED = 100_000;
-const keyOf = ({ appId }: AutomationSystem, { id }: LaterJob): string => `${appId} ${id}`;
+const keyOf = ({ appId }: AutomationSystem, { id }: RetryableJob): string => `${appId} ${id}`;
 
 async function tryOnce(
   system: AutomationSystem,
-  job: LaterJob,
+  job: RetryableJob,
   { message, emailId }: QueuedMail,
   { mailer, log, conditions }: ActionParts,
 ): Promise<MailAttempt | { readonly kind: 'away' }> {

@@ -6,7 +6,7 @@ import { type Field, fieldOf, type Schema } from '../../schema/model.ts';
 import { columnsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation, Snapshot } from '../../storage/port.ts';
 import type { StoredValue } from '../../values/index.ts';
-import type { TriggerEvent } from '../model.ts';
+import type { TriggerEvent } from '../model/model.ts';
 import { type QueueField, queueTable } from './table.ts';
 
 /** What a row of the queue holds; the id and the time are made where they are not given. */
@@ -38,7 +38,7 @@ export function jobRow(schema: Schema, given: RowValues, snapshot?: Omit<Snapsho
 }
 
 /** Work that is to be tried until it succeeds. */
-export interface LaterRow {
+export interface RetryableRow {
   readonly kind: 'mail' | 'code';
   /** The kind's own. */
   readonly state: JsonObject;
@@ -58,7 +58,7 @@ export interface LaterRow {
 }
 
 /** Queues such work. */
-export function queueJob(schema: Schema, row: LaterRow): readonly Mutation[] {
+export function queueJob(schema: Schema, row: RetryableRow): readonly Mutation[] {
   return jobRow(schema, {
     createdAt: row.at,
     kind: row.kind,

@@ -68,7 +68,7 @@ export function noteJob(schema: Schema, job: Held, { state, ...noted }: Noted): 
   };
 }
 
-/** Takes a job out of the queue, with its picture from before, on the condition of `stillOurs`. @throws objectNotFound in the commit */
+/** Takes a job out of the queue, with its snapshot from before, on the condition of `stillOurs`. @throws objectNotFound in the commit */
 export function removeJob(schema: Schema, job: Held & Pick<Job, 'beforeId'>): readonly Mutation[] {
   return [stillOurs(schema, job), removeRows(schema, rowsOf(job))];
 }

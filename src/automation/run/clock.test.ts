@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { HOUR_MS } from '../../kernel/time.ts';
-import { Agenda } from './agenda.ts';
 import { ClockWatch } from './clock-watch.ts';
+import { TimerQueue } from './timer-queue.ts';
 
 async function until(what: () => boolean): Promise<void> {
   for (const end = performance.now() + 5_000; !what(); ) {
@@ -15,7 +15,7 @@ async function until(what: () => boolean): Promise<void> {
 test('what is due by a clock that is set forward comes within seconds', async () => {
   let wall = 1_000_000;
   const due: string[] = [];
-  const agenda = new Agenda(
+  const agenda = new TimerQueue(
     (appId) => due.push(appId),
     () => wall,
   );

@@ -3,11 +3,11 @@ import { secretFieldsOf } from '../../schema/system-tables.ts';
 import { snapshotValues } from '../../storage/column-values.ts';
 import type { Reader, Store } from '../../storage/port.ts';
 import { type StoredValue, storageOf } from '../../values/index.ts';
-import type { PicturedRecord } from '../conditions.ts';
-import type { TriggeringRecord } from '../model.ts';
-import type { Job, StoredPicture } from '../queue/index.ts';
+import type { SnapshotRecord } from '../matching/conditions.ts';
+import type { TriggeringRecord } from '../model/model.ts';
+import type { Job, StoredSnapshot } from '../queue/index.ts';
 
-/** How the values of a picture lie. */
+/** How the values of a snapshot lie. */
 interface Layout {
   readonly names: readonly string[];
   /** Of all values; a stand-in where the table has no such field any more. */
@@ -55,21 +55,21 @@ function layOut(table: TableSchema, names: readonly string[]): Layout {
 const none: ReadonlySet<string> = new Set();
 
 /** A record as a row of the queue has it, under the schema as it is now: fields that are gone, or have another type since, are absent. */
-export class RecordPicture implements PicturedRecord {
+export class RecordSnapshot implements SnapshotRecord {
   readonly className: string;
   readonly objectId: string;
-  /** Why nothing is known but the id, though there is a picture; whoever writes the queue by other means than the service's own harms nobody. */
+  /** Why nothing is known but the id, though there is a snapshot; whoever writes the queue by other means than the service's own harms nobody. */
   readonly fault: string | null;
   readonly #values: ReadonlyMap<string, StoredValue>;
   readonly #write: () => string;
   #text: string | undefined;
 
-  /** @param picture `null`: nothing is known but the id */
-  constructor(store: Store, { className, objectId }: Pick<Job, 'className' | 'objectId'>, picture: StoredPicture | null) {
+  /** @param snapshot `null`: nothing is known but the id */
+  constructor(store: Store, { className, objectId }: Pick<Job, 'className' | 'objectId'>, snapshot: StoredSnapshot | null) {
     this.className = className;
     this.objectId = objectId;
     const table = store.schema().tables.get(className);
-    const read = table && picture ? readOrFault(table, picture) : null;
+    const read = table && snapshot ? readOrFault(table, snapshot) : null;
     this.fault = typeof read === 'string' ? read : null;
     const known = typeof read === 'string' ? null : read;
     this.#values = known?.values ?? new Map();
@@ -88,16 +88,16 @@ export class RecordPicture implements PicturedRecord {
   }
 }
 
-function readOrFault(table: TableSchema, picture: StoredPicture): ReturnType<typeof readPicture> | string {
-  if (picture.fault !== undefined) return picture.fault;
+function readOrFault(table: TableSchema, snapshot: StoredSnapshot): ReturnType<typeof readSnapshot> | string {
+  if (snapshot.fault !== undefined) return snapshot.fault;
   try {
-    return readPicture(table, picture);
+    return readSnapshot(table, snapshot);
   } catch {
     return 'What was queued of the record cannot be read.';
   }
 }
 
-function readPicture(table: TableSchema, { fields, record }: StoredPicture) {
+function readSnapshot(table: TableSchema, { fields, record }: StoredSnapshot) {
   const layout = layoutOf(table, fields);
   const values = new Map<string, StoredValue>();
   if (!record.startsWith('[')) throw new Error('no list');

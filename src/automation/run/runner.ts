@@ -1,17 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { isPassing, isTimeout } from '../../errors/fail.ts';
 import { Backlog, type Batch, type Busy } from '../queue/backlog.ts';
-import { type Job, recordKey, type StoredPicture } from '../queue/index.ts';
-import type { Peers } from '../queue/peers.ts';
+import { type Job, recordKey, type StoredSnapshot } from '../queue/index.ts';
+import type { LiveProcesses } from '../queue/live-processes.ts';
+import { AutoResetEvent } from './auto-reset-event.ts';
+import { RecordBackoff } from './backoff.ts';
+import { BatchedDeletes } from './batched-deletes.ts';
 import { Calls } from './calls.ts';
-import { Lanes, type Turn } from './lanes.ts';
-import { LaterJobs } from './later-jobs.ts';
+import { KeyedQueue, type Turn } from './keyed-queue.ts';
 import { type Outage, outageOf } from './outage.ts';
 import { backoff, JobLost, JobPaused } from './outcome.ts';
-import type { Place } from './parts.ts';
-import { Pauses } from './pauses.ts';
-import { Removals } from './removals.ts';
-import { Signal } from './signal.ts';
+import { RetryableJobs } from './retryable-jobs.ts';
+import type { JobContext } from './services.ts';
 import { runWriteJob } from './write-job.ts';
 
 /** Milliseconds between two reads of the queue while jobs are at work, at least: many that came meanwhile are read at once. */
@@ -20,8 +20,8 @@ const MIN_READ_INTERVAL_MS = 10;
 const MAX_TIMEOUTS = 5;
 
 /** What a runner is told of the world. */
-export interface RunnerSettings extends Pick<Place, 'system' | 'parts'> {
-  readonly peers: Peers;
+export interface RunnerSettings extends Pick<JobContext, 'system' | 'parts'> {
+  readonly processes: LiveProcesses;
   /** Keeps the system open until the answer is called. */
   hold(): () => void;
   /**
@@ -35,16 +35,16 @@ export interface RunnerSettings extends Pick<Place, 'system' | 'parts'> {
 export class Runner {
   readonly #settings: RunnerSettings;
   readonly #backlog: Backlog;
-  readonly #lanes: Lanes;
-  readonly #later: LaterJobs;
-  readonly #removals: Removals;
-  readonly #pauses = new Pauses();
-  readonly #signal = new Signal();
-  readonly #place: Place;
+  readonly #lanes: KeyedQueue;
+  readonly #later: RetryableJobs;
+  readonly #removals: BatchedDeletes;
+  readonly #pauses = new RecordBackoff();
+  readonly #signal = new AutoResetEvent();
+  readonly #context: JobContext;
   readonly #outage: Outage;
   /** Jobs that are read and not done. */
   readonly #held = new Set<string>();
-  readonly #before = new WeakMap<Job, StoredPicture>();
+  readonly #before = new WeakMap<Job, StoredSnapshot>();
   /** Jobs that ended while the queue was read, which may have found them still. */
   #endedMeanwhile: string[] | undefined;
   /** Records whose jobs went back into the queue while it was read: of what was found of them the first may be missing. */
@@ -63,20 +63,20 @@ export class Runner {
     const { system, parts } = settings;
     this.#settings = settings;
     this.#outage = outageOf(system.store);
-    this.#place = {
+    this.#context = {
       ...{ system, parts, calls: new Calls() },
       ...{ isEnough: () => this.#isClosed, isOver: () => this.#isOver, queued: () => this.#look() },
     };
     this.#backlog = new Backlog(system.store);
-    this.#lanes = new Lanes((job) => this.#work(job), {
+    this.#lanes = new KeyedQueue((job) => this.#work(job), {
       left: (ids) => this.#let(ids.filter((id) => !this.#removals.has(id))),
       freed: (isCut) => (isCut ? this.#look() : this.#signal.set()),
     });
-    this.#later = new LaterJobs(this.#place, (id) => {
+    this.#later = new RetryableJobs(this.#context, (id) => {
       this.#let([id]);
       this.#look();
     });
-    this.#removals = new Removals(system.store, (ids) => {
+    this.#removals = new BatchedDeletes(system.store, (ids) => {
       this.#let(ids);
       this.#signal.set();
     });
@@ -179,15 +179,15 @@ export class Runner {
     for (const job of jobs) {
       if (this.#isPutBack(job) || !this.#lanes.add(job)) continue;
       this.#held.add(job.id);
-      const picture = job.beforeId === null ? undefined : before.get(job.beforeId);
-      if (picture) this.#before.set(job, picture);
+      const snapshot = job.beforeId === null ? undefined : before.get(job.beforeId);
+      if (snapshot) this.#before.set(job, snapshot);
     }
     for (const job of later) {
       this.#held.add(job.id);
       this.#later.begin(job);
     }
     for (const key of blocked) this.#pauses.awaitOther(key, key.slice(key.indexOf('\n') + 1), now);
-    const tried = isLaterLeft ? this.#place.parts.holds.end(now) : null;
+    const tried = isLaterLeft ? this.#context.parts.breaker.end(now) : null;
     const due = nextDue === null ? null : now + nextDue - Date.now();
     this.#nextDue = due === null || tried === null ? (due ?? tried) : Math.min(due, tried);
     if (isMore) this.#isDirty = true;
@@ -211,7 +211,7 @@ export class Runner {
   }
 
   async #isShared(): Promise<boolean> {
-    return this.#hasOrphans || this.#settings.peers.areOthers(this.#settings.system.store);
+    return this.#hasOrphans || this.#settings.processes.areOthers(this.#settings.system.store);
   }
 
   #let(ids: readonly string[]): void {
@@ -246,14 +246,14 @@ export class Runner {
   }
 
   async #expand(job: Job, key: string): Promise<boolean> {
-    const { system, parts } = this.#place;
+    const { system, parts } = this.#context;
     await parts.expand(system, job, this.#pauses.failures(key).timeouts >= MAX_TIMEOUTS);
     this.#look();
     return true;
   }
 
   async #write(job: Job, key: string): Promise<boolean> {
-    const outcome = await runWriteJob(this.#place, job, this.#before.get(job) ?? null, this.#pauses.failures(key));
+    const outcome = await runWriteJob(this.#context, job, this.#before.get(job) ?? null, this.#pauses.failures(key));
     if (outcome === 'idle') this.#removals.add(job);
     return outcome !== 'stopped';
   }

@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { UnderWay } from './under-way.ts';
 
 /** Systems at work after a start; the next ones are looked at when some of them are done. */
 const MAX_ACTIVE_SYSTEMS = 16;
@@ -71,5 +70,33 @@ export class Sweep {
         await wait(RETRY_DELAY_MS, undefined, { ref: false });
       }
     return [];
+  }
+}
+
+/** Work on one system after the other, where what hangs in one holds no other up. */
+export class UnderWay {
+  readonly #works = new Set<Promise<void>>();
+
+  /** Goes on without waiting. @param work of which somebody else hears whether it failed */
+  follow(work: Promise<void>): void {
+    const done = work
+      .catch(() => {})
+      .finally(() => {
+        this.#works.delete(done);
+      });
+    this.#works.add(done);
+  }
+
+  /** Waits, and after a while goes on beside it. @param bound milliseconds @throws what the work throws until then */
+  async atMostFor(bound: number, work: Promise<void>): Promise<void> {
+    this.follow(work);
+    const over = new AbortController();
+    const late = wait(bound, undefined, { ref: false, signal: over.signal }).catch(() => {});
+    await Promise.race([work, late]).finally(() => over.abort());
+  }
+
+  /** Resolves when all has come to its end. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#works);
   }
 }

@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { rowContext } from '../../storage/sql/testing/addresses.ts';
 import { ReaderPool } from '../../storage/sqlite/reads/reader-pool.ts';
 import { SqliteStore } from '../../storage/sqlite/store.ts';
-import { callLater } from '../actions/later-code.ts';
+import { callLater } from '../actions/server-side-code.ts';
 import { deliverMail } from '../mail/deliver.ts';
 import { makeTables } from '../schedule/testing/tables.ts';
 import { left, logged, makes, queueRows, trigger, worldOf } from './testing/world.ts';

@@ -46,7 +46,7 @@ describe('a run', () => {
     return theJob();
   }
 
-  test('each record that matches has a row with its picture, in the order of their objectIds', async () => {
+  test('each record that matches has a row with its snapshot, in the order of their objectIds', async () => {
     await add(
       store,
       'Things',

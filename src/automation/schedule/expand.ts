@@ -4,12 +4,12 @@ import { readRow } from '../../records/index.ts';
 import { type Schema, tableOf } from '../../schema/model.ts';
 import { assignmentsOf } from '../../storage/column-values.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
-import { ActionFailed, type AutomationSystem } from '../actions/action.ts';
-import { logRow } from '../log.ts';
-import type { Trigger } from '../model.ts';
+import { actingFor } from '../matching/authority.ts';
+import { ActionFailed, type AutomationSystem } from '../model/action.ts';
+import type { Trigger } from '../model/model.ts';
+import { logRow } from '../model/trigger-log.ts';
 import { type Job, noteJob, queueTable, removeJob, stateOf } from '../queue/index.ts';
 import { is } from '../queue/steps.ts';
-import { actingFor } from '../run/authority.ts';
 import { readDefinition, type Scheduled, triggerTable } from './definitions.ts';
 import { chosenAfter, writeRows } from './records.ts';
 

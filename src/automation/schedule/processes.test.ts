@@ -51,7 +51,7 @@ describe('schedules of two processes on PostgreSQL', () => {
     for (const id of ids) await a.remove('_Trigger', id);
   });
 
-  test('a run that changes hands in between queues each record once, with its picture', async () => {
+  test('a run that changes hands in between queues each record once, with its snapshot', async () => {
     await addThings(a.store, 1_100);
     await define(a.store, 'trigger900', { nextRun: noon });
     await runDue(system(a.store), noon);

@@ -6,9 +6,9 @@ import { readRows } from '../../records/index.ts';
 import { fieldOf, type Schema, type TableSchema } from '../../schema/model.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 import { criteriaOf } from '../definition/index.ts';
-import type { Trigger } from '../model.ts';
+import { snapshotFields } from '../matching/trigger-observer.ts';
+import type { Trigger } from '../model/model.ts';
 import { jobRow } from '../queue/index.ts';
-import { picturedFields } from '../trigger-observer.ts';
 
 /**
  * The next records that a trigger runs for, by their objectIds in ascending order. A table that is gone has none.
@@ -52,7 +52,7 @@ export function writeRows(trigger: Trigger, ids: readonly string[], owner: strin
   return (schema) => {
     const table = schema.tables.get(trigger.table);
     if (!table) return [];
-    const fields = picturedFields(table);
+    const fields = snapshotFields(table);
     return rows.flatMap(([id, rowId]) => {
       const row = {
         ...{ objectId: rowId, createdAt: at, kind: 'write', triggers: trigger.id, event: 'schedule', level: 1 },

@@ -4,7 +4,7 @@ import { getRow, type RecordContext } from '../../records/index.ts';
 import type { FieldType } from '../../schema/model.ts';
 import { isHidden, secretFieldsOf } from '../../schema/system-tables.ts';
 import { pointerOf } from '../../values/types/pointer.ts';
-import type { Sources } from '../sources.ts';
+import type { Sources } from '../model/sources.ts';
 
 /** Pointers that a path may follow (docs/decisions.md "Triggers": templates). */
 const MAX_POINTERS = 3;

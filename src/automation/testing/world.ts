@@ -14,10 +14,10 @@ import { type Store, wholeText } from '../../storage/port.ts';
 import { openAnyway } from '../../storage/testing/open.ts';
 import { provision } from '../../systems/provision.ts';
 import { userTableRules } from '../../users/index.ts';
-import type { ActionParts, ActionRun, AutomationSystem } from '../actions/action.ts';
-import { dataOf, logRow } from '../log.ts';
-import type { Action, ActionData, ActionType, Trigger, TriggeringRecord } from '../model.ts';
-import { Sources } from '../sources.ts';
+import type { ActionParts, ActionRun, AutomationSystem } from '../model/action.ts';
+import type { Action, ActionData, ActionType, Trigger, TriggeringRecord } from '../model/model.ts';
+import { Sources } from '../model/sources.ts';
+import { dataOf, logRow } from '../model/trigger-log.ts';
 
 /** A system of its own on the embedded engine, with functions, in which actions are done. */
 export interface World {

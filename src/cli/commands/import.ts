@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { activeTriggers } from '../../automation/active.ts';
+import { activeTriggers } from '../../automation/definition/trigger-cache.ts';
 import { OperatorError } from '../../kernel/operator-error.ts';
 import type { RecordContext } from '../../records/index.ts';
 import { importRecords, type RejectedLine, readRows, refuseImport, refuseNewColumns } from '../../transfer/index.ts';
