@@ -12,7 +12,7 @@ export interface Schedule {
   readonly timezone: string;
 }
 
-/** A text, or a value with texts inside, in which `{{Field}}` stands for a value of the record (template.ts). */
+/** A text, or a value with texts inside, in which `{{Field}}` stands for a value of the record (templates/template.ts). */
 export type Template = JsonValue;
 
 /** What an action does, by its type (CONTRACT "Triggers"). */

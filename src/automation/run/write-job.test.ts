@@ -10,7 +10,7 @@ import { ActionFailed } from '../model/action.ts';
 import { workingOff } from '../model/loop-share.ts';
 import { makeTables } from '../schedule/testing/tables.ts';
 import { turnsDuring } from '../testing/turns.ts';
-import { spend } from './chains.ts';
+import { spend } from './chain-limits.ts';
 import { calls, finish, left, logged, madeIn, make, makes, queueRows, rowsIn, trigger, worldOf } from './testing/world.ts';
 
 let store: SqliteStore;

@@ -9,7 +9,7 @@ import { noteCopied } from '../model/sources.ts';
 import { dataOf, logRow } from '../model/trigger-log.ts';
 import { type Job, noteJob, removeJob, type StoredSnapshot } from '../queue/index.ts';
 import type { Failures } from './backoff.ts';
-import { isSpent, refund, spend, spentMessage } from './chains.ts';
+import { isSpent, MAX_DEPTH, refund, spend, spentMessage, tooDeepMessage } from './chain-limits.ts';
 import { doAction } from './do-action.ts';
 import { outageOf } from './outage.ts';
 import { commit, JobPaused, messageOf, type Steps } from './outcome.ts';
@@ -17,10 +17,6 @@ import { beforeTrigger, type Progress, progressOf, progressState } from './progr
 import { RecordSnapshot } from './record.ts';
 import type { JobContext } from './services.ts';
 
-/** SPEC "Limits": the level down to which a chain goes. */
-const MAX_DEPTH = 3;
-/** SPEC "`_syslogTriggers` fields": the spelling is the server's. */
-const tooDeep = (source: string) => `blocked! trigger step is to deep -3. source trigger: ${source}`;
 const gone = 'The trigger was deleted before it could run.';
 const off = 'The trigger was switched off before it could run.';
 
@@ -150,7 +146,7 @@ export class WriteRun {
   async #act(trigger: Trigger): Promise<boolean> {
     const { job, jobContext } = this;
     if (job.level > MAX_DEPTH) {
-      await this.#report(trigger.id, tooDeep(job.source ?? trigger.id));
+      await this.#report(trigger.id, tooDeepMessage(job.source ?? trigger.id));
       return true;
     }
     this.#fired = this.#rowOf(trigger.id, null);

@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Store } from '../../storage/port.ts';
 
+/** SPEC "Limits": the level down to which a chain goes. */
+export const MAX_DEPTH = 3;
 /** Actions that one write of a client's brings about, at all levels (docs/decisions.md "Triggers"). */
 const MAX_ACTIONS = 10_000;
 /** Chains of a system that are remembered: those with actions most lately. */
@@ -8,6 +10,9 @@ const MAX_CHAINS = 20_000;
 
 /** Actions by chain. All jobs of a chain are worked off by one process, unless that ends. */
 const countsOf = new WeakMap<Store, LRUCache<string, number>>();
+
+/** What the log says of a trigger beyond that level. SPEC "`_syslogTriggers` fields": the spelling is the server's. */
+export const tooDeepMessage = (source: string): string => `blocked! trigger step is to deep -3. source trigger: ${source}`;
 
 /** What the log says once of a chain that is spent, as it says it of one that is too deep. */
 export const spentMessage = (source: string): string =>
