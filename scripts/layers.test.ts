@@ -91,6 +91,18 @@ const cases: { title: string; tree: Tree; expected: RegExp[] }[] = [
     expected: [/^folders-in-order: src\/audit <-> src\/audit\/log$/],
   },
   {
+    title: 'folders that import each other through a third',
+    tree: {
+      'src/audit/a/one.ts': "import { b } from '../b/one.ts';\nexport const a = b;",
+      'src/audit/a/two.ts': 'export const two = 2;',
+      'src/audit/b/one.ts': "import { c } from '../c/one.ts';\nexport const b = c;",
+      'src/audit/b/two.ts': 'export const two = 2;',
+      'src/audit/c/one.ts': "import { two } from '../a/two.ts';\nexport const c = two;",
+      'src/audit/c/two.ts': 'export const two = 2;',
+    },
+    expected: [/^folders-in-order: src\/audit\/a -> src\/audit\/b -> src\/audit\/c -> src\/audit\/a$/],
+  },
+  {
     title: 'a folder with a single file, but for its tests',
     tree: {
       'src/audit/rows.ts': "import { a } from './log/a.ts';\nexport const row = a;",

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { FairQueue } from '../admission/fair-queue.ts';
 import type { Logger } from '../observe/index.ts';
-import type { BoxState, MailBox } from './box.ts';
 import { type ComposedMail, compose, type MailMessage } from './compose.ts';
-import { type MailFault, mailFault, type RefusedRecipient } from './fault.ts';
+import type { Outbox, OutboxState } from './outbox.ts';
+import { type MailFault, mailFault, type RefusedRecipient } from './smtp-errors.ts';
 
 /** What came of a single attempt to send a message. */
 export type MailAttempt =
@@ -52,7 +52,7 @@ export interface MailerParts {
   readonly from: string;
   /** `null` where there is none: every message is kept. */
   readonly transport: MailTransport | null;
-  readonly box: MailBox;
+  readonly box: Outbox;
   readonly log: Logger;
   /** Milliseconds before each further attempt. */
   readonly pauses?: readonly number[];
@@ -181,7 +181,7 @@ export class ReliableMailer implements Mailer {
     return `${name}.eml`;
   }
 
-  #put({ raw }: ComposedMail, system: string, state: BoxState): Promise<string> {
+  #put({ raw }: ComposedMail, system: string, state: OutboxState): Promise<string> {
     return this.#writing.run({ system, caller: '' }, () => this.#parts.box.put(raw, state));
   }
 

@@ -1,7 +1,7 @@
 import type { ComposedMail } from './compose.ts';
-import { mailFault } from './fault.ts';
 import { CONCURRENCY, type MailTransport } from './mailer.ts';
 import type { NodemailerError } from './nodemailer.ts';
+import { mailFault } from './smtp-errors.ts';
 
 /** Milliseconds for each step of an attempt. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000, dnsTimeout: 10_000 };

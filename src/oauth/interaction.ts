@@ -8,7 +8,7 @@ import type { System } from '../systems/index.ts';
 import { agentFor, authenticate } from '../users/index.ts';
 import type { IssuerAddresses } from './addresses.ts';
 import { isDocumentAddress } from './clients/metadata.ts';
-import { queryValue } from './exchange.ts';
+import { queryValue } from './http-adapter.ts';
 import type { Asking } from './pages/client.ts';
 import { consentPage } from './pages/consent.ts';
 import { chooseLanguage, type Language } from './pages/language.ts';

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { calculateJwkThumbprint, type JWK } from 'jose';
 import type { JsonObject } from '../kernel/json.ts';
-import type { Items } from './items/items.ts';
+import type { Items } from './storage/items.ts';
 
 /** The keys of one system. They are its own, so that nothing that one system signs is good for another. */
 export interface SystemKeys {

@@ -12,14 +12,14 @@ import type { System, Systems } from '../systems/index.ts';
 import { markOf } from '../users/index.ts';
 import { endpoints, mountOf } from './addresses.ts';
 import { type Fetch, mayBeFetched, ssrfSafeFetch } from './clients/ssrf-safe-fetch.ts';
-import { handOver, queryValue } from './exchange.ts';
+import { handOver, queryValue } from './http-adapter.ts';
 import { isGone, type Outcome, showInteraction, takeInteraction, type Visit } from './interaction.ts';
 import { Issuers } from './issuers.ts';
-import { keyOf } from './items/seal.ts';
-import { registerMetadata } from './metadata-routes.ts';
+import { registerMetadata } from './metadata.ts';
 import { chooseLanguage } from './pages/language.ts';
 import { deadEndPage, pageHeaders, redirectSources } from './pages/page.ts';
 import type { DeadEnd } from './pages/texts.ts';
+import { keyOf } from './storage/encryption.ts';
 
 /** Counts requests of an address. */
 export interface AddressCounter {

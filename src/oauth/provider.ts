@@ -7,15 +7,15 @@ import { endOf, type Progress } from '../records/index.ts';
 import { endpoints, type IssuerAddresses } from './addresses.ts';
 import { normalizeClient } from './clients/metadata.ts';
 import type { Fetch } from './clients/ssrf-safe-fetch.ts';
-import { ItemAdapter } from './items/adapter.ts';
-import type { OpenItems } from './items/bounds.ts';
-import type { Items } from './items/items.ts';
-import { keyOf } from './items/seal.ts';
 import type { SystemKeys } from './keys.ts';
 import { chooseLanguage } from './pages/language.ts';
 import { deadEndPage, pageHeaders } from './pages/page.ts';
 import { interactionPrompts } from './policy.ts';
 import { normalizeRequest } from './request.ts';
+import { ItemAdapter } from './storage/adapter.ts';
+import type { OpenItems } from './storage/bounds.ts';
+import { keyOf } from './storage/encryption.ts';
+import type { Items } from './storage/items.ts';
 import { grantClaim, markClaim, type TokenReader } from './tokens.ts';
 
 /** Seconds. */

@@ -3,9 +3,8 @@ import { test } from 'node:test';
 import { authorize, type Grant, master, type RowGuard } from '../access/index.ts';
 import { newTable } from '../schema/defaults.ts';
 import type { Field } from '../schema/model.ts';
-import { buildQuery } from './build.ts';
+import { buildQuery, parseOrder } from './build.ts';
 import { projectFields } from './keys.ts';
-import { parseOrder } from './order.ts';
 import { grant, narrowGrant, userScope } from './testing/fixture.ts';
 import { parseWhere } from './where/index.ts';
 

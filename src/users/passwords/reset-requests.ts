@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { fail, isPassing } from '../../errors/fail.ts';
 import { passingFaultOfSystem } from '../../errors/system-faults.ts';
+import { escapeHtml } from '../../kernel/html.ts';
 import { type JsonObject, own } from '../../kernel/json.ts';
 import { loginKey } from '../../kernel/login-key.ts';
 import type { Mailer, MailMessage } from '../../mail/index.ts';
@@ -12,7 +13,6 @@ import type { System } from '../../systems/index.ts';
 import { holds } from '../accounts/user-filters.ts';
 import { updateUser } from '../accounts/user-update.ts';
 import { hashToken } from '../sessions/token.ts';
-import { resetMessage } from './reset-message.ts';
 import { LINK_LIFETIME_MS, newResetToken } from './reset-token.ts';
 
 /** What requests for a new password work with. */
@@ -163,4 +163,35 @@ export class PasswordResets {
 function keepToken(store: Store, userId: string, emailKey: string, token: string): Promise<boolean> {
   const set = { _reset_token: hashToken(token), _reset_expires_at: Date.now() + LINK_LIFETIME_MS };
   return updateUser(store, userId, (table) => ({ condition: holds(table, '_email_key', emailKey), set }));
+}
+
+const subject = 'איפוס סיסמה · Password reset';
+
+const hebrew = [
+  'התקבלה בקשה לאפס את הסיסמה שלך. כדי לבחור סיסמה חדשה יש לפתוח את הקישור:',
+  'הקישור טוב לשעה אחת ולשימוש אחד. לא ביקשת לאפס את הסיסמה? אין צורך לעשות דבר, והסיסמה לא תשתנה.',
+] as const;
+
+const english = [
+  'Somebody asked to reset your password. To choose a new one, open this link:',
+  'The link is good for one hour and can be used once. If it was not you who asked, there is nothing to do: your password stays as it is.',
+] as const;
+
+/** The message that brings a user the link to set a new password. */
+export function resetMessage(to: string, link: string): MailMessage {
+  const text = [hebrew, english].map(([before, after]) => `${before}\n\n${link}\n\n${after}\n`).join('\n---\n\n');
+  return { to, subject, text, html: page(escapeHtml(link)) };
+}
+
+function page(link: string): string {
+  const part = (direction: string, [before, after]: readonly [string, string]) =>
+    `<div ${direction}><p>${before}</p><p dir="ltr"><a href="${link}">${link}</a></p><p>${after}</p></div>`;
+  return [
+    '<!doctype html><html lang="he" dir="rtl"><head><meta charset="utf-8"></head>',
+    '<body style="font-family:sans-serif;line-height:1.5">',
+    part('lang="he" dir="rtl"', hebrew),
+    '<hr>',
+    part('lang="en" dir="ltr"', english),
+    '</body></html>',
+  ].join('');
 }

@@ -1,22 +1,38 @@
 import type { JsonObject } from '../../../kernel/json.ts';
+import { isoText } from '../../../kernel/time.ts';
 import type { Field, FieldType } from '../../../schema/model.ts';
-import { isOperator, valueTypeOf } from '../../../values/index.ts';
+import { isOperator, parseIsoDate, valueTypeOf } from '../../../values/index.ts';
+import { wireDate } from '../../../values/json/wire.ts';
+import { dateType } from '../../../values/types/date.ts';
 import { decodeText } from '../../../values/types/scalar-types.ts';
 import { mismatch } from '../../../values/types/type.ts';
-import { date } from './date.ts';
 import { bareId, pointer } from './pointer.ts';
 import { type Coercion, type Place, passOver } from './type.ts';
 
 /** A text that is no number, such as `1,500`, is stored as null. */
 const number: Coercion = (value, field, className) => {
   if (typeof value === 'number') return value;
-  return typeof value === 'string' ? read(value) : mismatch(className, field, value);
+  return typeof value === 'string' ? readNumber(value) : mismatch(className, field, value);
 };
 
-function read(text: string): number | null {
+function readNumber(text: string): number | null {
   // Nothing but white space would be 0.
   const parsed = text.trim() === '' ? Number.NaN : Number(text);
   return Number.isFinite(parsed) ? parsed : null;
+}
+
+const monthFirst = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/;
+
+/** ISO 8601 text, `M/D/YYYY`, or a Date object. */
+const date: Coercion = (value, field, className) => {
+  const instant = typeof value === 'string' ? readDate(value) : dateType.decode(value, field, className);
+  return typeof instant === 'number' ? wireDate(isoText(instant)) : mismatch(className, field, value);
+};
+
+function readDate(text: string): number | null {
+  const [, month, day, year] = monthFirst.exec(text) ?? [];
+  if (month === undefined || day === undefined) return parseIsoDate(text);
+  return parseIsoDate(`${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`);
 }
 
 /** `table_`: a File object, of which the name counts. The address may say where a private file is read; nobody may read it who sends forms. */

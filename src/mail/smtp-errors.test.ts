@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mailFault } from './fault.ts';
+import { mailFault } from './smtp-errors.ts';
 
 for (const [error, permanent, why, isOfServer = false] of [
   [

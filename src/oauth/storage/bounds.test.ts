@@ -9,8 +9,8 @@ import { SqliteEngine } from '../../storage/sqlite/engine.ts';
 import { openMigrated } from '../../systems/testing/open.ts';
 import { ItemAdapter } from './adapter.ts';
 import { OpenItems } from './bounds.ts';
+import { Sealer } from './encryption.ts';
 import { Items } from './items.ts';
-import { Sealer } from './seal.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'rds-open-items-'));
 const engine = new SqliteEngine(directory, { timeLimit: 10_000, report: assert.fail, addressesOf });

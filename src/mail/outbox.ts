@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { newObjectId } from '../kernel/ids.ts';
 
 /** What becomes of a message in the box: it stays, or it is there until it is sent. */
-export type BoxState = 'kept' | 'sending';
+export type OutboxState = 'kept' | 'sending';
 
 /** Processes of one machine may share the box: what is not finished bears the number of the process that is at it. */
 const endings = { kept: '.eml', sending: `.${process.pid}.sending` } as const;
@@ -14,7 +14,7 @@ const UNFINISHED = /^(.+?)(?:\.(\d+))?\.(part|sending)$/;
  * A directory of messages, one file each, `<time>-<id>.eml`, for the service's own user alone. A message that is being sent stands there
  * too (`.<process>.sending`), so that no crash loses it. Every file appears whole.
  */
-export class MailBox {
+export class Outbox {
   readonly #directory: string;
 
   constructor(directory: string) {
@@ -22,7 +22,7 @@ export class MailBox {
   }
 
   /** Puts a message in. @returns its name in the box @throws errors of the operating system */
-  async put(raw: Buffer, state: BoxState): Promise<string> {
+  async put(raw: Buffer, state: OutboxState): Promise<string> {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     const name = `${new Date().toISOString().replace(/[-:.]/g, '')}-${newObjectId()}`;
     const part = this.#path(name, PART);

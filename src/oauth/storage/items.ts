@@ -9,7 +9,7 @@ import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/mo
 import { assignmentsOf, columnsOf, type OwnValues } from '../../storage/column-values.ts';
 import type { Mutation, Store } from '../../storage/port.ts';
 import type { StoredValue } from '../../values/index.ts';
-import { keyOf, type Sealer } from './seal.ts';
+import { keyOf, type Sealer } from './encryption.ts';
 
 /** The table of what sign-ins for agents leave: a row for each item. It exists for nobody. */
 export const itemTable = '_OAuthItem';

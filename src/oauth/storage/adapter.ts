@@ -2,8 +2,8 @@ import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { JsonObject } from '../../kernel/json.ts';
 import { DAY_MS } from '../../kernel/time.ts';
 import { familyOfNetwork, type OpenItems } from './bounds.ts';
+import { keyOf } from './encryption.ts';
 import type { Items } from './items.ts';
-import { keyOf } from './seal.ts';
 
 /** Items that nobody has signed in for. */
 interface Open {

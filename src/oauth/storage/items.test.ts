@@ -18,8 +18,8 @@ import { openMigrated } from '../../systems/testing/open.ts';
 import { openKeys } from '../keys.ts';
 import { ItemAdapter } from './adapter.ts';
 import { OpenItems } from './bounds.ts';
+import { keyOf, Sealer } from './encryption.ts';
 import { Items, itemTable, sweepItems } from './items.ts';
-import { keyOf, Sealer } from './seal.ts';
 
 interface Place {
   readonly engine: Engine;

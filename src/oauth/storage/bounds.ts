@@ -2,8 +2,8 @@ import type { Filter } from '../../query/model/filter.ts';
 import { readRows } from '../../records/index.ts';
 import { fieldOf, type Schema, type TableSchema, tableOf } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
+import { keyOf } from './encryption.ts';
 import { itemTable } from './items.ts';
-import { keyOf } from './seal.ts';
 
 /** Items of a kind that a system keeps though nobody has signed in for them: 16 MB at most, as large as they may be. */
 const MAX_ITEMS = 1_000;
