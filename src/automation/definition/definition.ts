@@ -19,7 +19,7 @@ const MAX_CRITERIA_LENGTH = 1_000_000;
 const none: ReadonlySet<TriggerEvent> = new Set();
 
 /**
- * Reads a definition by itself; whether it fits the tables is for `checkFit`.
+ * Reads a definition by itself; whether it fits the tables is for `typecheck`.
  * @param row in wire form
  * @throws invalidTrigger (107)
  */
