@@ -1,6 +1,12 @@
-export { functionReferer, type RecordContext, tellsOfFunction, type WriteHooks } from './context/context.ts';
+export {
+  endOf,
+  functionReferer,
+  type Progress,
+  type RecordContext,
+  tellsOfFunction,
+  type WriteHooks,
+} from './context/context.ts';
 export type { FileKeeper, HeldFile, NamedFile, SettledFiles } from './context/file-keeper.ts';
-export { endOf, type Progress } from './context/progress.ts';
 export {
   type AddedSteps,
   type Cause,

@@ -8,9 +8,8 @@ import type { KeyEntry, Registry, RemovedSystem, SystemEntry } from '../storage/
 import { type AdoptedSystem, adoptStore } from './adoption.ts';
 import { findStrangers, inspectStores, noteGeneration, type StoreState } from './inspection.ts';
 import { openStore } from './migrations/index.ts';
-import { type NewSystem, newEntry, type SystemCredentials } from './new-entry.ts';
+import { checkKey, checkName, type NewSystem, newEntry, printable, refuse, type SystemCredentials } from './new-entry.ts';
 import { provision } from './provision.ts';
-import { checkKey, checkName, printable, refuse } from './refusal.ts';
 import { hashKey, hashPrefix } from './system.ts';
 
 /** What is done beside making a system, while it is not yet in force. What throws undoes it. */

@@ -1,10 +1,8 @@
 import type { Field, FieldType } from '../schema/model.ts';
 import { aclType } from './types/acl.ts';
-import { dateType } from './types/date.ts';
 import { fileType, privateFileType } from './types/file.ts';
-import { arrayType, objectType } from './types/json-types.ts';
+import { arrayType, booleanType, dateType, htmlType, numberType, objectType, stringType } from './types/plain-types.ts';
 import { pointerType, relationType } from './types/pointer.ts';
-import { booleanType, htmlType, numberType, stringType } from './types/scalar-types.ts';
 import type { Storage, ValueType } from './types/type.ts';
 
 export { type InferredType, inferType } from './json/infer.ts';

@@ -7,10 +7,9 @@ import type { FunctionContext } from './definition.ts';
 import { failureOf, passingFaultIn, ServiceFault } from './failure.ts';
 import type { LoadedFunction } from './loader.ts';
 import type { FunctionRequest, FunctionSystem, FunctionTrigger, FunctionUser } from './model.ts';
-import { OwnFiles } from './own-files.ts';
 import { Gate } from './run-guard.ts';
 import type { FunctionRecord } from './system.ts';
-import { type Guarded, systemRecords } from './system-records.ts';
+import { type Guarded, OwnFiles, systemRecords } from './system-records.ts';
 import { asFunction, asService, type Running } from './unhandled-errors.ts';
 
 /** What a run is given beside the system. */

@@ -1,6 +1,6 @@
 import { fail, ServiceError } from '../../errors/fail.ts';
 import { newObjectId } from '../../kernel/ids.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../kernel/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, own } from '../../kernel/json.ts';
 import { limits } from '../../kernel/limits.ts';
 import { AggregateParameters } from '../../query/aggregate/index.ts';
 import { FindParameters, type NamedParameters, ReadParameters } from '../../query/index.ts';
@@ -22,7 +22,6 @@ import {
 import { parseRequestJson } from '../../values/index.ts';
 import { wireDate } from '../../values/json/wire.ts';
 import type { FunctionSystem } from './model.ts';
-import type { OwnFiles } from './own-files.ts';
 import type { SystemRecords } from './system.ts';
 
 /**
@@ -181,4 +180,33 @@ function wireForm(this: unknown, key: string, value: unknown): unknown {
   if (held instanceof Date) return wireDate(held.toISOString());
   if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError('a number is not finite');
   return value;
+}
+
+/**
+ * The File objects that a function was given by the service: by reading records with its full rights, not by its caller. They are known by
+ * identity, so that nothing a caller sends can be one of them.
+ */
+export class OwnFiles {
+  readonly #given = new WeakSet<object>();
+
+  /** Notes the files of a record that is handed to the function, and of records included in it. @returns the record */
+  give<Given extends JsonObject>(record: Given): Given {
+    for (const value of Object.values(record)) {
+      if (!isJsonObject(value)) continue;
+      const type = own(value, '__type');
+      if (type === 'File') this.#given.add(value);
+      else if (type === 'Object') this.give(value);
+    }
+    return record;
+  }
+
+  /** Names of the files among the fields that a function writes which it was given. */
+  namesIn(fields: unknown): ReadonlySet<string> {
+    const names = new Set<string>();
+    for (const value of Object.values((fields ?? {}) as object)) {
+      const file = (value as { readonly __op?: unknown } | null)?.__op === 'SetOnInsert' ? (value as JsonObject).amount : value;
+      if (typeof file === 'object' && file !== null && this.#given.has(file)) names.add(String((file as JsonObject).name));
+    }
+    return names;
+  }
 }

@@ -4,7 +4,7 @@ import { createRecord, readFirst, remembering } from '../../records/index.ts';
 import type { TableSchema } from '../../schema/model.ts';
 import type { Store } from '../../storage/port.ts';
 import { coerce } from './coercion/coerce.ts';
-import { pointerTo } from './coercion/pointer.ts';
+import { pointerTo } from './coercion/coercion.ts';
 import { accountByPhone, hasEmail, type Sought, withContactLock } from './duplicates.ts';
 import { requireFlag, requireRights } from './flag.ts';
 import { type FormFunction, isThere, isValidEmail, isValidPhone, openTable, setBoolean, textOf } from './input.ts';

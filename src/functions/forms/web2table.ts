@@ -6,7 +6,7 @@ import type { Field, TableSchema } from '../../schema/model.ts';
 import { newIdFor } from '../../schema/system-tables.ts';
 import type { Store } from '../../storage/port.ts';
 import { coerce } from './coercion/coerce.ts';
-import { pointerTo } from './coercion/pointer.ts';
+import { pointerTo } from './coercion/coercion.ts';
 import { accountByPhone, withContactLock } from './duplicates.ts';
 import { type FormFlag, mayCreate, requireFlag, requireRights } from './flag.ts';
 import { type FormFunction, isThere, openTable, setBoolean, textOf } from './input.ts';

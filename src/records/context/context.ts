@@ -1,9 +1,10 @@
 import type { Principal } from '../../access/index.ts';
+import { isPassing } from '../../errors/fail.ts';
+import { endOfWrite, inDoubtSince } from '../../errors/system-faults.ts';
 import type { SharedPatterns } from '../../query/regex/index.ts';
 import type { Schema } from '../../schema/model.ts';
 import type { Condition, Mutation, Store } from '../../storage/port.ts';
 import type { FileKeeper } from './file-keeper.ts';
-import type { Progress } from './progress.ts';
 import type { Cause, TableRules, WriteObserver } from './write-hooks.ts';
 
 /** What others have to say of writes. `app.ts` hands it to the records, which know nobody above them. */
@@ -62,3 +63,19 @@ export const functionReferer = (name: string): string => `${mark}:${name}`;
 
 /** Whether a Referer says that a function wrote, which no client may say. */
 export const tellsOfFunction = (referer: string): boolean => referer.startsWith(mark);
+
+/** How far the work of one request has come, which may be several writes. */
+export interface Progress {
+  /** Whether one of its writes was carried out. */
+  hasWritten: boolean;
+}
+
+/**
+ * What a request ends with that met an error: where a part of it was done before, nobody may be told that nothing was (CONTRACT "Faults of the
+ * store").
+ * @param isWrite whether it was to write: that took too long is told of reads alone
+ */
+export function endOf(error: unknown, { hasWritten }: Progress, isWrite = false): unknown {
+  if (hasWritten && isPassing(error)) return inDoubtSince(error);
+  return isWrite ? endOfWrite(error) : error;
+}

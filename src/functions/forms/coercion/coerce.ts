@@ -4,8 +4,8 @@ import { isSilencingFlag } from '../../../records/index.ts';
 import { defaultFields } from '../../../schema/defaults.ts';
 import type { Field, TableSchema } from '../../../schema/model.ts';
 import { isSystemField, secretFieldsOf } from '../../../schema/system-tables.ts';
+import type { Coercion, Place } from './coercion.ts';
 import { coercionOf } from './coercions.ts';
-import type { Coercion, Place } from './type.ts';
 
 /** A field that a form may name. */
 interface Slot {

@@ -3,11 +3,9 @@ import { isoText } from '../../../kernel/time.ts';
 import type { Field, FieldType } from '../../../schema/model.ts';
 import { isOperator, parseIsoDate, valueTypeOf } from '../../../values/index.ts';
 import { wireDate } from '../../../values/json/wire.ts';
-import { dateType } from '../../../values/types/date.ts';
-import { decodeText } from '../../../values/types/scalar-types.ts';
+import { dateType, decodeText } from '../../../values/types/plain-types.ts';
 import { mismatch } from '../../../values/types/type.ts';
-import { bareId, pointer } from './pointer.ts';
-import { type Coercion, type Place, passOver } from './type.ts';
+import { bareId, type Coercion, type Place, passOver, pointer } from './coercion.ts';
 
 /** A text that is no number, such as `1,500`, is stored as null. */
 const number: Coercion = (value, field, className) => {
