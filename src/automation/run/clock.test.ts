@@ -15,24 +15,24 @@ async function until(what: () => boolean): Promise<void> {
 test('what is due by a clock that is set forward comes within seconds', async () => {
   let wall = 1_000_000;
   const due: string[] = [];
-  const agenda = new TimerQueue(
+  const timers = new TimerQueue(
     (appId) => due.push(appId),
     () => wall,
   );
   const keepsAwake = setInterval(() => {}, 1_000);
-  agenda.set('one', wall + HOUR_MS);
-  agenda.set('two', wall + 2 * HOUR_MS);
+  timers.set('one', wall + HOUR_MS);
+  timers.set('two', wall + 2 * HOUR_MS);
   await wait(20);
   assert.deepEqual(due, []);
   wall += HOUR_MS;
   await until(() => due.length > 0);
   assert.deepEqual(due, ['one']);
-  agenda.allAreDue();
+  timers.allAreDue();
   assert.deepEqual(due, ['one', 'two']);
   wall += 2 * HOUR_MS;
   await wait(1_100);
   assert.deepEqual(due, ['one', 'two']);
-  agenda.close();
+  timers.close();
   clearInterval(keepsAwake);
 });
 

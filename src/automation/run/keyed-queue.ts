@@ -12,7 +12,7 @@ export type Turn = 'next' | 'held';
 const MAX_HELD_JOBS = 600;
 const MAX_HELD_LENGTH = 16_000_000;
 
-interface Lane {
+interface RecordJobs {
   readonly key: string;
   readonly jobs: Job[];
   /** Of the record; a schedule's own. */
@@ -25,8 +25,8 @@ interface Lane {
 export class KeyedQueue {
   readonly #work: (job: Job) => Promise<Turn>;
   readonly #events: { left(ids: readonly string[]): void; freed(isCut: boolean): void };
-  readonly #lanes = new Map<string, Lane>();
-  #ready: Lane[] = [];
+  readonly #records = new Map<string, RecordJobs>();
+  #ready: RecordJobs[] = [];
   #running = 0;
   #held = 0;
   #characters = 0;
@@ -48,22 +48,22 @@ export class KeyedQueue {
 
   /** Records of which no job is taken until those that are held are done. */
   *full(): IterableIterator<string> {
-    for (const { isCut, objectId } of this.#lanes.values()) if (isCut) yield objectId;
+    for (const { isCut, objectId } of this.#records.values()) if (isCut) yield objectId;
   }
 
   isFull(key: string): boolean {
-    return this.#lanes.get(key)?.isCut === true;
+    return this.#records.get(key)?.isCut === true;
   }
 
   /** @returns false where the record has enough jobs: no later one of it may be added until it was freed */
   add(job: Job): boolean {
     const key = recordKey(job);
-    const lane = this.#lanes.get(key) ?? this.#open(key, job.objectId);
-    if (lane.isCut || lane.jobs.length >= MAX_JOBS_PER_RECORD) {
-      lane.isCut = true;
+    const entry = this.#records.get(key) ?? this.#open(key, job.objectId);
+    if (entry.isCut || entry.jobs.length >= MAX_JOBS_PER_RECORD) {
+      entry.isCut = true;
       return false;
     }
-    lane.jobs.push(job);
+    entry.jobs.push(job);
     this.#held++;
     this.#characters += sizeOf(job);
     return true;
@@ -72,32 +72,32 @@ export class KeyedQueue {
   /** Begins what may begin; to be called after jobs were added. */
   start(): void {
     while (!this.#isStopped && this.#running < CONCURRENCY) {
-      const lane = this.#ready.shift();
-      if (!lane) return;
+      const entry = this.#ready.shift();
+      if (!entry) return;
       this.#running++;
-      void this.#run(lane);
+      void this.#run(entry);
     }
   }
 
-  #open(key: string, objectId: string): Lane {
-    const lane = { key, jobs: [], objectId, isCut: false };
-    this.#lanes.set(key, lane);
-    this.#ready.push(lane);
-    return lane;
+  #open(key: string, objectId: string): RecordJobs {
+    const entry = { key, jobs: [], objectId, isCut: false };
+    this.#records.set(key, entry);
+    this.#ready.push(entry);
+    return entry;
   }
 
-  async #run(lane: Lane): Promise<void> {
-    for (let job = lane.jobs[0]; job && !this.#isStopped; job = lane.jobs[0]) {
+  async #run(entry: RecordJobs): Promise<void> {
+    for (let job = entry.jobs[0]; job && !this.#isStopped; job = entry.jobs[0]) {
       const turn = await this.#work(job);
-      const left = lane.jobs.splice(0, turn === 'next' ? 1 : lane.jobs.length);
+      const left = entry.jobs.splice(0, turn === 'next' ? 1 : entry.jobs.length);
       this.#held -= left.length;
       for (const one of left) this.#characters -= sizeOf(one);
-      if (turn === 'held') lane.isCut = true;
+      if (turn === 'held') entry.isCut = true;
       this.#events.left(left.map(({ id }) => id));
     }
-    this.#lanes.delete(lane.key);
+    this.#records.delete(entry.key);
     this.#running--;
-    this.#events.freed(lane.isCut);
+    this.#events.freed(entry.isCut);
     this.start();
   }
 
